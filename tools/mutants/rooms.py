@@ -48,8 +48,14 @@ ROOMS = (
         ),
     ),
     Room("campaign/candidates/rules/pooling.py", ("campaign/candidates/test_pooling_rules.py",)),
+    Room("campaign/candidates/rules/probes.py", ("campaign/candidates/test_probe_rules.py",)),
+    Room("campaign/activity/rules.py", ("campaign/activity/test_activity_rules.py",)),
     Room("campaign/pools/rules", ("campaign/pools/test_selecting.py", "campaign/pools/test_thresholds.py")),
-    Room("campaign/queries/rules/drawing.py", ("campaign/queries/test_drawing_properties.py",)),
+    Room(
+        "campaign/queries/rules/drawing.py",
+        ("campaign/queries/test_drawing.py", "campaign/queries/test_drawing_properties.py"),
+    ),
+    Room("campaign/queries/rules/own.py", ("campaign/queries/test_own.py",)),
     Room("campaign/quality/rules/aggregators.py", ("campaign/quality/test_aggregators.py",)),
     Room("campaign/quality/rules/agreement.py", ("campaign/quality/test_agreement.py",)),
     Room("campaign/quality/rules/people.py", ("campaign/quality/test_people_rules.py",)),
@@ -59,12 +65,17 @@ ROOMS = (
     Room("campaign/steering/rules.py", ("campaign/steering/test_steering_rules.py",)),
     Room("campaign/statistics/rules.py", ("campaign/statistics/test_rules.py",)),
     Room("campaign/describing/rules.py", ("campaign/describing/test_rules.py",)),
-    Room(
-        "campaign/captions/rules",
-        (
-            "campaign/captions/test_differences.py",
-            "campaign/captions/test_rules.py",
-            "campaign/captions/test_rules_properties.py",
-        ),
+    Room("campaign/captions/rules/differences.py", ("campaign/captions/test_differences.py",)),
+    Room("campaign/captions/rules/proposing.py", ("campaign/captions/test_proposing.py",)),
+    *(
+        Room(
+            f"campaign/captions/rules/{name}.py",
+            (
+                "campaign/captions/test_rules.py",
+                "campaign/captions/test_rules_properties.py",
+                "campaign/captions/test_word_rules.py",
+            ),
+        )
+        for name in ("replacing", "mentions", "names", "joining", "cast", "counting", "text")
     ),
 )

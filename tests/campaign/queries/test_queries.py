@@ -9,7 +9,6 @@ from backend import api
 from backend.campaign.judging.model import SkipEvent, SkipKind
 from backend.campaign.nouns import Split
 from backend.campaign.queries.model import Repeats, Stratum
-from backend.campaign.queries.rules.drawing import shows
 from backend.ground.errors import InputError, ProjectError
 from support import MOMENTS, NOW, Judging
 
@@ -139,36 +138,6 @@ def test_a_draw_is_spread_over_videos(corpus_project: api.Project) -> None:
     by_video = "SELECT count(*) FROM query JOIN caption USING (caption_id) JOIN moment USING (moment_id) "
     assert rows(corpus_project, f"{by_video} WHERE split <> 'train' GROUP BY video_id") == [(2,)] * 6
     assert {count for (count,) in rows(corpus_project, f"{by_video} WHERE split = 'val' GROUP BY video_id")} == {1}
-
-
-def test_the_show_of_a_video_is_told_from_its_name() -> None:
-    names = {"castle_s01e02_seg02_clip_00": "castle", "s01e02_seg02_clip_00": "", "friends_s03e09_seg01": "friends"}
-    assert shows(names) == names
-    assert shows(["bbc-7", "itv-9"], r"^[a-z]+") == {"bbc-7": "bbc", "itv-9": "itv"}
-    with pytest.raises(
-        ProjectError, match=r"the show of 1 of 2 videos cannot be told from the name \(v0\): .*--show-of"
-    ):
-        shows(["v0", "castle_s01e02"])
-    with pytest.raises(ProjectError, match=r"--show-of '\(' is not a regular expression"):
-        shows(["v0"], "(")
-
-
-def test_a_draw_is_spread_over_the_six_series_of_tvr(shared: Path) -> None:
-    """Captions of each series in tvr_val_release.jsonl, counted by another rule, against what is drawn of them."""
-    from backend.campaign.queries.model import Drawable
-    from backend.campaign.queries.rules.drawing import draw
-
-    lines = [json.loads(line) for line in (shared / "data/tvr/tvr_val_release.jsonl").open()]
-    captions = [Drawable(n, f"{n}", line["vid_name"], *line["ts"]) for n, line in enumerate(lines)]
-    show = shows({caption.video for caption in captions})
-    found = draw(captions, val=500, test=2781, seed=7, stratum=lambda caption: show[caption.video])
-    prefixes = ("castle", "friends", "grey", "house", "met", "s0", "s1")
-    for split, total in ((Split.VAL, 500), (Split.TEST, 2781)):
-        drawn = [captions[query.caption_id].video for query in found.queries if query.split is split]
-        for prefix in prefixes[:5]:
-            there = sum(line["vid_name"].startswith(prefix) for line in lines)
-            assert abs(sum(name.startswith(prefix) for name in drawn) - total * there / len(lines)) < 2
-    assert {name.split("_")[0] if not name.startswith("s") else "" for name in show} == {*prefixes[:5], ""}
 
 
 def test_a_wrong_draw_is_taken_back_and_another_one_goes_on(judging: Judging) -> None:

@@ -44,7 +44,7 @@ def test_a_row_counted_by_hand() -> None:
     assert row.mean_moment_s == pytest.approx(6.5 / 3)
     assert row.mean_pair_s == pytest.approx((2 * 3 + 4 + 0.5) / 5)
     assert (row.video_hours, row.mean_video_s) == (1.5, 2700.0)
-    assert (row.verb_list, row.notes) == ("the list", ("a note",))
+    assert (row.tokeniser, row.verb_list, row.notes) == (rules.TOKENISER, "the list", ("a note",))
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,17 @@ def test_no_duration_at_all_is_unknown_not_nothing() -> None:
     assert (row.video_hours, row.mean_video_s, row.videos_without_duration) == (None, None, 1)
 
 
-def test_progress_ends_at_its_end() -> None:
-    told: list[tuple[int, int]] = []
-    rules.count(KITCHEN, lexicon.parts_of_speech, "", progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (3, 3)
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [(1, [(1, 1)]), (5_000, [(5_000, 5_000)]), (10_001, [(5_000, 10_001), (10_000, 10_001), (10_001, 10_001)])],
+)
+def test_progress_is_told_every_five_thousand_distinct_texts_and_at_the_end(
+    texts: int, told: list[tuple[int, int]]
+) -> None:
+    there = Holdings({"all": [*(f"{n}" for n in range(texts)), " 0"]}, {("v", 0.0, 1.0): 1}, {})
+    found: list[tuple[int, int]] = []
+    rules.count(there, lambda word: {}, "", progress=lambda done, total: found.append((done, total)))
+    assert found == told
 
 
 TEXTS = st.lists(st.text(alphabet="ab' .-Xé", max_size=12), min_size=1, max_size=20)
