@@ -26,6 +26,7 @@ EXAMPLES = [
     # Without anything in its place, and nothing but a capital.
     ("Joey sits. Then he leaves.", "Then he leaves.", ["Joey sits."], [], []),
     ("then he leaves.", "Then he leaves.", ["then"], ["Then"], []),
+    ("then he sees Amy.", "Then he sees a woman.", ["then", "Amy"], ["Then", "a woman"], ["a woman"]),
     ("He leaves.", "He leaves.", [], [], []),
     ("佩佩跳舞。", "一个女人跳舞。", ["佩佩跳舞"], ["一个女人跳舞"], ["一个女人跳舞"]),
 ]  # fmt: skip
@@ -41,17 +42,26 @@ def test_differences_and_replacement_words(
 
 
 def test_a_corpus_is_counted_by_captions() -> None:
-    # By hand: 3 + 2 + 1 = 6 captions, 3 + 1 = 4 changed; 3*3 + 2*2 + 1*4 = 17 words before, 3*4 + 2*2 + 1*3 = 19 after.
+    # By hand: 3 + 2 + 1 + 1 = 7 captions, 3 + 1 + 1 = 5 changed; 3*3 + 2*2 + 1*4 + 1*6 = 23 words before,
+    # 3*4 + 2*2 + 1*3 + 1*8 = 27 after.
     found = summary(
         [
             ("Rachel sits down.", "A woman sits down.", 3),
             ("Rain falls.", "Rain falls.", 2),
             ("Ross and Rachel hug.", "Two people hug.", 1),
+            ("Ross sees Amy; Zoe sees nobody.", "A man sees a woman; someone sees nobody.", 1),
         ]
     )
-    assert (found.captions, found.changed) == (6, 4)
-    assert (found.words_before, found.words_after) == pytest.approx((17 / 6, 19 / 6))
-    assert found.replacements == (("a woman", 3), ("two people", 1))
+    assert (found.captions, found.changed) == (7, 5)
+    assert (found.words_before, found.words_after) == pytest.approx((23 / 7, 27 / 7))
+    # The most frequent first, then by the alphabet.
+    assert found.replacements == (("a woman", 4), ("a man", 1), ("someone", 1), ("two people", 1))
+
+
+def test_a_word_that_comes_often_is_found_again_too() -> None:
+    song = " la" * 200
+    one, other = differences(f"Rachel{song}", f"A woman{song}")
+    assert (one, other) == ((Piece("Rachel", True), Piece(song, False)), (Piece("A woman", True), Piece(song, False)))
 
 
 def test_nothing_rewritten_is_no_division_by_nothing() -> None:

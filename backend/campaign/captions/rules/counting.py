@@ -23,7 +23,7 @@ def plural(noun: str) -> str:
     >>> [plural(noun) for noun in ("old man", "actress", "lady", "boy", "person")]
     ['old men', 'actresses', 'ladies', 'boys', 'people']
     """
-    *before, last = noun.split(" ")
+    *before, last = noun.split()
     if last in _IRREGULAR:
         more = _IRREGULAR[last]
     elif last.endswith(("men", "people")):
@@ -52,4 +52,4 @@ def together(nouns: Sequence[str], *, alike: bool) -> str:
 
 def all_people(nouns: Sequence[str]) -> bool:
     """Whether each noun is of a human being."""
-    return all(noun.rsplit(" ", 1)[-1] in PEOPLE for noun in nouns)
+    return all(noun.split()[-1] in PEOPLE for noun in nouns)

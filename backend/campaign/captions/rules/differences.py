@@ -83,12 +83,10 @@ def summary(rewritten: Iterable[tuple[str, str, int]]) -> RewriteSummary:
 def _replacements(before: str, after: str) -> Iterator[str]:
     """The phrases of `after` that stand in the place of words of `before`."""
     old, new = _words(before), _words(after)
-    for was, from_, to, start, end in _changes(before, after, old, new):
-        if was == "equal":
-            continue
+    for _, from_, to, start, end in _changes(before, after, old, new):
         there = [after[slice(*span)].casefold() for span in new[start:end]]
         gone = [before[slice(*span)].casefold() for span in old[from_:to]]
-        if there == gone:  # only a capital came or went
+        if there == gone:  # at most a capital came or went
             continue
         if start and (article := after[slice(*new[start - 1])].casefold()) in _ARTICLES and there:
             there.insert(0, article)

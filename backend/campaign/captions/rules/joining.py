@@ -117,6 +117,6 @@ def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) ->
 
 def _meant_later(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> bool:
     """Whether a later `he` or `she` may be one of the members, because nobody of that kind was named before them."""
-    before = [split(other.phrase)[1].split(" ")[-1] for other in all_mentions if other.end <= members[0].start]
+    before = [split(other.phrase)[1].split(" ")[-1] for other in all_mentions if other.start < members[0].start]
     kinds = {bool(pronoun[1]) for pronoun in _ONE_PERSON.finditer(text, members[-1].end)}
     return any(all(noun in (WOMEN if he else MEN) for noun in before) for he in kinds)

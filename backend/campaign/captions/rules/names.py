@@ -105,8 +105,7 @@ def _in_vocabulary(word: str, vocabulary: Collection[str]) -> bool:
 
 def _may_name(word: str) -> bool:
     return (
-        len(word) > 1
-        and not word.isupper()
+        not word.isupper()
         and word not in TITLES
         and word not in _NO_NAMES
         and not _SHAPED_LIKE_A_LETTER.match(word)

@@ -101,7 +101,7 @@ def _read(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict
     """What the captions say about each name, and the captions in which two of them stand side by side."""
     words: dict[str, _Word] = {name: _Word() for name in sorted(names)}
     pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
-    small = {name.lower(): name for name in names if name != name.lower()}
+    small = {name.lower(): name for name in words}
     for text in texts:
         runs: list[list[str]] = []
         places: list[tuple[int, int]] = []
@@ -174,8 +174,8 @@ def _people(words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence
         models = [other for other in frequent if len(words[other].captions) >= LIKE_A_NAME * count]
         if name[-1] == "s" and name[:-1] in models:
             kind = f"{found[name[:-1]]}'s" if found[name[:-1]] else UNDECIDED
-        elif kind == PERSON and len(first_of[name]) == 1 and first_of[name] <= {WOMAN, MAN}:
-            kind = next(iter(first_of[name]))
+        elif kind == PERSON and first_of[name] in ({WOMAN}, {MAN}):
+            [kind] = first_of[name]
         elif kind in (PERSON, UNDECIDED) and (like := get_close_matches(name, models, 1, 0.8)):
             kind = found[like[0]]
         found[name] = kind

@@ -85,10 +85,10 @@ def _told_apart(mention: Mention, text: str, met: Met) -> str:
     if mention.adjective:
         return noun
     if index < known:
-        return " ".join(["the", *_ordinal(index, "other"), noun])
+        return " ".join(["the", *_ordinal(index), noun])
     if index == 1:
         return f"another {noun}"
-    described = " ".join([*_ordinal(index, ""), noun])
+    described = " ".join([*_ordinal(index), noun])
     return f"the {described}" if article == "the" and index == 0 else f"{article_of(described)} {described}"
 
 
@@ -103,9 +103,9 @@ def _remember(mention: Mention, people: list[frozenset[str]]) -> None:
     people[place:] = [(people[place] if place < len(people) else frozenset()) | mention.words, *people[place + 1 :]]
 
 
-def _ordinal(index: int, second: str) -> list[str]:
+def _ordinal(index: int) -> list[str]:
     if index < 2:
-        return [second] if index else []
+        return ["other"] if index else []
     return [ORDINALS[min(index - 2, len(ORDINALS) - 1)]]
 
 
