@@ -144,7 +144,7 @@ def same_span(one: tuple[float, float], other: tuple[float, float]) -> bool:
     """
     (start, end), (other_start, other_end) = (tuple(map(decimal_fraction, span)) for span in (one, other))
     inter = min(end, other_end) - max(start, other_start)
-    return inter > 0 and inter >= SAME_SPAN * (max(end, other_end) - min(start, other_start))
+    return inter >= SAME_SPAN * (max(end, other_end) - min(start, other_start))
 
 
 def wanted(duration_s: float, per_video: int | None, per_minute: float | None) -> int | None:

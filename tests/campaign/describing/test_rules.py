@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from fractions import Fraction
+from hashlib import blake2b
 
 import pytest
 from hypothesis import given
@@ -12,24 +13,24 @@ from backend.campaign.captions.rules import NOTHING_KNOWN, Known
 from backend.campaign.describing.model import LONGEST_SENTENCE, DescriptionAct, DescriptionStatus
 from backend.campaign.describing.rules import looked_at, may, order, same_span, status_of, tidy, wanted, wrong
 
-AUTHOR = (DescriptionAct.WRITTEN, DescriptionAct.WITHDRAWN)
-LEAD = (DescriptionAct.ACCEPTED, DescriptionAct.RETURNED, DescriptionAct.TAKEN_BACK)
+WRITTEN, WITHDRAWN, ACCEPTED, RETURNED, TAKEN_BACK = DescriptionAct
+AUTHOR, LEAD = (WRITTEN, WITHDRAWN), (ACCEPTED, RETURNED, TAKEN_BACK)
 
 
 @given(st.lists(st.sampled_from(DescriptionAct), max_size=30))
 def test_whatever_people_try_a_description_stands_as_its_last_possible_act_says(tried: list[DescriptionAct]) -> None:
-    done = [DescriptionAct.WRITTEN]
+    done = [WRITTEN]
     for act in tried:
         if may(act, status_of(done)):
             done.append(act)
     found = status_of(done)
     # By hand: what the last act alone says, as a lead acts upon what waits and taking back lets it wait again.
     said = {
-        DescriptionAct.WRITTEN: DescriptionStatus.WAITING,
-        DescriptionAct.WITHDRAWN: DescriptionStatus.WITHDRAWN,
-        DescriptionAct.ACCEPTED: DescriptionStatus.ACCEPTED,
-        DescriptionAct.RETURNED: DescriptionStatus.RETURNED,
-        DescriptionAct.TAKEN_BACK: DescriptionStatus.WAITING,
+        WRITTEN: DescriptionStatus.WAITING,
+        WITHDRAWN: DescriptionStatus.WITHDRAWN,
+        ACCEPTED: DescriptionStatus.ACCEPTED,
+        RETURNED: DescriptionStatus.RETURNED,
+        TAKEN_BACK: DescriptionStatus.WAITING,
     }
     assert found is said[done[-1]]
     # Somebody can always go on: an author from everything but what was accepted, a lead from that.
@@ -37,18 +38,18 @@ def test_whatever_people_try_a_description_stands_as_its_last_possible_act_says(
 
 
 @pytest.mark.parametrize(
-    "acts",
+    ("acts", "why"),
     [
-        [],
-        [DescriptionAct.ACCEPTED],
-        [DescriptionAct.WRITTEN, DescriptionAct.TAKEN_BACK],
-        [DescriptionAct.WRITTEN, DescriptionAct.ACCEPTED, DescriptionAct.WRITTEN],
-        [DescriptionAct.WRITTEN, DescriptionAct.WITHDRAWN, DescriptionAct.ACCEPTED],
-        [DescriptionAct.WRITTEN, DescriptionAct.RETURNED, DescriptionAct.ACCEPTED],
+        ([], "nobody wrote it"),
+        ([ACCEPTED], "a description begins by being written, not accepted"),
+        ([WRITTEN, TAKEN_BACK], "nothing that is waiting can be taken_back"),
+        ([WRITTEN, ACCEPTED, WRITTEN], "nothing that is accepted can be written"),
+        ([WRITTEN, WITHDRAWN, ACCEPTED], "nothing that is withdrawn can be accepted"),
+        ([WRITTEN, RETURNED, ACCEPTED], "nothing that is returned can be accepted"),
     ],
 )
-def test_a_history_that_could_not_be_is_refused(acts: list[DescriptionAct]) -> None:
-    with pytest.raises(ValueError, match=r"."):
+def test_a_history_that_could_not_be_is_refused(acts: list[DescriptionAct], why: str) -> None:
+    with pytest.raises(ValueError, match=f"^{why}$"):
         status_of(acts)
 
 
@@ -57,6 +58,14 @@ def test_a_tidy_text_is_tidy_and_one_line(text: str) -> None:
     once = tidy(text)
     assert tidy(once) == once
     assert len(once.splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("a\x00b\x7f", "ab"), ("\u3000a\u2028\r\nb\x85", "a b"), ("a\u200db \ue000", "a\u200db \ue000"), ("\x07 \t", "")],
+)
+def test_signs_that_control_a_terminal_are_left_out_and_no_others(text: str, kept: str) -> None:
+    assert tidy(text) == kept
 
 
 @pytest.mark.parametrize(
@@ -102,6 +111,36 @@ def test_what_authors_are_told_about_a_sentence(sentence: str, words: list[str])
     assert looked_at("一只狗在跑。", {}, NOTHING_KNOWN) == []  # a script without spaces has no short sentences
 
 
+NAMES = 'may be {}: say "a woman", "a man", "somebody".'
+MORE = "This is more than one sentence: one is enough."
+LITTLE = "This says very little: who does what?"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("Then Mona laughs.", [f'"Mona" {NAMES.format("a name")}']),
+        ("Then Mona laughs at Ross.", [f'"Mona", "Ross" {NAMES.format("names")}']),
+        ("A dog jumps! It barks.", [MORE]),
+        ("(A dog jumps up.) It barks.", [MORE]),
+        ("A dog jumps up 3.5 steps.", []),
+        ("A dog jumps up high. ", []),
+        ("A dog HAD run, it WAS old.", ['"HAD" tells of the past: write what happens now.']),
+        ("Dog runs.", [LITTLE]),
+        ("A dog runs.", []),
+        ("Dog, 3 4 5", [LITTLE]),
+        ("Hündin rennt.", []),
+        ("3 4 5", []),
+        (
+            "Ran. Saw Mona.",
+            [f'"Mona" {NAMES.format("a name")}', MORE, '"Saw" tells of the past: write what happens now.'],
+        ),
+    ],
+)
+def test_what_authors_are_told_in_full(sentence: str, told: list[str]) -> None:
+    assert looked_at(sentence, {}, NOTHING_KNOWN) == told
+
+
 times = st.integers(0, 400).map(lambda frame: frame / 25)
 spans = st.tuples(times, times).filter(lambda span: span[0] < span[1])
 
@@ -113,6 +152,24 @@ def test_spans_are_the_same_from_seven_tenths_of_their_frames_on(
     first, second = ({*range(round(span[0] * 25), round(span[1] * 25))} for span in (one, other))
     assert same_span(one, other) == (Fraction(len(first & second), len(first | second)) >= Fraction(7, 10))
     assert same_span(one, other) == same_span(other, one)
+
+
+def test_spans_that_only_touch_are_not_the_same() -> None:
+    assert not same_span((0.0, 2.0), (2.0, 4.0))
+    assert not same_span((0.0, 2.0), (3.0, 4.0))
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "per_video", "per_minute", "count"),
+    [
+        *((60.0, None, 1.0, 1), (60.5, None, 1.0, 2), (30.0, None, 0.5, 1), (600.0, 3, 0.0, 1)),
+        *((600.0, 3, 0.5, 5), (600.0, 0, None, 0), (600.0, None, None, None)),
+        # 400 * 9.3 / 60 is 62, and a little more in floats.
+        *((132.0, None, 1.1, 3), (400.0, None, 9.3, 62)),
+    ],
+)
+def test_wanted_by_hand(duration_s: float, per_video: int | None, per_minute: float | None, count: int | None) -> None:
+    assert wanted(duration_s, per_video, per_minute) == count
 
 
 @given(st.floats(0.1, 10_000), st.floats(0.01, 100))
@@ -142,6 +199,22 @@ def test_everybody_gets_every_video_once_and_what_came_back_first(data: st.DataO
     assert [part(key) for key in found] == sorted(map(part, found))
     counts = [dict((key, n) for key, n, _ in videos)[key] for key in found if part(key) == 2]
     assert counts == sorted(counts)
+
+
+def test_what_is_new_goes_by_its_count_and_the_rest_by_chance_for_each_person() -> None:
+    """Written out, so that somebody who goes on tomorrow finds the same order."""
+    videos = [(str(number), number % 3, number % 5 == 0) for number in range(40)]
+
+    def drawn(key: str) -> bytes:
+        return blake2b(f"7:{key}".encode(), digest_size=8).digest()
+
+    keys = [key for key, _, _ in videos]
+    returned, mine = {"3", "4", "5"}, {"1", "2", "3", "9", "10"}
+    full = {"0", "10", "15", "20", "25", "30", "35"}
+    begun = {"1", "2", "9"}
+    new = sorted(set(keys) - returned - full - begun, key=lambda key: (int(key) % 3, drawn(key)))
+    expected = [*sorted(returned, key=drawn), *sorted(begun, key=drawn), *new, *sorted(full, key=drawn)]
+    assert order(videos, returned, mine, 7) == expected
 
 
 def test_two_people_begin_with_different_videos() -> None:
