@@ -129,11 +129,11 @@ def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Fo
         who = able(kind, workers)
         now[who, min(kind.free, len(who))] += count
         lost += count * max(kind.free - len(who), 0)
-        more = 0.0 if kind.disputed or not share else FURTHER_SEATS * share
-        later[who, min(kind.free + more, len(who))] += count
+        disputed = 0.0 if kind.disputed or not share else share
+        later[who, min(kind.free + FURTHER_SEATS * disputed, len(who))] += count
         short = kind.free + FURTHER_SEATS - len(who)
-        if more and kind.free <= len(who) and short > 0:
-            disputes += count * (share or 0)
+        if disputed and kind.free <= len(who) and short > 0:
+            disputes += count * disputed
             disputes_lack = max(disputes_lack, short)
     room = {worker.annotator_id: inf if worker.room is None else float(worker.room) for worker in workers}
     pace = {worker.annotator_id: worker.a_day for worker in workers}

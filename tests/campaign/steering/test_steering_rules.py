@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.campaign.steering.model import Barred, Forecast, Stuck, Wanting, Worker
-from backend.campaign.steering.rules import forecast, further, share_disputed, stuck
+from backend.campaign.steering.rules import alike, forecast, further, share_disputed, stuck
 from backend.ground.ids import AnnotatorId, QueryId
 
 ANN, BEN, CEM, DEE = (AnnotatorId(n) for n in range(1, 5))
@@ -74,13 +74,48 @@ def test_what_nobody_can_give_is_never_a_matter_of_days() -> None:
     assert (nobody.days, nobody.stuck) == (None, 18)
 
 
+def test_kinds_that_wait_for_the_same_are_counted_together_the_most_first() -> None:
+    people = [Worker(ANN, "Cem", Barred.PAUSED), Worker(BEN, "Ann", Barred.PAUSED), Worker(CEM, "ben", Barred.PAUSED)]
+    one, two = QueryId(1), QueryId(2)
+    kinds = {wanting(2, DEE, query=one): 3, wanting(2, DEE, query=two): 4, wanting(2, query=one): 9, wanting(4, DEE): 9}
+    assert stuck({**kinds, wanting(2, ANN, DEE): 5}, people) == (
+        Stuck((1, 2), 9, 2, 18, ((Barred.PAUSED, ("Ann", "ben", "Cem"), 9),)),
+        Stuck((2, 3, 4), 9, 3, 27, ((Barred.PAUSED, ("Ann", "ben", "Cem"), 9),)),
+        Stuck((2,), 7, 1, 7, ((Barred.PAUSED, ("Ann", "ben", "Cem"), 7),)),
+    )
+    idle = forecast(
+        {wanting(2, query=one): 9, wanting(2, query=two): 4}, [Worker(ANN, "A", None, 5.0), Worker(BEN, "B")], None
+    )
+    assert (idle.idle, idle.days) == (13, pytest.approx(13 / 5))
+    assert forecast({wanting(2): 5}, [Worker(ANN, "Ann")], None) == Forecast(None, stuck=5, idle=5)
+
+
+def test_queries_of_the_same_assignments_have_one_name() -> None:
+    named = alike([frozenset({QueryId(1), QueryId(2), QueryId(6)}), frozenset({QueryId(2), QueryId(3), QueryId(7)})])
+    assert named is not None
+    assert [named(QueryId(n)) for n in range(1, 9)] == [1, 2, 3, 4, 4, 1, 3, 4]
+    assert alike([]) is None
+
+
 def test_disputes_to_come_are_grades_and_people_too() -> None:
     share = share_disputed(100, 10)
     assert share == 0.1
-    assert share_disputed(49, 10) is None
+    assert (share_disputed(50, 10), share_disputed(49, 10)) == (0.2, None)
     assert (further({wanting(2): 400, wanting(4, ANN, BEN): 7}, share), further({wanting(2): 400}, None)) == (80, 0)
     four = forecast({wanting(2): 400}, workers(), share)
     assert (four.days, four.disputes, four.ends) == (pytest.approx(880 / 40), 0, True)
+    assert forecast({wanting(2): 400}, workers(), None).days == pytest.approx(800 / 40)
+    two = [one for one in workers() if one.annotator_id in (ANN, BEN)]
+    for kinds, disputes, lack in (
+        ({wanting(2): 30, wanting(2, query=QueryId(1)): 20}, 5, 2),
+        ({wanting(2): 30, wanting(2, CEM): 20}, 5, 2),
+        ({wanting(2): 30, wanting(4, CEM, DEE): 20}, 3, 2),
+        ({wanting(2, CEM): 20}, 2, 1),
+        ({wanting(2): 4}, 0, 0),
+        ({wanting(2): 4, wanting(3): 50}, 0, 0),  # what is stuck by itself is none of them
+    ):
+        found = forecast(kinds, two, 0.1)
+        assert (found.disputes, found.disputes_lack) == (disputes, lack), kinds
     three = forecast({wanting(2): 400}, workers(Dee=Barred.SUSPENDED), share)
     assert (three.disputes, three.disputes_lack, three.stuck, three.ends) == (40, 1, 0, False)
 
