@@ -120,7 +120,7 @@ def import_file(
         if duration_s is None:
             unmeasured.append(moment)
             continue
-        if fault := outside(moment, duration_s, parsed.end_slack_s):
+        if fault := outside(moment.start_s, moment.end_s, duration_s, parsed.end_slack_s):
             # Of a damaged or broken-off video nobody knows how long it was: the moment may be right.
             (cut_off if moment.video in facts and facts[moment.video].damage else faulty).append((moment, fault))
             continue

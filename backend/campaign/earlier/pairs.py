@@ -79,7 +79,7 @@ def _as_query(pair: EarlierPair, there: QueryRow | None) -> str | None:
 def _misplaced(pair: EarlierPair, duration_s: float | None) -> str | None:
     if duration_s is None:
         return f"video {pair.span[0]} has no duration: add a column duration, or import its moments first"
-    fault = outside(_moment(pair), duration_s)
+    fault = outside(*pair.span[1:], duration_s)
     return fault.message if fault else None
 
 

@@ -37,7 +37,9 @@ def read(file: Path, format: str | None, options: ImportOptions) -> Captioned:  
     if unknown:
         message = "has no duration: add durations, or import the file with its videos and name the project"
         raise InputError([moment.problem(file.name, f"video {name} {message}") for name, moment in unknown.items()])
-    faults = [(moment, outside(moment, durations[moment.video], parsed.end_slack_s)) for moment in parsed.moments]
+    faults = [
+        (one, outside(one.start_s, one.end_s, durations[one.video], parsed.end_slack_s)) for one in parsed.moments
+    ]
     faulty = [(moment, fault) for moment, fault in faults if fault]
     if faulty and not parsed.published:
         raise InputError([moment.problem(file.name, fault.message) for moment, fault in faulty])

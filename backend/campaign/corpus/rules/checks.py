@@ -161,24 +161,24 @@ def first(places: Sequence[str]) -> str:
     return joined(", ", [*places[:_SHOWN], *(["..."] if len(places) > _SHOWN else [])])
 
 
-def outside(moment: CaptionedMoment, duration_s: float, end_slack_s: float = END_SLACK_S) -> Fault | None:
+def outside(start_s: float, end_s: float, duration_s: float, end_slack_s: float = END_SLACK_S) -> Fault | None:
     """In which way a moment lies outside a video of `duration_s` seconds; None if it does not.
 
-    >>> found = outside(CaptionedMoment("a", 12.0, 14.0, "A dog runs.", row=1), 10.0)
+    >>> found = outside(12.0, 14.0, 10.0)
     >>> found.message if found else None
     'start 12.0 is outside the video, which lasts 10.0 s'
     """
-    if moment.start_s >= duration_s:
+    if start_s >= duration_s:
         message = said(
             "start {start_s} is outside the video, which lasts {duration_s} s",
-            start_s=moment.start_s,
+            start_s=start_s,
             duration_s=duration_s,
         )
         return Fault(said("the start is after the end of the video"), message)
-    if moment.end_s > duration_s + end_slack_s:
+    if end_s > duration_s + end_slack_s:
         message = said(
             "end {end_s} is more than {end_slack_s:g} s after the video's end at {duration_s} s",
-            end_s=moment.end_s,
+            end_s=end_s,
             end_slack_s=end_slack_s,
             duration_s=duration_s,
         )
@@ -200,5 +200,7 @@ def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s
             said("the end is not after the start"),
             said("end {end_s} is not after start {start_s}", end_s=moment.end_s, start_s=moment.start_s),
         )
-    if duration_s is not None and duration_s > 0 and (trouble := outside(moment, duration_s, end_slack_s)):
-        yield trouble
+    if duration_s is not None and duration_s > 0:
+        trouble = outside(moment.start_s, moment.end_s, duration_s, end_slack_s)
+        if trouble:
+            yield trouble

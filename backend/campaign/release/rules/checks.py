@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.corpus.rules.checks import outside
 from backend.ground.errors import Problem
 from backend.ground.release_entries import Entry, GradedMoment, Moment, Queries, name_of
@@ -46,7 +45,7 @@ class SpanFaults:
                 if said_s is not None and abs(said_s - known_s) > DURATION_SLACK_S:
                     yield f"video {video!r} lasts {said_s} s here and {known_s} s in video_corpus.json"
         if known_s is not None and known_s > 0 and 0 <= start_s < end_s:
-            fault = outside(CaptionedMoment(video, start_s, end_s, "", 1), known_s)
+            fault = outside(start_s, end_s, known_s)
             if fault:
                 yield fault.message
 
