@@ -58,3 +58,43 @@ def taken(index, query, video, start_s, end_s, mu, *, strict=False, arithmetic="
     found = np.full(len(query), -1, dtype=np.int64)
     found[prediction] = truth
     return found
+
+
+def fraction_iou(one, other):
+    """IoU of two moments in whole seconds, (query, video, start, end, ...)."""
+    inter = max(0, min(one[3], other[3]) - max(one[2], other[2]))
+    return Fraction(inter, one[3] - one[2] + other[3] - other[2] - inter)
+
+
+def greedy(truth, predictions, mu, *, strict=False):
+    """The walk of the paper: numbers of predictions, in rank order, and of the truth moments that they take.
+
+    Of moments (query, video, start, end), those of the truth with their relevance.
+    """
+    free, taken = set(range(len(truth))), []
+    for number, prediction in enumerate(predictions):
+        near = {n: fraction_iou(prediction, truth[n]) for n in free if truth[n][:2] == prediction[:2]}
+        best = min(near, key=lambda n: (-near[n], -truth[n][4], n), default=None)
+        if best is not None and (near[best] > mu or (near[best] == mu and not strict)):
+            free.remove(best)
+            taken.append((number, best))
+    return taken
+
+
+def whole_moments(*more):
+    """Moments in whole seconds of two queries and few videos: ties, equals and exact thresholds abound."""
+    return st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 5), st.integers(1, 4), *more).map(
+        lambda one: (*one[:3], one[2] + one[3], *one[4:])
+    )
+
+
+WHOLE_TRUTH = st.lists(whole_moments(st.integers(0, 3)), max_size=24)
+WHOLE_RUN = st.lists(
+    whole_moments() | whole_moments().map(lambda one: (one[0], 2, *one[2:])),  # video 2 is none of the truth's
+    max_size=24,
+).map(lambda run: sorted(run, key=lambda one: one[0]))
+
+
+def numbers(moments, place):
+    """A column of moments."""
+    return np.array([one[place] for one in moments], dtype=np.float64 if place in (2, 3) else np.int64)

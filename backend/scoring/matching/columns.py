@@ -85,9 +85,8 @@ class Spans:
 
     def span_problems(self) -> dict[int, str]:
         """What is wrong with a moment's times, by position."""
-        with np.errstate(invalid="ignore"):
-            good = np.isfinite(self.start_s) & np.isfinite(self.end_s)
-            good &= (self.start_s >= 0) & (self.end_s > self.start_s)
+        good = np.isfinite(self.start_s) & np.isfinite(self.end_s)
+        good &= (self.start_s >= 0) & (self.end_s > self.start_s)
         return {int(i): _span_message(float(self.start_s[i]), float(self.end_s[i])) for i in np.flatnonzero(~good)}
 
 
@@ -140,7 +139,8 @@ def order_within(groups: Indices, values: Floats | Indices) -> Indices:
     [2, 0, 1]
     """
     if values.dtype == np.int64 and len(groups):
-        lowest, span = int(values.min()), int(np.ptp(values)) + 1
+        lowest = int(values.min())
+        span = int(values.max()) - lowest + 1
         if int(groups.min()) >= 0 and (int(groups.max()) + 1) * span * len(groups) < 2**63:
             # Group, value and place in one number: sorting these is faster than sorting places by them.
             numbers = ((groups * span + values) - lowest) * len(groups) + np.arange(len(groups))
