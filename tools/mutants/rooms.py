@@ -32,6 +32,10 @@ class Room:
 
 ROOMS = (
     Room("scoring/measures", ("scoring/measures",)),
+    Room("scoring/matching/matching.py", ("scoring/matching/test_matching.py", "scoring/measures/test_ndcg.py")),
+    Room("scoring/matching/ious.py", ("scoring/matching/test_ious.py",)),
+    Room("scoring/matching/found.py", ("scoring/matching/test_found.py",)),
+    Room("scoring/matching/columns.py", ("scoring/matching/test_columns.py",)),
     Room("scoring/matching/suppression.py", ("scoring/matching/test_suppression.py",)),
     Room("scoring/matching/discount.py", ("scoring/measures/test_ndcg.py",)),
     Room("scoring/matching/abandonment.py", ("scoring/measures/test_ncxiou.py",)),
@@ -78,4 +82,20 @@ ROOMS = (
         )
         for name in ("replacing", "mentions", "names", "joining", "cast", "counting", "text")
     ),
+    Room("campaign/release/rules/checks.py", ("campaign/release/test_checks.py",)),
+    Room("campaign/release/rules/diffing.py", ("campaign/release/test_diffing_rules.py",)),
+    Room("campaign/release/rules/documents.py", ("campaign/release/test_documents.py",)),
+    Room("campaign/release/rules/pair_checks.py", ("campaign/release/test_pair_checks.py",)),
+    Room("campaign/release/rules/returning.py", ("campaign/release/test_returning.py",)),
+    Room("campaign/release/rules/selecting.py", ("campaign/release/test_selecting_rules.py",)),
+    Room("campaign/release/statistics/rules.py", ("campaign/release/test_statistics.py",)),
+    Room("campaign/review/rules.py", ("campaign/review/test_rules.py",)),
+    Room("campaign/serving/rules.py", ("campaign/serving/test_rules.py",)),
+    Room("campaign/corpus/rules/checks.py", ("campaign/corpus/test_checks.py", "campaign/corpus/test_corpus_files.py")),
+    Room("campaign/corpus/rules/naming.py", ("campaign/corpus/test_naming.py",)),
+    Room("campaign/earlier/rules/campaign_files.py", ("campaign/earlier/test_campaign_files.py",)),
+    Room("campaign/earlier/rules/raw_annotation.py", ("campaign/earlier/test_raw_annotation.py",)),
+    Room("campaign/explore/rules.py", ("campaign/explore/test_rules.py",)),
+    Room("campaign/guideline/rules.py", ("campaign/guideline/test_rules.py",)),
+    Room("campaign/project/rules.py", ("campaign/project/test_rules.py",)),
 )

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, read_campaign
+from backend.campaign.nouns import Split
 
 RAW = b"pair_id,worker,relevance\n1,4,3\n"
 HEADER = "pair_id,query,video_name,similarity,timestamp"
@@ -149,3 +150,75 @@ def test_a_moment_is_the_same_as_timestamp_and_as_start_and_end() -> None:
     columns = read(pairs="pair_id,query,video_name,similarity,start,end\n1,q,v,.5,63.47,77.42\n").pairs
     assert stamp == columns
     assert stamp[0].span == ("v", 63.47, 77.42)
+
+
+def test_everything_that_both_files_say_is_read() -> None:
+    found = read(
+        "pair_id,worker,relevance,re_opened\n7,ann,0,\n3,bob,4,\n7,bob,0,\n7,ann,0,\n"
+        + "".join(f"5,w{n},{n},1\n" for n in range(4)),
+        "relevance,verdict,caption,duration,rank,split,query_id,pair_id,query,video_name,similarity,start,end\n"
+        " 3 , consensus ,a dog ,60,2,test,4,7, q ,v,,1,2.5\n"
+        ",,,,1,,,3,p,w,-0.5,0,1\n"
+        ",,,60.0,1,test,4,5,q,v,,3,4\n",
+    )
+    assert found.problems == ()
+    assert (found.raw_file, found.pairs_file, found.workers) == (
+        *("raw.csv", "pairs.csv", ("ann", "bob", "w0", "w1", "w2", "w3")),
+    )
+    assert [(grade.row, grade.pair_id, grade.seat_no, grade.repeat) for grade in found.grades] == [
+        *((3, 3, 1, False), (6, 5, 1, False), (7, 5, 2, False), (8, 5, 3, False), (9, 5, 4, False)),
+        *((2, 7, 1, False), (4, 7, 2, False), (5, 7, 3, True)),
+    ]
+    assert (found.re_opened, found.graded_twice, found.duplicate_rows) == (frozenset({5}), 1, 1)
+    assert found.durations == {"v": 60.0}
+    assert [tuple(pair) for pair in found.pairs] == [
+        (2, 7, "q", 4, Split.TEST, ("v", 1.0, 2.5), 2, None, "a dog ", "consensus", "3"),
+        (3, 3, "p", None, None, ("w", 0.0, 1.0), 1, -0.5, None, None, ""),
+        (4, 5, "q", 4, Split.TEST, ("v", 3.0, 4.0), 1, None, None, None, ""),
+    ]
+
+
+@pytest.mark.parametrize("seats", [1, 3])
+def test_a_pair_is_re_opened_only_after_four_grades(seats: int) -> None:
+    rows = "".join(f"{pair},{n},1,1\n" for pair, most in ((9, 4), (8, seats), (7, 0)) for n in range(most))
+    assert problems("pair_id,worker,relevance,re_opened\n" + rows + "5,1,1,\n") == [
+        f"raw.csv, row {5 + seats}: pair 8 is re_opened, but has {seats} of the 4 grades before"
+    ]
+
+
+def test_rounds_are_two_grades_each() -> None:
+    header = "pair_id,worker,relevance,round,re_opened\n"
+    good = "".join(f"5,w{n},1,{1 + n // 2},1\n" for n in range(6))
+    assert problems(header + good) == []
+    bad = "".join(f"5,w{n},1,{said},1\n" for n, said in enumerate((1, 1, 2, 3, 3, 3)))
+    assert problems(header + bad) == ["raw.csv, row 5: round is 3, but this is grade 4 of pair 5"]
+
+
+def test_raw_annotations_may_be_a_header_alone_where_somebody_says_so() -> None:
+    data = b"pair_id,worker,relevance\n"
+    found = read_campaign(data, "raw.csv", highest=4)
+    assert [str(problem) for problem in found.problems] == ["raw.csv: the file has a header but no rows"]
+    assert (found.raw_file, found.pairs_file, found.grades) == ("raw.csv", "", ())
+    empty = read_campaign(data, "raw.csv", (PAIRS + '1,q,v,.5,"[1, 2]"\n').encode(), "pairs.csv", highest=4)
+    assert (empty.pairs_file, len(empty.pairs), len(empty.problems)) == ("pairs.csv", 1, 1)
+    allowed = read_campaign(data, "raw.csv", highest=4, may_be_ungraded=True)
+    assert (allowed.problems, list(allowed.grades), allowed.graded_twice) == ((), [], 0)
+
+
+def test_names_that_only_case_tells_apart_are_told_at_their_first_rows() -> None:
+    rows = ["1,Ann,3", "1,bob,3", "2,ann,1", "2,ANN,2", "3,ann,3", "3,BOB,3"]
+    assert problems("pair_id,worker,relevance\n" + "\n".join(rows) + "\n") == [
+        "raw.csv, row 4: worker 'ann' differs from 'Ann' by case only: write them alike, or rename one",
+        "raw.csv, row 5: worker 'ANN' differs from 'Ann' by case only: write them alike, or rename one",
+        "raw.csv, row 7: worker 'BOB' differs from 'bob' by case only: write them alike, or rename one",
+    ]
+
+
+def test_a_row_that_is_wrong_is_left_out_and_the_others_are_read() -> None:
+    text = HEADER + ',rank\n1,q,v,.5,"[1, 2]",1\nx,q,v,.5,"[2, 3]",2\n3,q,v,.5,"[5, 4]",3\n4,q,v,,"[4, 5]",4\n'
+    found = read(pairs=text)
+    assert [(pair.pair_id, pair.rank) for pair in found.pairs] == [(1, 1), (4, 4)]
+    assert [problem.row for problem in found.problems] == [3, 4]
+    blank = read(pairs=HEADER + '\n1,q,v,,"[1, 2]"\n')
+    assert [str(problem) for problem in blank.problems] == ["pairs.csv, row 2: similarity is '', not a number"]
+    assert blank.pairs == []

@@ -2,7 +2,8 @@
 
 import pytest
 
-from backend.campaign.earlier.rules.raw_annotation import read_raw, summarise
+from backend.campaign.earlier.rules.raw_annotation import RawAnnotations, read_raw, summarise
+from backend.campaign.nouns import Rounding
 from backend.campaign.quality.rules.summary import GradeSummary
 from backend.ground.errors import InputError
 
@@ -114,3 +115,72 @@ def test_undefined_statistics_say_why() -> None:
         "kappa_plain",
         "kappa_quadratic",
     }
+
+
+def read(text: str) -> RawAnnotations:
+    return read_raw(text.encode(), "raw.csv")
+
+
+def test_what_leads_decided_stands_in_every_row_of_its_pair() -> None:
+    header = "pair_id,worker,relevance,adjudicated\n"
+    raw = read(header + "a,1,0,3\nb,1,1,\na,2,4,3\nc,1,1,0\nb,2,1,\n")
+    assert (raw.decided.tolist(), raw.may_go_on, raw.re_opened.tolist()) == ([3, -1, 0], True, [False] * 3)
+    assert problems_of(header + "a,1,0,3\nb,1,1,\na,2,4,\nb,2,1,0\nc,1,1,7\nc,2,1,2\na,3,1,3\na,4,1,4\n") == [
+        "raw.csv, row 4: pair 'a' is adjudicated nothing here and 3 above",
+        "raw.csv, row 5: pair 'b' is adjudicated 0 here and nothing above",
+        "raw.csv, row 6: adjudicated is '7', not one of 0, 1, 2, 3, 4",
+        "raw.csv, row 9: pair 'a' is adjudicated 4 here and 3 above",
+    ]
+
+
+def test_a_pair_is_re_opened_in_every_row_or_in_none() -> None:
+    header = "pair_id,worker,relevance,re_opened\n"
+    raw = read(header + "a,1,0,\nb,1,1,1\na,2,4,\nb,2,1,1\n")
+    assert (raw.re_opened.tolist(), raw.may_go_on, raw.decided.tolist()) == ([False, True], True, [-1, -1])
+    assert problems_of(header + "a,1,0,1\nb,1,1,\na,2,4,\nc,1,1,yes\na,3,1,0\nb,2,1,\n") == [
+        "raw.csv, row 4: re_opened is empty here and 1 in another row of pair 'a'",
+        "raw.csv, row 5: re_opened is 'yes', not 1 or empty",
+        "raw.csv, row 6: re_opened is '0', not 1 or empty",
+    ]
+
+
+def test_only_a_re_opened_pair_may_have_six_grades_and_none_has_seven() -> None:
+    header = "pair_id,worker,relevance,re_opened\n"
+    rows = [*(f"a,{n},1,1\nb,{n},1,\n" for n in range(4))]
+    six = "".join(rows) + "a,4,1,1\na,5,1,1\n"
+    assert read(header + six).re_opened.tolist() == [True, False]
+    assert problems_of(header + six + "a,6,1,1\nb,4,1,\na,7,1,1\nb,5,1,\n") == [
+        "raw.csv, row 12: pair 'a' has more than 6 grades; keep the ones that count",
+        "raw.csv, row 13: pair 'b' has more than 4 grades; keep the ones that count",
+    ]
+
+
+def test_rounds_count_where_every_row_says_one() -> None:
+    header = "pair_id,worker,relevance,round\n"
+    raw = read(header + "a,1,0,1\na,2,4,1\na,3,2,2\na,4,2,2\n")
+    assert (raw.round.tolist(), raw.may_go_on) == ([1, 1, 2, 2], True)
+    first = raw.graded().first_round
+    assert first is not None
+    assert (first.tolist(), raw.graded().no_rounds) == ([True, True, False, False], "")
+    some = read(header + "a,1,0,1\na,2,4,\nb,3,2,3\nb,4,2,4\n")
+    assert some.round.tolist() == [1, 0, 3, 0]
+    assert (some.graded().first_round, some.graded().no_rounds) == (
+        *(None, "the file does not say which of four grades came first"),
+    )
+    none = read(HEADER + "a,1,0\n")
+    assert (none.round.tolist(), none.may_go_on, none.graded().first_round) == ([0], False, None)
+
+
+def test_grades_are_read_under_the_rule_of_a_campaign() -> None:
+    raw = read_raw(b"pair_id,worker,relevance\nb,ann,2\na,bob,0\nb,bob,1\n", "raw.csv", 2)
+    assert (raw.pairs, raw.annotators, raw.highest) == (("b", "a"), ("ann", "bob"), 2)
+    found = raw.graded(0, Rounding.HALF_DOWN)
+    assert (found.people, found.highest, found.tolerance, found.rounding) == (("ann", "bob"), 2, 0, Rounding.HALF_DOWN)
+    assert (found.pair.tolist(), found.annotator.tolist(), found.grade.tolist()) == ([0, 1, 0], [0, 1, 1], [2, 0, 1])
+    assert (found.may_go_on, found.decided.tolist(), found.pairs) == (False, [-1, -1], 2)
+    assert found.re_opened is not None
+    assert (raw.graded().tolerance, raw.graded().rounding) == (1, Rounding.HALF_UP)
+    with pytest.raises(InputError, match="relevance is '3', not one of 0, 1, 2"):
+        read_raw(b"pair_id,worker,relevance\na,bob,3\n", "raw.csv", 2)
+    assert (summarise(raw, 0)["discarded"], summarise(raw)["discarded"]) == (2, 1)
+    assert summarise(raw, 1, Rounding.HALF_DOWN)["relevance"] == {"0": 0, "1": 1, "2": 0}
