@@ -182,8 +182,7 @@ def _bias(work: Work) -> Flag:
     value = float(asked.mean())
     interval = intervals.of_mean(asked)
     told = joined("", [flag_words.bias(value, n, interval, limit), flag_words.few(n, FEWEST)])
-    raised = n >= FEWEST and abs(value) >= limit and _is_apart(interval)
-    return Flag(kind, value, n, limit, raised, told, interval)
+    return Flag(kind, value, n, limit, n >= FEWEST and _goes(abs(value), limit, interval), told, interval)
 
 
 def _drift(work: Work) -> Flag:
@@ -194,7 +193,7 @@ def _drift(work: Work) -> Flag:
     new, old = asked[-NEWEST:], asked[:-NEWEST]
     value, interval = float(new.mean() - old.mean()), intervals.of_difference(new, old)
     told = flag_words.drift(float(new.mean()), float(old.mean()), len(new), len(old), interval, limit)
-    return Flag(kind, value, len(asked), limit, abs(value) >= limit and _is_apart(interval), told, interval)
+    return Flag(kind, value, len(asked), limit, _goes(abs(value), limit, interval), told, interval)
 
 
 def _agreement(work: Work) -> Flag:
@@ -209,7 +208,7 @@ def _agreement(work: Work) -> Flag:
     told = flag_words.agreement(
         float(new.mean()), float(old.mean()), len(new), len(old), interval, FALL, work.tolerance
     )
-    return Flag(kind, value, len(asked), FALL, value <= -FALL and _is_apart(interval), told, interval)
+    return Flag(kind, value, len(asked), FALL, _goes(-value, FALL, interval), told, interval)
 
 
 def _in_time(work: Work, values: Floats) -> tuple[Floats, str]:
@@ -231,9 +230,9 @@ def _direction(values: Floats, kind: FlagKind) -> float:
     return 1.0 if difference >= 0 else -1.0
 
 
-def _is_apart(interval: intervals.Interval | None) -> bool:
-    """Whether an interval leaves out 0."""
-    return interval is not None and (interval[0] > 0 or interval[1] < 0)
+def _goes(far: float, limit: float, interval: intervals.Interval | None) -> bool:
+    """Whether a figure goes as far as its limit, but for the last bits, and its interval leaves out 0."""
+    return far > limit - 1e-9 and interval is not None and not interval[0] <= 0 <= interval[1]
 
 
 def _seen(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tuple[Floats, Floats]:
