@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from hashlib import blake2b
 
 import numpy as np
 import pytest
@@ -94,6 +95,82 @@ def test_sizes_and_thresholds_hold(drawn: tuple[Corpus, Table, Table, PoolOption
         if not options.as_published:
             assert len(positives) == min(options.positives - 1, options.pool - 1, len(matching))
             assert len(negatives) == min(options.pool - 1 - len(positives), len(distracting))
+
+
+@settings(deadline=None)
+@given(corpora())
+def test_a_pool_is_drawn_by_hashes_of_names_and_of_the_query(drawn: tuple[Corpus, Table, Table, PoolOptions]) -> None:
+    """So the same seed makes the same pools anywhere, and in times to come."""
+    videos, text, look, options = drawn
+    options = replace(options, as_published=False)
+    bounds = VisualBounds(0.25, 0.25)
+    by_name = {
+        name: sorted(moments, key=lambda one: (one.start_s, one.end_s, one.sentence)) for name, moments in videos
+    }
+
+    def in_turn(names: list[str], purpose: str, own: PoolMoment) -> list[str]:
+        asked = number(f"{purpose} {own.video} {own.start_s} {own.end_s} {own.sentence}")
+        return sorted(sorted(names), key=lambda name: mixed(number(f"{options.seed} {name}") ^ asked))
+
+    for own, found in pools(videos, text, options, look, bounds).items():
+        s_te = {name: max(text[own, other] for other in moments) for name, moments in by_name.items()}
+        likes = {name: look[own, moments[0]] for name, moments in by_name.items()}
+        others = [name for name in by_name if name != own.video]
+        match = in_turn([name for name in others if s_te[name] >= 0.9], "matching", own)
+        match = [name for name in match if likes[name] >= 0.25][: min(options.positives, options.pool) - 1]
+        best = [next(one for one in by_name[name] if text[own, one] == s_te[name]) for name in match]
+        distract = in_turn([name for name in others if s_te[name] <= 0.5], "distracting", own)
+        distract = [name for name in distract if likes[name] <= 0.25][: options.pool - 1 - len(match)]
+        assert found == (best, distract)
+        sentences = Sentences(videos, options.seed)
+        values = np.array([s_te[name] for name in sentences.names])
+        measured = drawn_negative(sentences.moments.index(own), values, sentences, options)
+        far = in_turn([name for name in others if s_te[name] <= 0.5], "measuring", own)
+        assert (None if measured is None else sentences.names[measured]) == (far[0] if far else None)
+
+
+def mixed(number: int) -> int:
+    """The last steps of SplitMix64."""
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
+    return number ^ number >> 31
+
+
+def number(text: str) -> int:
+    return int(blake2b(text.encode(), digest_size=8).hexdigest(), 16)
+
+
+def test_sentences_know_their_videos_and_their_places() -> None:
+    said = [PoolMoment("b", 5.0, 6.0, "c"), PoolMoment("b", 0.0, 9.0, "b"), PoolMoment("b", 0.0, 9.0, "a")]
+    early = [PoolMoment("a", 3.0, 4.0, "d"), PoolMoment("a", 3.0, 3.5, "e")]
+    found = Sentences([("b", said), ("a", early)], 3)
+    assert found.names == ("a", "b")
+    assert "".join(moment.sentence for moment in found.moments) == "edabc", "by start, by end, by words"
+    assert (found.starts.tolist(), found.ends.tolist()) == ([0, 2], [2, 5])
+    assert (found.video.tolist(), found.place.tolist()) == ([0, 0, 1, 1, 1], [1, 0, 2, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("pool", "unlike", "asked"),
+    [(5, 4, [128]), (6, 4, [128, 128]), (10, 4, [128, 128, 44]), (301, 128, [128, 128, 44])],
+)
+def test_no_more_videos_are_looked_at_than_it_takes(pool: int, unlike: int, asked: list[int]) -> None:
+    """128 at a time, of which so many look unlike the query, until there are enough."""
+    videos, text, own = corpus_of({f"v{n:03d}": [0.0] for n in range(300)})
+    sentences = Sentences(videos, 0)
+    row = sentences.moments.index(own)
+    similarities = np.array([text[own, other] for other in sentences.moments])
+    s_te = best_sentences(similarities[None], sentences.starts)[0]
+    looked: list[int] = []
+
+    def seen(videos: np.ndarray, *, weighted: bool) -> np.ndarray:
+        assert weighted
+        looked.append(len(videos))
+        return np.where(np.arange(len(videos)) < unlike, 0.3, 0.31)
+
+    chosen = select(row, similarities, s_te, sentences, PoolOptions(pool=pool), seen, VisualBounds(0.2, 0.3))
+    assert looked == asked
+    assert len(chosen.negatives) == min(pool - 1, len(asked) * unlike, 300)
 
 
 @settings(deadline=None)

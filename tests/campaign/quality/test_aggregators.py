@@ -1,5 +1,6 @@
 """Mean, median and Dawid-Skene against counting by hand, crowd-kit's figures, loops, and what was planted."""
 
+import warnings
 from statistics import median
 
 import numpy as np
@@ -9,9 +10,8 @@ from hypothesis import strategies as st
 
 from backend.campaign.nouns import Rounding
 from backend.campaign.quality.rules import aggregators
-from backend.campaign.quality.rules.pairs import GradedPairs
+from graded import Table, graded
 
-Table = list[list[int | None]]
 SMALL: Table = [
     *([0, 0, 1], [1, 1, 2], [2, 2, 2], [2, 1, None], [0, None, 0]),
     *([1, 1, 1], [0, 1, None], [2, 2, 1], [None, 0, 1], [2, 0, 2]),
@@ -23,14 +23,6 @@ CROWD_KIT = [
     *([0.878497097, 0.121502903, 0.0], [0.0, 1.2485e-05, 0.999987515], [0.768121558, 0.002558467, 0.229319975]),
     [0.0, 0.001344938, 0.998655062],
 ]
-
-
-def graded(table: Table, highest: int, decided: dict[int, int] | None = None) -> GradedPairs:
-    rows = [(unit, who, grade) for unit, row in enumerate(table) for who, grade in enumerate(row) if grade is not None]
-    pair, annotator, grade = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    leads = np.array([(decided or {}).get(unit, -1) for unit in range(len(table))])
-    people = tuple(f"person {who}" for who in range(max((len(row) for row in table), default=0)))
-    return GradedPairs(people, pair, annotator, grade, leads, highest, 1, Rounding.HALF_UP, True)
 
 
 def planted(pairs: int = 400) -> tuple[np.ndarray, Table]:
@@ -78,6 +70,14 @@ def test_every_turn_makes_the_grades_likelier() -> None:
     assert np.diff(found.likelihoods).min() > -1e-9
 
 
+def test_it_ends_where_nothing_more_is_gained() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nobody gives 1, and nothing is said of it
+        found = aggregators.dawid_skene(graded([[0, 0], [2, 2]], 2))
+    assert len(found.likelihoods) == 2
+    assert found.posterior == pytest.approx(np.array([[1, 0, 0], [0, 0, 1]]), abs=1e-8)
+
+
 def test_who_turns_the_scale_round_is_understood() -> None:
     truth, table = planted()
     found = aggregators.dawid_skene(graded(table, 2))
@@ -123,14 +123,25 @@ def test_the_comparison_counts_pairs_once_and_names_them() -> None:
     assert by_name["c"].query == "query 2"
 
 
+def test_differences_of_more_than_one_grade_are_told_apart() -> None:
+    """Four grades of which three are 0, on a scale to 8: by the rule 0, by their mean 1, 2 and 2."""
+    found = aggregators.report(graded([[0, 0, 0, 4], [0, 0, 0, 8], [8, 0, 0, 0], [3, 3, None, None]], 8), list("abcd"))
+    assert [one.name for one in found.counts] == ["mean", "median", "dawid_skene"]
+    assert (found.counts[0].by_rule, found.counts[0].differs, found.counts[0].differs_by_more) == (4, 3, 2)
+    assert (found.counts[1].differs, found.counts[1].differs_by_more) == (0, 0)
+    assert {one.query for one in found.pairs} == {""}, "no queries are known"
+
+
 def test_nothing_to_compare_is_nothing() -> None:
-    found = aggregators.report(graded([], 4), [])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = aggregators.report(graded([], 4), [])
     assert [one.differs for one in found.counts] == [0, 0, 0]
     assert found.pairs == ()
 
 
 def test_it_tells_how_far_it_is() -> None:
     told: list[tuple[int, int]] = []
-    aggregators.dawid_skene(graded(SMALL, 2), progress=lambda done, total: told.append((done, total)))
+    aggregators.report(graded(SMALL, 2), list("abcdefghij"), progress=lambda done, total: told.append((done, total)))
     assert told[0] == (1, aggregators.ITERATIONS)
     assert told[-1] == (aggregators.ITERATIONS, aggregators.ITERATIONS)

@@ -1,21 +1,36 @@
 """Agreement statistics against slow definitions, other libraries and cases where they are undefined."""
 
 import itertools
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from typing import get_args
 
+import krippendorff
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from backend.campaign.quality.rules.agreement import (
     Agreement,
+    Level,
     Weights,
+    alphas,
     cohen_kappa,
+    coincidences,
     count_grades,
+    couples_of,
     first_per_annotator,
+    kappas,
     krippendorff_alpha,
     mean_pairwise_kappa,
     observed_agreement,
+    shares_within,
 )
+from backend.campaign.quality.rules.pairs import GradedPairs
+from graded import TABLES, Table, graded
 
 Column = NDArray[np.int64]
 
@@ -90,10 +105,81 @@ def test_nominal_alpha_is_one_minus_observed_over_expected_disagreement() -> Non
     assert found.n == 20
 
 
+@given(TABLES)
+@settings(max_examples=60)
+def test_alpha_equals_the_package_of_its_name(table: Table) -> None:
+    found = graded(table)
+    counts = count_grades(found.pair, found.grade, 5)
+    values = np.array([[np.nan if grade is None else grade for grade in row] for row in table], dtype=float).T
+    levels: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+    for level in levels:
+        ours = krippendorff_alpha(counts, level).value
+        assert (ours is None) == (np.count_nonzero(counts[counts.sum(axis=1) > 1].sum(axis=0)) < 2)
+        if ours is None:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = krippendorff.alpha(values, level_of_measurement=level, value_domain=[0, 1, 2, 3, 4])
+        assert ours == pytest.approx(theirs, abs=1e-9)
+
+
+@given(TABLES)
+@settings(max_examples=60)
+def test_kappas_equal_scikit_learn(table: Table) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    found = graded(table)
+    couples = couples_of(found.pair, found.annotator, found.grade)
+    named: dict[Weights, str | None] = {"plain": None, "quadratic": "quadratic"}
+    for first, second in couples.couples.tolist():
+        both = [(row[first], row[second]) for row in table if row[first] is not None and row[second] is not None]
+        one, other = np.array(both).T
+        for weights, theirs in named.items():
+            ours = cohen_kappa(one, other, weights)
+            if ours.value is not None:
+                assert ours.value == pytest.approx(
+                    metrics.cohen_kappa_score(one, other, weights=theirs, labels=range(5)), abs=1e-9
+                )
+            mean = mean_pairwise_kappa(*_only(found, first, second), weights=weights, min_shared=1)
+            assert mean.value == pytest.approx(ours.value, abs=1e-12) if ours.value is not None else True
+
+
+@given(TABLES)
+def test_couples_hold_every_comparison_once(table: Table) -> None:
+    found = graded(table)
+    couples = couples_of(found.pair, found.annotator, found.grade)
+    expected = {
+        (first, second): [
+            (unit, row[first], row[second]) for unit, row in enumerate(table) if None not in (row[first], row[second])
+        ]
+        for first, second in itertools.combinations(range(len(table[0])), 2)
+    }
+    expected = {names: shared for names, shared in expected.items() if shared}
+    assert list(map(tuple, couples.couples.tolist())) == list(expected)
+    told = {names: [] for names in expected}
+    for unit, cell in zip(couples.unit.tolist(), couples.cell.tolist(), strict=True):
+        couple, first, second = np.unravel_index(cell, couples.tables().shape)
+        told[list(expected)[couple]].append((unit, int(first), int(second)))
+    assert {names: sorted(shared) for names, shared in told.items()} == expected
+    for one, shared in zip(couples.tables(), expected.values(), strict=True):
+        assert {(int(a), int(b)): int(one[a, b]) for a, b in zip(*one.nonzero(), strict=True)} == Counter(
+            (a, b) for _, a, b in shared
+        )
+
+
+def _only(found: GradedPairs, *people: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    kept = np.isin(found.annotator, people)
+    return found.pair[kept], found.annotator[kept], found.grade[kept]
+
+
 def test_units_with_one_grade_change_no_alpha() -> None:
     counts = np.array([[2, 0, 0, 0, 0], [0, 1, 0, 1, 0], [0, 0, 0, 0, 3]])
     lonely = np.array([[0, 0, 1, 0, 0], [0, 0, 0, 0, 0]])
     assert krippendorff_alpha(np.vstack([counts, lonely])) == krippendorff_alpha(counts)
+
+
+def test_nothing_graded_is_counted_as_nothing() -> None:
+    assert count_grades(NOTHING, NOTHING, 5).shape == (0, 5)
+    assert first_per_annotator(NOTHING, NOTHING).tolist() == []
 
 
 def test_first_grade_of_an_annotator_is_the_one_first_in_the_file() -> None:
@@ -105,34 +191,91 @@ NOTHING = np.array([], dtype=np.int64)
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("find", "expected"),
     [
-        (krippendorff_alpha(count_grades(NOTHING, NOTHING, 5)), Agreement(None, 0, "no pair has two grades")),
-        (krippendorff_alpha(np.eye(5, dtype=np.int64)), Agreement(None, 0, "no pair has two grades")),
-        (krippendorff_alpha(np.array([[0, 0, 2, 0, 0]])), Agreement(None, 2, "all grades are the same")),
-        (observed_agreement(np.eye(5, dtype=np.int64)), Agreement(None, 0, "no pair has two grades")),
-        (cohen_kappa(NOTHING, NOTHING), Agreement(None, 0, "no shared pairs")),
+        (lambda: krippendorff_alpha(count_grades(NOTHING, NOTHING, 5)), Agreement(None, 0, "no pair has two grades")),
+        (lambda: krippendorff_alpha(np.eye(5, dtype=np.int64)), Agreement(None, 0, "no pair has two grades")),
+        (lambda: krippendorff_alpha(np.array([[0, 0, 2, 0, 0]])), Agreement(None, 2, "all grades are the same")),
+        (lambda: observed_agreement(np.eye(5, dtype=np.int64)), Agreement(None, 0, "no pair has two grades")),
+        (lambda: cohen_kappa(NOTHING, NOTHING), Agreement(None, 0, "no shared pairs")),
         (
-            cohen_kappa(np.array([2, 2]), np.array([2, 2]), "quadratic"),
+            lambda: cohen_kappa(np.array([2, 2]), np.array([2, 2]), "quadratic"),
             Agreement(None, 2, "both gave one and the same grade throughout"),
         ),
         (
-            mean_pairwise_kappa(NOTHING, NOTHING, NOTHING),
+            lambda: mean_pairwise_kappa(NOTHING, NOTHING, NOTHING),
             Agreement(None, 0, "no pair was graded by two annotators"),
         ),
         (
             # Twice the same person is nobody to agree with.
-            mean_pairwise_kappa(np.array([0, 0]), np.array([1, 1]), np.array([2, 3])),
+            lambda: mean_pairwise_kappa(np.array([0, 0]), np.array([1, 1]), np.array([2, 3])),
             Agreement(None, 0, "no pair was graded by two annotators"),
         ),
         (
-            mean_pairwise_kappa(np.array([0, 0]), np.array([1, 0]), np.array([2, 2]), min_shared=1),
+            lambda: mean_pairwise_kappa(np.array([0, 0]), np.array([1, 0]), np.array([2, 2])),
+            Agreement(None, 0, "no two annotators share 50 pairs"),
+        ),
+        (
+            lambda: mean_pairwise_kappa(np.array([0, 0]), np.array([1, 0]), np.array([2, 2]), min_shared=1),
             Agreement(None, 0, "everybody gave one and the same grade throughout"),
         ),
     ],
 )
-def test_undefined_says_why(found: Agreement, expected: Agreement) -> None:
-    assert found == expected
+def test_undefined_says_why(find: Callable[[], Agreement], expected: Agreement) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert find() == expected
+
+
+COUNTS = st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=6).map(np.array)
+
+
+@given(st.lists(COUNTS, min_size=1, max_size=4), st.sampled_from(["nominal", "ordinal", "interval"]), st.integers(0, 3))
+def test_many_at_once_are_each_by_itself(many: list[NDArray[np.int64]], level: Level, within: int) -> None:
+    """As resampling and groups of pairs ask; NaN where it is undefined."""
+    nan = float("nan")
+    stack = np.stack([coincidences(counts).sum(axis=0) for counts in many]).reshape(1, -1, 4, 4)
+    alone = [krippendorff_alpha(counts, level).value for counts in many]
+    shares = [observed_agreement(counts, within).value for counts in many]
+    assert alphas(stack, level) == pytest.approx(
+        np.array([[nan if one is None else one for one in alone]]), nan_ok=True
+    )
+    with np.errstate(all="raise"):
+        found = shares_within(stack, within)
+    assert found == pytest.approx(np.array([[nan if one is None else one for one in shares]]), nan_ok=True)
+    tables = np.stack([np.resize(counts, (4, 4)) for counts in many]).reshape(1, -1, 4, 4)
+    for weights in get_args(Weights):
+        each = []
+        for table in tables[0]:
+            first, second = (np.repeat(places.ravel(), table.ravel()) for places in np.indices((4, 4)))
+            each.append(cohen_kappa(first, second, weights).value)
+        expected = np.array([[nan if one is None else one for one in each]])
+        assert kappas(tables, weights) == pytest.approx(expected, nan_ok=True)
+
+
+def test_what_is_asked_for_unless_told() -> None:
+    """Ordinal alpha, equal grades, plain kappa: of grades of which no two of these say the same."""
+    counts = np.array([[1, 1, 0, 0], [2, 0, 0, 0], [0, 0, 1, 2], [1, 0, 0, 1]])
+    coincidence, table = coincidences(counts).sum(axis=0), np.diag([3, 2, 1, 2]) + counts
+    ordinal, interval = (krippendorff_alpha(counts, level).value for level in ("ordinal", "interval"))
+    assert krippendorff_alpha(counts).value == alphas(coincidence) == ordinal != interval
+    assert observed_agreement(counts).value == shares_within(coincidence) == shares_within(coincidence, 0)
+    assert shares_within(coincidence) < shares_within(coincidence, 1)
+    assert kappas(table) == kappas(table, "plain") != kappas(table, "linear")
+
+
+@given(COUNTS, st.data())
+def test_units_that_were_graded_alike_may_be_told_as_often_as_there_are(
+    counts: NDArray[np.int64], data: st.DataObject
+) -> None:
+    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(counts), max_size=len(counts))))
+    each = np.repeat(counts, times, axis=0)
+    for one, other in (
+        (krippendorff_alpha(counts, times=times), krippendorff_alpha(each)),
+        (observed_agreement(counts, 1, times), observed_agreement(each, 1)),
+    ):
+        assert one.value == (None if other.value is None else pytest.approx(other.value))
+        assert (one.n, one.reason) == (other.n, other.reason)
 
 
 def test_kappa_below_fifty_shared_pairs_is_not_shown() -> None:
@@ -141,6 +284,10 @@ def test_kappa_below_fifty_shared_pairs_is_not_shown() -> None:
     grades = np.arange(100) % 5
     assert mean_pairwise_kappa(pairs, people, grades).n == 1
     assert mean_pairwise_kappa(pairs[:98], people[:98], grades[:98]).value is None
+
+
+def test_one_pair_that_two_graded_otherwise_is_agreement_by_chance() -> None:
+    assert cohen_kappa(np.array([0]), np.array([1])) == Agreement(0.0, 1)
 
 
 def test_kappa_needs_the_same_units() -> None:

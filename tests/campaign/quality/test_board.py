@@ -1,174 +1,28 @@
-"""The agreement board against counting by hand, other libraries, and a slow bootstrap with the same draws."""
+"""The agreement board against counting by hand and against boards of its parts."""
 
-import warnings
+import dataclasses
+from dataclasses import replace
 from itertools import combinations
 
-import krippendorff
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Rounding, Verdict
-from backend.campaign.quality.model import FIGURE_WORDS, AgreementBoard, BoardPart
+from backend.campaign.quality.model import FIGURE_WORDS, WHOLE, AgreementBoard, BoardPart, Couple, Verdicts
 from backend.campaign.quality.rules import board as rules
 from backend.campaign.quality.rules import bootstrap
-from backend.campaign.quality.rules.agreement import (
-    Level,
-    Weights,
-    cohen_kappa,
-    count_grades,
-    couples_of,
-    krippendorff_alpha,
-    mean_pairwise_kappa,
-)
+from backend.campaign.quality.rules.agreement import krippendorff_alpha
 from backend.campaign.quality.rules.origins import Origins, no_origins
 from backend.campaign.quality.rules.pairs import GradedPairs
-
-Table = list[list[int | None]]
-"""Grades of units (rows) by annotators (columns)."""
-TABLES = st.integers(2, 4).flatmap(
-    lambda people: st.lists(
-        st.lists(st.none() | st.integers(0, 4), min_size=people, max_size=people), min_size=1, max_size=25
-    )
-)
-
-
-def graded(table: Table, decided: dict[int, int] | None = None) -> GradedPairs:
-    rows = [(unit, who, grade) for unit, row in enumerate(table) for who, grade in enumerate(row) if grade is not None]
-    pair, annotator, grade = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    leads = np.full(len(table), -1)
-    for unit, relevance in (decided or {}).items():
-        leads[unit] = relevance
-    names = tuple(f"person {who}" for who in range(len(table[0])))
-    columns = (names, pair, annotator, grade, leads)
-    return GradedPairs(*columns, 4, 1, Rounding.HALF_UP, True, first_round=np.ones(len(rows), dtype=bool))
-
-
-def a_campaign(seed: int, units: int = 240, people: int = 3) -> Table:
-    rng = np.random.default_rng(seed)
-    table: Table = []
-    for _ in range(units):
-        truth, given = rng.integers(0, 5), rng.permutation(people)[: rng.integers(1, people + 1)]
-        near = [int(np.clip(truth + rng.integers(-2, 3), 0, 4)) for _ in range(people)]
-        table.append([near[who] if who in given else None for who in range(people)])
-    return table
+from graded import TABLES, Table, a_campaign, graded
 
 
 def board_of(table: Table, resamples: int = 0, decided: dict[int, int] | None = None) -> AgreementBoard:
-    found = graded(table, decided)
+    found = graded(table, decided=decided)
     return rules.measure(found, no_origins(found), resamples=resamples)
-
-
-@given(TABLES)
-@settings(max_examples=60)
-def test_alpha_equals_the_package_of_its_name(table: Table) -> None:
-    found = graded(table)
-    counts = count_grades(found.pair, found.grade, 5)
-    values = np.array([[np.nan if grade is None else grade for grade in row] for row in table], dtype=float).T
-    levels: tuple[Level, ...] = ("nominal", "ordinal", "interval")
-    for level in levels:
-        ours = krippendorff_alpha(counts, level).value
-        if ours is None:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            theirs = krippendorff.alpha(values, level_of_measurement=level, value_domain=[0, 1, 2, 3, 4])
-        assert ours == pytest.approx(theirs, abs=1e-9)
-
-
-@given(TABLES)
-@settings(max_examples=60)
-def test_kappas_equal_scikit_learn(table: Table) -> None:
-    from sklearn.metrics import cohen_kappa_score
-
-    found = graded(table)
-    couples = couples_of(found.pair, found.annotator, found.grade)
-    named: dict[Weights, str | None] = {"plain": None, "quadratic": "quadratic"}
-    for first, second in couples.couples.tolist():
-        both = [(row[first], row[second]) for row in table if row[first] is not None and row[second] is not None]
-        one, other = np.array(both).T
-        for weights, theirs in named.items():
-            ours = cohen_kappa(one, other, weights)
-            if ours.value is not None:
-                assert ours.value == pytest.approx(
-                    cohen_kappa_score(one, other, weights=theirs, labels=range(5)), abs=1e-9
-                )
-            mean = mean_pairwise_kappa(*_only(found, first, second), weights=weights, min_shared=1)
-            assert mean.value == pytest.approx(ours.value, abs=1e-12) if ours.value is not None else True
-
-
-def _only(found: GradedPairs, *people: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    kept = np.isin(found.annotator, people)
-    return found.pair[kept], found.annotator[kept], found.grade[kept]
-
-
-def test_intervals_are_those_of_resampling_pair_by_pair() -> None:
-    """The same pairs, drawn one by one and counted the long way, give the interval of the fast one."""
-    table = a_campaign(1, units=150)
-    found = graded(table)
-    fast = rules.measure(found, no_origins(found), resamples=400).figures
-    rng = np.random.default_rng(7)
-    slow = {"alpha_ordinal": [], "exact_agreement": [], "share_settled_by_two": []}
-    for _ in range(400):
-        again = board_of([table[unit] for unit in rng.integers(0, len(table), len(table))]).figures
-        for key, values in slow.items():
-            values.append(again[key].value)
-    for key, values in slow.items():
-        low, high = np.quantile(values, [0.025, 0.975])
-        width = high - low
-        # Other draws, so alike within what 400 of them can tell.
-        assert fast[key].low == pytest.approx(low, abs=0.2 * width)
-        assert fast[key].high == pytest.approx(high, abs=0.2 * width)
-        assert fast[key].low < fast[key].value < fast[key].high
-
-
-def test_patterns_are_drawn_like_pairs() -> None:
-    """With the draws of patterns in hand, a slow loop that builds every resample finds each value again."""
-    found = graded(a_campaign(2, units=60))
-    kinds = found.patterns()
-    drawn = bootstrap.drawn_patterns(kinds.times, resamples=25, seed=3)
-    assert drawn.sum(axis=1).tolist() == [60] * 25
-    slow = [krippendorff_alpha(np.repeat(kinds.counts, times, axis=0)).value for times in drawn]
-    fast = rules.measure(found, no_origins(found), resamples=25, seed=3).figures["alpha_ordinal"]
-    assert (fast.low, fast.high) == pytest.approx(tuple(np.quantile(slow, [0.025, 0.975])), abs=1e-12)
-
-
-def test_kappas_are_resampled_with_whole_pairs() -> None:
-    found = graded(a_campaign(3, units=80))
-    couples = couples_of(found.pair, found.annotator, found.grade)
-    fast = bootstrap.mean_kappas(couples, 80, 20, resamples=110, seed=5)
-    enough = [tuple(one) for one, table in zip(couples.couples, couples.tables(), strict=True) if table.sum() >= 20]
-    draws = list(bootstrap.drawn_units(80, resamples=110, seed=5))
-    for weights, values in fast.items():
-        for place in (0, 57, 109):
-            means = []
-            for first, second in enough:
-                tables = {who: dict(zip(*_grades_of(found, who), strict=True)) for who in (first, second)}
-                both = sorted(tables[first].keys() & tables[second].keys())
-                units = np.repeat(both, draws[place][both])
-                one, other = (np.array([tables[who][unit] for unit in units]) for who in (first, second))
-                means.append(cohen_kappa(one, other, weights).value)
-            assert values[place] == pytest.approx(np.mean(means), abs=1e-12)
-
-
-def _grades_of(found: GradedPairs, who: int) -> tuple[list[int], list[int]]:
-    kept = found.annotator == who
-    return found.pair[kept].tolist(), found.grade[kept].tolist()
-
-
-def test_means_are_resampled_by_unit() -> None:
-    values, unit = np.array([1.0, 3.0, np.nan, -2.0, 0.5]), np.array([0, 0, 1, 2, 3])
-    found = bootstrap.mean_samples(values, unit, resamples=3000, seed=2)
-    rng = np.random.default_rng(4)
-    of_unit = [(4.0, 2), (-2.0, 1), (0.5, 1)]
-    slow = []
-    for _ in range(3000):
-        sums, counts = np.array([of_unit[n] for n in rng.integers(0, 3, 3)]).sum(axis=0)
-        slow.append(sums / counts)
-    assert set(np.round(found, 9)) == set(np.round(slow, 9)), "every sample of three units, and no other"
-    assert found.mean() == pytest.approx(np.mean(slow), abs=0.1)
 
 
 @given(TABLES, st.dictionaries(st.integers(0, 24), st.integers(0, 4), max_size=3))
@@ -249,6 +103,139 @@ def test_by_query_and_by_day_is_as_of_these_pairs_alone() -> None:
         assert part.mean == pytest.approx(np.mean(given_))
     assert [part.part for part in board.settled] == ["all", "val", "test"]
     assert sum(week.grades for week in board.person_weeks) == len(found.grade)
+
+
+def a_week_and_a_bit() -> tuple[GradedPairs, Origins]:
+    """Six pairs: two settled by two and one by four; one waits, one is discarded, a lead decided one."""
+    table = [[1, 1], [2, 3], [0, 4, 2, 2], [4], [4, 0, 1, 3], [None, None, 0, 2]]
+    found = replace(graded(table, decided={5: 1}), people=("Anna", "Boris", "Carla", "Dev"))
+    day = [0, 0, 0, 0, 0, 1, 2, 2, -1, 2, 2, 2, 2, -1, -1]  # the third pair took a week
+    return found, Origins(
+        *(np.array([0, 0, 1, 1, -1, 0]), ("val", "test", "train")),
+        *(np.array([0, 0, 1, 1, -1, 3]), ("a", "b", "c", "d"), ("val", "test", "test", "val")),
+        *(np.array(day), ("2026-03-09", "2026-03-10", "2026-03-16"), np.array([0, 0, 1]), ("2026-03-09", "2026-03-16")),
+        *(3, 2),
+    )
+
+
+def test_a_small_board_is_what_counting_by_hand_gives() -> None:
+    board = rules.measure(*a_week_and_a_bit(), resamples=0)
+    told = (board.part, board.resamples, board.tolerance, board.imported, board.simulated, board.most_used_limit)
+    assert told == (WHOLE, 0, 1, 3, 2, 0.45)
+    assert board.settled == (
+        Verdicts("all", 6, 2, 1, 0, 1, 1, 1),
+        Verdicts("val", 3, 2, 0, 0, 1, 0, 0),
+        Verdicts("test", 2, 0, 1, 0, 0, 0, 1),
+    )
+    assert {(low, high): n for low, row in enumerate(board.lowest_highest) for high, n in enumerate(row) if n} == {
+        **{(1, 1): 1, (2, 3): 1, (0, 4): 2, (0, 2): 1},
+    }
+    assert board.histogram == (3, 3, 4, 2, 3)
+    assert [(one.name, one.grades, one.histogram, one.most_used, one.often) for one in board.people] == [
+        ("Anna", 5, (1, 1, 1, 0, 2), 4, False),
+        ("Boris", 4, (1, 1, 0, 1, 1), 0, False),
+        ("Carla", 3, (1, 1, 1, 0, 0), 0, False),
+        ("Dev", 3, (0, 0, 2, 1, 0), 2, False),
+    ]
+    assert [one.most_used_share for one in board.people] == [0.4, 0.25, 1 / 3, 2 / 3]
+    # Against the others: Anna 0, -1, -8/3, 8/3; Carla 0, -4/3, -2; Boris and Dev lean as far the other way.
+    assert [one.bias.value for one in board.people] == pytest.approx([-1 / 4, 1 / 4, -10 / 9, 10 / 9])
+    assert [(one.bias.n, one.bias.of, one.bias.low) for one in board.people] == [
+        (n, "grades", None) for n in (4, 4, 3, 3)
+    ]
+    few = "they share fewer than 50 pairs"
+    assert board.couples == tuple(
+        Couple(first, second, n, None, None, few)
+        for first, second, n in ((0, 1, 4), (0, 2, 2), (0, 3, 2), (1, 2, 2), (1, 3, 2), (2, 3, 3))
+    )
+    assert [(one.week, one.name, one.grades, one.most_used, one.n) for one in board.person_weeks] == [
+        *(("2026-03-09", "Anna", 3, 0, 3), ("2026-03-09", "Boris", 3, 1, 3), ("2026-03-16", "Anna", 1, 4, 1)),
+        *(("2026-03-16", "Boris", 1, 0, 1), ("2026-03-16", "Carla", 2, 1, 2), ("2026-03-16", "Dev", 2, 2, 2)),
+    ]
+    assert [one.most_used_share for one in board.person_weeks] == [1 / 3, 1 / 3, 1, 1, 0.5, 0.5]
+    assert [one.bias for one in board.person_weeks] == pytest.approx([-11 / 9, 11 / 9, 8 / 3, -8 / 3, -2 / 3, 2 / 3])
+
+
+def test_groups_of_a_small_board_are_what_counting_by_hand_gives() -> None:
+    board = rules.measure(*a_week_and_a_bit(), resamples=0)
+    assert [(one.name, one.pairs, one.grades, one.split, one.reason) for one in board.queries] == [
+        ("a", 2, 4, "val", ""), ("b", 2, 4, "test", ""), ("d", 1, 2, "val", "")
+    ]  # fmt: skip
+    assert [one.mean for one in board.queries] == [1.75, 2.4, 1.0]
+    assert [one.exact for one in board.queries] == pytest.approx([0.5, 1 / 6, 0])
+    assert [one.within for one in board.queries] == pytest.approx([1, 1 / 6, 0])
+    assert board.queries[2].alpha_ordinal == pytest.approx(0), "of two grades, what chance gives"
+    assert [dataclasses.astuple(one.settled)[1:] for one in board.queries] == [
+        (2, 2, 0, 0, 0, 0, 0), (2, 0, 1, 0, 0, 0, 1), (1, 0, 0, 0, 1, 0, 0)
+    ]  # fmt: skip
+    assert [(one.name, one.pairs, one.grades, one.mean) for one in board.days] == [
+        ("2026-03-09", 3, 8, 15 / 8), ("2026-03-16", 1, 4, 2.0)
+    ]  # fmt: skip
+    assert [(one.name, one.pairs, one.split) for one in board.weeks] == [("2026-03-09", 3, ""), ("2026-03-16", 1, "")]
+
+
+def test_groups_without_an_alpha_say_why() -> None:
+    found = graded([[2, 2], [2, 2], [1, None], [0, 4]])
+    query = np.array([0, 0, 1, 2])
+    origins = replace(no_origins(found), query=query, queries=("same", "alone", "apart"), query_split=("",) * 3)
+    board = rules.measure(found, origins, resamples=0)
+    assert [(one.alpha_ordinal, one.exact, one.within, one.reason) for one in board.queries] == [
+        (None, 1.0, 1.0, "all grades are the same"),
+        (None, None, None, "no pair has two grades"),
+        (pytest.approx(0), 0.0, 0.0, ""),
+    ]
+
+
+def test_whoever_lacks_grades_is_discarded_where_nobody_goes_on() -> None:
+    found = replace(graded([[1, None], [0, 4], [2, 2]]), may_go_on=False)
+    assert rules.measure(found, no_origins(found), resamples=0).settled == (Verdicts("all", 3, 1, 0, 0, 0, 2, 0),)
+    again = replace(graded([[0, 4, 1, 3, 3, 4], [2, 2], [0, 4, 1, 3]]), re_opened=np.array([True, False, True]))
+    assert rules.measure(again, no_origins(again), resamples=0).settled == (Verdicts("all", 3, 1, 0, 1, 0, 0, 1),)
+
+
+def test_who_gives_one_grade_often_is_marked() -> None:
+    board = board_of([[n % 5 if n < 25 else 2, n % 5] for n in range(50)])
+    assert [(one.most_used, one.most_used_share, one.often) for one in board.people] == [
+        (2, 0.6, True),
+        (0, 0.2, False),
+    ]
+
+
+def test_a_bias_is_resampled_by_pair() -> None:
+    found = graded(a_campaign(4, units=40))
+    board = rules.measure(found, no_origins(found), resamples=30, seed=4)
+    assert board.resamples == 30
+    for who, person in enumerate(board.people):
+        mine = found.annotator == who
+        pair, lean = found.pair[mine], found.grade[mine].astype(float)
+        for row, of in enumerate(pair):
+            others = found.grade[(found.pair == of) & ~mine]
+            lean[row] -= others.mean() if others.size else np.nan
+        low, high = bootstrap.interval(bootstrap.mean_samples(lean, pair, resamples=30, seed=4))
+        assert (person.bias.low, person.bias.high) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_two_who_never_differ_have_no_kappa() -> None:
+    (couple,) = board_of([[2, 2]] * 50).couples
+    assert couple == Couple(0, 1, 50, None, None, "both gave one and the same grade throughout")
+    (couple,) = board_of([[n % 2 * 4, n % 2 * 4] for n in range(49)] + [[0, 4]]).couples
+    assert couple.reason == ""
+    # 49 of 50 alike; by chance 26 * 25 + 24 * 25 of 2500.
+    assert couple.kappa_plain == couple.kappa_quadratic == pytest.approx((0.98 - 0.5) / (1 - 0.5))
+
+
+def test_a_board_as_json_has_the_summary_on_top() -> None:
+    board = board_of([[1, 2]])
+    found = rules.as_json(board)
+    assert list(found)[: len(board.summary)] == list(board.summary)
+    assert {name: found[name] for name in board.summary} == board.summary
+    assert set(found) - set(board.summary) == {field.name for field in dataclasses.fields(board)} - {"summary"}
+    assert found["couples"] == board.couples
+
+
+def test_intervals_are_of_a_thousand_resamples_unless_told() -> None:
+    found = graded([[1, 2]])
+    assert rules.measure(found, no_origins(found)).resamples == 1000
 
 
 def test_first_round_and_all_rounds_are_two_figures() -> None:

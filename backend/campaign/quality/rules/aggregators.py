@@ -31,13 +31,12 @@ class Errors:
     """What Dawid and Skene's method finds.
 
     `posterior` has shape [pairs, grades]: how likely each grade is the right one. `tables`, of shape [people, grades,
-    grades], say how likely a person gives a grade (last axis) where another is right; `prior` how often each is right.
-    `likelihoods` are the mean log-likelihoods of a pair after each iteration.
+    grades], say how likely a person gives a grade (last axis) where another is right. `likelihoods` are the mean
+    log-likelihoods of a pair after each iteration.
     """
 
     posterior: Floats
     tables: Floats
-    prior: Floats
     likelihoods: tuple[float, ...]
 
 
@@ -54,14 +53,13 @@ def dawid_skene(grades: GradedPairs, *, progress: Steps | None = None) -> Errors
     begins = np.searchsorted(pair, np.arange(grades.pairs))
     counts = grades.counts().astype(np.float64)
     posterior = counts / counts.sum(axis=1, keepdims=True)
-    tables, prior = np.empty((people, size, size)), np.empty(size)
     found: list[float] = []
     for iteration in range(1, ITERATIONS + 1):
-        tables, prior = _tables(posterior, pair, annotator * size + grade, people, size), posterior.mean(axis=0)
+        tables = _tables(posterior, pair, annotator * size + grade, people, size)
         # What every grade speaks for, shape [rows, grades], added up over the rows of a pair.
         spoken = np.log(tables).transpose(0, 2, 1)[annotator, grade]
         with np.errstate(divide="ignore"):
-            joint = np.add.reduceat(spoken, begins, axis=0) + np.log(prior)
+            joint = np.add.reduceat(spoken, begins, axis=0) + np.log(posterior.mean(axis=0))
         top = joint.max(axis=1, keepdims=True)
         weights = np.exp(joint - top)
         total = weights.sum(axis=1, keepdims=True)
@@ -73,7 +71,7 @@ def dawid_skene(grades: GradedPairs, *, progress: Steps | None = None) -> Errors
             break
     if progress:
         progress(ITERATIONS, ITERATIONS)
-    return Errors(posterior, tables, prior, tuple(found))
+    return Errors(posterior, tables, tuple(found))
 
 
 def _tables(posterior: Floats, pair: Codes, cell: Codes, people: int, size: int) -> Floats:
@@ -139,15 +137,13 @@ def compare(grades: GradedPairs, *, progress: Steps | None = None) -> Compared:
         grades: all that count.
         progress: as for `dawid_skene`, which is what takes long.
     """
-    kinds, counts = grades.patterns(), grades.counts()
+    kinds = grades.patterns()
+    final = kinds.relevance[kinds.of_pair]
     others = {
         "mean": means(kinds.counts, grades.rounding)[kinds.of_pair],
         "median": medians(kinds.counts, grades.rounding)[kinds.of_pair],
-        "dawid_skene": posterior_medians(dawid_skene(grades, progress=progress).posterior)
-        if len(counts)
-        else np.empty(0, dtype=np.int64),
+        "dawid_skene": posterior_medians(dawid_skene(grades, progress=progress).posterior) if len(final) else final,
     }
-    final = kinds.relevance[kinds.of_pair]
     by_rule = kinds.having(Verdict.CONSENSUS)[kinds.of_pair]
     by_lead = kinds.having(Verdict.ADJUDICATED)[kinds.of_pair]
     without = kinds.without_relevance(grades.may_go_on)[kinds.of_pair]
@@ -177,21 +173,15 @@ def report(
         progress: as for `dawid_skene`.
     """
     found = compare(grades, progress=progress)
-    places = found.differs.tolist()
-    made = {name: values[found.differs].tolist() for name, values in found.others.items()}
-    of_pair = np.repeat(np.arange(grades.highest + 1)[None], len(places), axis=0)
-    given = [
-        tuple(np.repeat(row, times).tolist())
-        for row, times in zip(of_pair, grades.counts()[found.differs], strict=True)
-    ]
-    by_lead = (grades.decided[found.differs] >= 0).tolist()
+    scale = np.arange(grades.highest + 1)
+    columns = (
+        [tuple(np.repeat(scale, times).tolist()) for times in grades.counts()[found.differs]],
+        found.final[found.differs].tolist(),
+        (grades.decided[found.differs] >= 0).tolist(),
+        *(made[found.differs].tolist() for made in found.others.values()),
+    )
     pairs = [
         OtherRelevance(names[place], queries[place] if queries else "", *cells)
-        for place, *cells in zip(
-            places,
-            *(given, found.final[found.differs].tolist(), by_lead),
-            *(made["mean"], made["median"], made["dawid_skene"]),
-            strict=True,
-        )
+        for place, *cells in zip(found.differs.tolist(), *columns, strict=True)
     ]
     return AggregatorReport(found.counts, tuple(pairs))

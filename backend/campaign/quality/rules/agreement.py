@@ -173,7 +173,7 @@ def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -
         raise ValueError(f"grades of the same units are needed, got shapes {first.shape} and {second.shape}")
     grades = _grades_in(first, second)
     table = np.bincount(first.astype(np.int64) * grades + second, minlength=grades**2)
-    value = float(kappas(table.reshape(1, grades, grades), weights)[0]) if first.size else float("nan")
+    value = float(kappas(table.reshape(grades, grades), weights))
     if np.isnan(value):
         why = ONE_GRADE if first.size else said("no shared pairs")
         return Agreement(None, int(first.size), why)
@@ -222,7 +222,7 @@ def mean_pairwise_kappa(
     return mean_kappa(couples_of(unit, annotator, grade), weights, min_shared)
 
 
-def mean_kappa(found: "Couples", weights: Weights = "plain", min_shared: int = MIN_SHARED) -> Agreement:
+def mean_kappa(found: "Couples", weights: Weights, min_shared: int) -> Agreement:
     """The same, of couples that were counted already."""
     if not len(found.couples):
         return Agreement(None, 0, said("no pair was graded by two annotators"))
