@@ -97,7 +97,7 @@ def test_sizes_and_thresholds_hold(drawn: tuple[Corpus, Table, Table, PoolOption
             assert len(negatives) == min(options.pool - 1 - len(positives), len(distracting))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(corpora())
 def test_a_pool_is_drawn_by_hashes_of_names_and_of_the_query(drawn: tuple[Corpus, Table, Table, PoolOptions]) -> None:
     """So the same seed makes the same pools anywhere, and in times to come."""

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backend.campaign.judging.rules import decide
@@ -16,6 +16,25 @@ Given = tuple[list[int], int, bool]
 PAIRS = st.lists(st.tuples(st.lists(st.integers(0, 3), max_size=6), st.integers(-1, 3), st.booleans()), max_size=20)
 
 
+EVERY_KIND: list[Given] = [
+    *(
+        ([0, 1], -1, False),
+        ([1, 1], -1, False),
+        ([0, 3], -1, False),
+        ([0, 3, 1, 3], -1, False),
+        ([0, 3, 1, 1], -1, False),
+    ),
+    *(
+        ([0, 3, 1, 3], -1, True),
+        ([0, 3, 1, 3, 2, 2], -1, True),
+        ([0, 3, 1, 3], 2, False),
+        ([2], -1, False),
+        ([], -1, False),
+    ),
+    *(([3, 3, 1, 0], -1, True), ([1, 0], -1, False)),
+]
+
+
 def made(pairs: list[Given], tolerance: int, rounding: Rounding, *, told: bool) -> Patterns:
     """Their patterns; where it is not told who was re-opened, more than four grades say so."""
     counts = np.array([np.bincount(grades, minlength=4) for grades, _, _ in pairs], dtype=np.int64).reshape(-1, 4)
@@ -23,6 +42,7 @@ def made(pairs: list[Given], tolerance: int, rounding: Rounding, *, told: bool) 
     return patterns(counts, np.array([lead for _, lead, _ in pairs], dtype=np.int64), tolerance, rounding, re_opened)
 
 
+@example(EVERY_KIND, 1, Rounding.HALF_DOWN, True)
 @given(PAIRS, st.integers(0, 2), st.sampled_from(list(Rounding)), st.booleans())
 def test_a_pair_is_in_its_pattern_by_itself(pairs: list[Given], tolerance: int, rounding: Rounding, told: bool) -> None:
     found = made(pairs, tolerance, rounding, told=told)
@@ -44,10 +64,11 @@ def test_a_pair_is_in_its_pattern_by_itself(pairs: list[Given], tolerance: int, 
     assert found.size.tolist() == found.counts.sum(axis=1).tolist()
 
 
-@given(PAIRS, st.data())
-def test_groups_of_pairs_and_kinds_of_patterns_are_counted(pairs: list[Given], data: st.DataObject) -> None:
+@example(EVERY_KIND, [-1, 2, 0] * 7)
+@given(PAIRS, st.lists(st.integers(-1, 2), min_size=20, max_size=20))
+def test_groups_of_pairs_and_kinds_of_patterns_are_counted(pairs: list[Given], groups: list[int]) -> None:
     found = made(pairs, 1, Rounding.HALF_UP, told=True)
-    group = np.array(data.draw(st.lists(st.integers(-1, 2), min_size=len(pairs), max_size=len(pairs))), dtype=np.int64)
+    group = np.array(groups[: len(pairs)], dtype=np.int64)
     expected = Counter(zip(group.tolist(), found.of_pair.tolist(), strict=True))
     counted = found.by(group, 4)
     assert counted.shape == (4, len(found.times))
@@ -73,6 +94,8 @@ def test_pairs_without_a_grade_count_as_well() -> None:
     assert found.counts().tolist() == [[0, 0, 0, 0, 2], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]]
     assert found.counts_of(np.array([0])).tolist() == [[0, 0, 0, 0, 1], [0] * 5, [0] * 5]
     assert found.patterns().relevance[found.patterns().of_pair].tolist() == [4, -1, 3]
+    assert found.counts().dtype == np.int64
+    assert graded([[2, 3]]).patterns().relevance.tolist() == [3], "2.5, half up"
 
 
 def test_what_is_known_of_the_campaign_goes_into_its_patterns() -> None:

@@ -131,9 +131,7 @@ def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figu
 
 def _coincident(found: Agreement, given: Patterns, drawn: Integers, measure: Callable[[Floats], Floats]) -> Figure:
     """A figure that is a function of coincidences alone."""
-    each = coincidences(given.counts)
-    samples = measure(np.tensordot(drawn, each, 1)) if len(drawn) else None
-    return _told(found, GRADES, samples)
+    return _told(found, GRADES, measure(np.tensordot(drawn, coincidences(given.counts), 1)))
 
 
 def _told(found: Agreement, of: str, samples: Floats | None = None) -> Figure:

@@ -150,4 +150,4 @@ def patterns(
         verdicts.append(decision.verdict)
         if decision.relevance is not None and decision.mean is not None:
             relevance[place], halves[place] = decision.relevance, decision.mean % 1 > 0
-    return Patterns(kinds, by_lead, times, of_pair.reshape(-1), tuple(verdicts), relevance, halves)
+    return Patterns(kinds, by_lead, times, of_pair, tuple(verdicts), relevance, halves)
