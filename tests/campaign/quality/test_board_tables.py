@@ -126,3 +126,9 @@ def test_nothing_graded_is_a_share_of_nothing() -> None:
     )
     for name in ("lowest-highest", "grades", "spread"):
         assert {row["share"] for row in table(empty, name)} == {0.0}
+
+
+def test_a_single_one_is_all_of_it() -> None:
+    single = board(lowest_highest=((0, 1), (0, 0)), histogram=(0, 1), summary={"relevance": {"0": 1, "1": 0}})
+    assert [row["share"] for row in table(single, "lowest-highest")] == [0.0, 1.0, 0.0]
+    assert [row["share"] for row in table(single, "grades")] == [0.0, 1.0, 1.0, 0.0]

@@ -3,14 +3,14 @@
 from dataclasses import fields
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backend.campaign.quality.rules.columns import NOT_MEASURED, Grades, standing
 
 REVISIONS = st.lists(
     st.tuples(
-        *(st.integers(1, 3), st.integers(1, 6), st.integers(1, 4), st.integers(0, 4), st.booleans()),
+        *(st.sampled_from([1, 2, 9, 17]), st.integers(1, 6), st.integers(1, 4), st.integers(0, 4), st.booleans()),
         *(st.integers(0, 5000), st.just(NOT_MEASURED) | st.integers(0, 9000)),
     ),
     max_size=12,
@@ -27,6 +27,7 @@ def made(rows: list[Revision]) -> Grades:
     )
 
 
+@example([(9, 1, 1, 0, True, 10, 20), (1, 2, 2, 4, True, 30, 40), (1, 2, 2, 3, True, 5, NOT_MEASURED)])
 @given(REVISIONS)
 def test_of_each_seat_the_newest_counts_with_all_its_time(rows: list[Revision]) -> None:
     seats: dict[tuple[int, int], list[int]] = {}

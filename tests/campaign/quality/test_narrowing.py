@@ -80,6 +80,30 @@ def test_a_part_holds_the_grades_of_its_pairs(
         assert (of.imported, of.simulated) == (0, 0)
 
 
+@pytest.mark.parametrize(
+    ("part", "kept"),
+    [
+        (BoardPart(split="val", query="He sits."), [0]),
+        (BoardPart(split="test", query="She sits."), []),
+        (BoardPart(query="He sits."), [0, 2]),
+        (BoardPart(first="2026-03-10"), [1, 2]),
+        (BoardPart(last="2026-03-10"), [0, 1]),
+        (BoardPart(first="2026-03-10", last="2026-03-10"), [1]),
+        (BoardPart(first="2026-03-11", last="2026-03-15"), []),
+        (BoardPart(query="He sits.", last="2026-03-12"), [0]),
+        (BoardPart(first="2026-03-01"), [0, 1, 2]),
+    ],
+)
+def test_parts_are_of_a_split_and_a_query_and_a_time(part: BoardPart, kept: list[int]) -> None:
+    """The fourth pair is of no split and no query, and nobody knows when it was graded."""
+    grades = graded([[0], [1], [2], [3]])
+    origins = Origins(
+        *(np.array([0, 0, 1, -1]), SPLITS, np.array([0, 1, 0, -1]), QUERIES, ("val", "val", "test")),
+        *(np.array([0, 1, 2, -1]), DAYS, np.array([0, 0, 1]), ("2026-03-09", "2026-03-16")),
+    )
+    assert narrow(grades, origins, part)[0].grade.tolist() == kept
+
+
 def test_a_pair_is_of_the_day_of_its_first_grade() -> None:
     grades = graded([[0, 1], [2, 3], [None, None]])
     assert first_of_pair(grades, np.array([1, 0, -1, 2])).tolist() == [1, -1, -1]
