@@ -15,7 +15,13 @@ from backend.campaign.pools.similarity import best_sentences
 from backend.scoring.pools.model import PoolMoment
 
 Corpus = list[tuple[str, list[PoolMoment]]]
-Table = dict[tuple[PoolMoment, PoolMoment], float]
+
+
+class Table(dict[tuple[PoolMoment, PoolMoment], float]):
+    """Similarities: thousands, which take a minute to print where a test fails."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} similarities>"
 
 
 @st.composite
@@ -29,8 +35,8 @@ def corpora(draw: st.DrawFn) -> tuple[Corpus, Table, Table, PoolOptions]:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     everything = [moment for _, moments in videos for moment in moments]
     levels = [0.0, 0.4, 0.5, 0.6, 0.9, 0.95]  # few, so that thresholds and other similarities are met exactly
-    text = {(a, b): 1.0 if a == b else float(rng.choice(levels)) for a in everything for b in everything}
-    look = {(a, b): float(rng.choice([0.2, 0.25, 0.3])) for a in everything for b in everything}
+    text = Table({(a, b): 1.0 if a == b else float(rng.choice(levels)) for a in everything for b in everything})
+    look = Table({(a, b): float(rng.choice([0.2, 0.25, 0.3])) for a in everything for b in everything})
     options = PoolOptions(
         pool=draw(st.integers(2, 9)),
         positives=draw(st.integers(1, 5)),
@@ -205,14 +211,14 @@ def corpus_of(similarities: dict[str, list[float]]) -> tuple[Corpus, Table, Pool
     """A query in video `own`, and other videos with sentences of these similarities to it, in the order of the file."""
     own = PoolMoment("own", 0, 2, "He sits.")
     videos: Corpus = [("own", [own])]
-    text: Table = {(own, own): 1.0}
+    text = {(own, own): 1.0}
     for name, values in similarities.items():
         # Later in the file is earlier in the video: the two orders differ.
         moments = [PoolMoment(name, 50.0 - n, 60.0, f"{name} {n}") for n in range(len(values))]
         videos.append((name, moments))
         text |= {(own, moment): value for moment, value in zip(moments, values, strict=True)}
     everything = [moment for _, moments in videos for moment in moments]
-    return videos, {(a, b): text.get((a, b), 0.0) for a in everything for b in everything}, own
+    return videos, Table({(a, b): text.get((a, b), 0.0) for a in everything for b in everything}), own
 
 
 def test_the_best_sentence_of_a_video_gives_the_moment_or_as_published_the_last() -> None:

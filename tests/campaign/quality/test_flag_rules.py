@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from backend.campaign.quality.model import BehindFlag, Flag, FlagKind, Stretch
 from backend.campaign.quality.rules.columns import NOT_MEASURED, Grades
-from backend.campaign.quality.rules.flags import NEWEST, behind, flags_of, look_at
+from backend.campaign.quality.rules.flags import NEWEST, behind, flags_of, is_often, look_at
 from backend.campaign.quality.rules.pace import too_fast, unseen
 
 ME = 7
@@ -97,6 +97,11 @@ def test_one_grade_more_than_45_percent_of_the_time(often: int, raised: bool) ->
     assert (found.value, found.n, found.raised) == (often / 100, 100, raised)
     assert found.told.startswith(f"{often} % of 100 grades are 3; more than 45 % is a flag.")
     assert found.told.endswith("Others gave 3 to these pairs in 20 %.")
+
+
+def test_fifty_grades_are_enough_for_a_flag() -> None:
+    for n, share, often in ((50, 0.46, True), (49, 0.46, False), (50, 0.45, False)):
+        assert is_often(share, n, 4) is often
 
 
 def test_of_two_grades_one_is_given_more_often_without_a_flag() -> None:
@@ -332,6 +337,13 @@ def test_behind_a_drift_are_the_newest_grades_that_went_its_way() -> None:
     assert list(behind_of([4] * 50 + newest, FlagKind.BIAS).pairs) == [*range(50), *range(110, 250)]
     assert list(behind_of([1, 3], FlagKind.BIAS).pairs) == [1], "upwards where they are even"
     assert list(behind_of([0, 3], FlagKind.BIAS).pairs) == [0]
+
+
+def test_of_grades_as_far_apart_the_first_given_come_first() -> None:
+    rng = random.Random(5)
+    mine = [rng.choice((2, 2, 3, 4)) for _ in range(300)]
+    farthest = sorted((n for n, grade in enumerate(mine) if grade > 2), key=lambda n: -mine[n])
+    assert list(behind_of(mine, FlagKind.BIAS).pairs) == farthest
 
 
 def test_the_course_of_a_figure_is_told_in_stretches() -> None:
