@@ -149,6 +149,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("numprocesses", None):
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if config.getoption("markexpr") == "bench":
+        from bench.tables import Seconds
+
+        config.pluginmanager.register(Seconds())
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

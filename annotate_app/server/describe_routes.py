@@ -21,7 +21,7 @@ from annotate_app.language import as_json
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, look, not_shown, refused
 from annotate_app.server.sending import Sent, sent_by
-from annotate_app.server.turns import MOST_EVENTS, Turns
+from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns
 from annotate_app.session.guard import person_of
 from backend import api
 from backend.campaign.describing.model import DescribeEvent
@@ -77,7 +77,8 @@ class DescribeRoutes:
         if isinstance(sent, Response):
             return sent
         person, now = person_of(request), self._clock()
-        async with self._turns.of(person.annotator_id, len(sent.events), now=now):
+        me, events = person.annotator_id, len(sent.events)
+        async with self._turns.of(me, events, now=now), self._turns.part(me, events, of_many=events > FEW_EVENTS):
             taken = await run_in_threadpool(api.describe_exchange, self._project(), person, sent.events, now=now)
         return _answer(taken)
 

@@ -30,7 +30,7 @@ from annotate_app.server.moment_routes import Moments
 from annotate_app.server.practice_routes import PracticeRoutes
 from annotate_app.server.rewriting_routes import Rewriting
 from annotate_app.server.sending import Sent, sent_by
-from annotate_app.server.turns import MOST_EVENTS, Turns
+from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns, parts
 from annotate_app.server.uploads import Uploads
 from annotate_app.session.guard import person_of
 from annotate_app.session.routes import Sessions
@@ -120,20 +120,43 @@ class Desks:
         if isinstance(sent, Response):
             return sent
         person, now, began = person_of(request), self._clock(), time.perf_counter()
-        async with self._turns.of(person.annotator_id, len(sent.grades) + len(sent.skips), now=now):
-            receipts, desk = await run_in_threadpool(
-                api.exchange,
-                self._project(),
-                person,
-                sent.grades,
-                sent.skips,
-                now=now,
-                shown=sent.shown,
-                window=sent.window,
-                takes=sent.takes,
-            )
+        me, events = person.annotator_id, len(sent.grades) + len(sent.skips)
+        receipts: list[Receipt] = []
+        grades, skips = sent.grades, sent.skips
+        async with self._turns.of(me, events, now=now):
+            if many := events > FEW_EVENTS:
+                receipts += await self._in_parts(api.record_grades, person, grades, now=now)
+                receipts += await self._in_parts(api.record_skips, person, skips, now=now)
+                grades, skips, events = [], [], 0
+            async with self._turns.part(me, events, of_many=many):
+                taken, desk = await run_in_threadpool(
+                    api.exchange,
+                    self._project(),
+                    person,
+                    grades,
+                    skips,
+                    now=now,
+                    shown=sent.shown,
+                    window=sent.window,
+                    takes=sent.takes,
+                )
+        receipts += taken
         metrics.exchanged(time.perf_counter() - began, sent.grades, receipts)
         return self._answer(person, receipts, desk)
+
+    async def _in_parts(
+        self,
+        take: Callable[..., list[Receipt]],
+        person: Person,
+        events: Sequence[GradeEvent] | Sequence[SkipEvent],
+        *,
+        now: float,
+    ) -> list[Receipt]:
+        receipts: list[Receipt] = []
+        for some in parts(events):
+            async with self._turns.part(person.annotator_id, len(some), of_many=True):
+                receipts += await run_in_threadpool(take, self._project(), person, some, now=now)
+        return receipts
 
     async def shown(self, request: Request) -> Response:
         """The first frame of a clip was painted. The answer is empty, whatever others do with the pair."""

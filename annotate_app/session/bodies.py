@@ -106,9 +106,10 @@ def parsed(raw: bytes, kind: type[_Kind]) -> _Kind:
     """
     try:
         found = msgspec.json.decode(raw)
+        sent = msgspec.convert(found, kind)  # first, because it is the faster one to refuse what is long
         if why := _wrong(found):
             raise BodyRefused(_unread(f"{why}."))
-        return msgspec.convert(found, kind)
+        return sent
     except msgspec.MsgspecError as error:
         raise BodyRefused(_unread(error)) from error
     except UnicodeDecodeError as error:

@@ -1,29 +1,34 @@
 """What the requests of one person may cost everybody else: so many at a time, and no storm of refused ones.
 
 A page has two or three requests under way and is hardly ever refused anything. Whoever sends much more waits: what is
-too much at a time is refused before any of it is read, and whoever is refused again and again gets each refusal late,
-so that a program that asks anew at once asks once a second on every connection, not hundreds of times. What only reads
-is left alone: a page of many clips that cannot be shown is no storm.
+too much at a time is refused before any of it is read, and when refusals come faster than pages cause them, each is
+told late: so many a second to all people together, first to who was refused least. A program that asks anew at once is
+slowed down by that, however many accounts it has; somebody who is refused once beside it waits a moment. What only
+reads is left alone: a page of many clips that cannot be shown is no storm.
 """
 
+import asyncio
+import itertools
 import time
-from collections import defaultdict, deque
+from bisect import insort
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import anyio
-
 from annotate_app.language import tr
 from annotate_app.session.bodies import TooMuch
+from annotate_app.session.lately import Lately
 from backend.ground.ids import AnnotatorId
 
 MOST_AT_ONCE = 8
 """Posted requests of one person, under way at a time; files that are uploaded are not among them."""
-FREE_REFUSALS = 30
-"""In a minute, told at once."""
-HELD_S = 1.0
-"""For how long each further one is held back."""
-_MINUTE_S = 60.0
+TOLD_AT_ONCE = 30
+"""Refusals of all people together that are told without a wait, after a time without any."""
+TOLD_A_SECOND = 10.0
+"""Those after them."""
+MOST_HELD = 500
+"""Refusals that wait to be told; with one more, that of whoever was refused most is told at once."""
+_LATELY_S = 30.0
 
 
 class Patience:
@@ -32,7 +37,12 @@ class Patience:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._under_way: defaultdict[AnnotatorId, int] = defaultdict(int)
-        self._refused: defaultdict[AnnotatorId, deque[float]] = defaultdict(deque)
+        self._refused = Lately(_LATELY_S, clock)
+        self._free, self._reckoned = float(TOLD_AT_ONCE), clock()
+        """How many may be told at once, and since when that is so."""
+        self._held: list[tuple[float, int, asyncio.Future[None]]] = []
+        """By how often somebody was refused lately, and by when they came."""
+        self._numbers = itertools.count()
 
     @contextmanager
     def under_way(self, person: AnnotatorId) -> Iterator[None]:
@@ -53,10 +63,33 @@ class Patience:
 
     async def refused(self, person: AnnotatorId) -> None:
         """A request that changes something is about to be refused; comes back when it may be told."""
-        lately, now = self._refused[person], self._clock()
-        while lately and lately[0] <= now - _MINUTE_S:
-            lately.popleft()
-        if len(lately) < FREE_REFUSALS:
-            lately.append(now)
-        else:
-            await anyio.sleep(HELD_S)
+        before = self._refused.of(person)
+        self._refused.add(person, 1)
+        now = self._clock()
+        self._free = min(TOLD_AT_ONCE, self._free + (now - self._reckoned) * TOLD_A_SECOND)
+        self._reckoned = now
+        if self._free >= 1 and not self._held:
+            self._free -= 1
+            return
+        told = asyncio.get_running_loop().create_future()
+        mine = (before, next(self._numbers), told)
+        insort(self._held, mine)
+        if len(self._held) == 1:
+            self._later()
+        elif len(self._held) > MOST_HELD:
+            self._held.pop()[2].set_result(None)
+        try:
+            await told
+        finally:
+            if mine in self._held:  # who asked is gone
+                self._held.remove(mine)
+
+    def _later(self) -> None:
+        asyncio.get_running_loop().call_later(1 / TOLD_A_SECOND, self._tell)
+
+    def _tell(self) -> None:
+        if self._held:
+            self._held.pop(0)[2].set_result(None)
+            self._free, self._reckoned = 0.0, self._clock()
+        if self._held:
+            self._later()

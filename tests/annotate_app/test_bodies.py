@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -130,16 +131,8 @@ def test_a_persons_requests_wait_for_each_other_and_for_nobody_elses() -> None:
     assert order.index("b begins") < order.index("a0 ends")
 
 
-def test_a_person_has_so_many_requests_under_way_and_a_storm_of_refusals_is_slow(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now, slept = [0.0], [0.0]
-
-    async def sleep(seconds: float) -> None:
-        slept[0] += seconds
-
-    monkeypatch.setattr("anyio.sleep", sleep)
-    mine, me, other = Patience(lambda: now[0]), AnnotatorId(1), AnnotatorId(2)
+def test_a_person_has_so_many_requests_under_way() -> None:
+    mine, me, other = Patience(), AnnotatorId(1), AnnotatorId(2)
     with ExitStack() as stack:
         for _ in range(patience.MOST_AT_ONCE):
             stack.enter_context(mine.under_way(me))
@@ -150,41 +143,232 @@ def test_a_person_has_so_many_requests_under_way_and_a_storm_of_refusals_is_slow
     with mine.under_way(me):
         pass
 
-    async def refusals(count: int, who: AnnotatorId) -> float:
-        slept[0] = 0.0
-        for _ in range(count):
-            await mine.refused(who)
-        return slept[0]
 
-    assert asyncio.run(refusals(patience.FREE_REFUSALS, me)) == 0
-    assert asyncio.run(refusals(3, me)) == 3 * patience.HELD_S
-    assert asyncio.run(refusals(1, other)) == 0
-    now[0] = 61.0
-    assert asyncio.run(refusals(1, me)) == 0
+def test_a_storm_of_refusals_is_told_slowly_and_a_pause_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(patience, "TOLD_AT_ONCE", 5)
+    monkeypatch.setattr(patience, "TOLD_A_SECOND", 50.0)
+
+    async def refusals(mine: Patience, people: list[int]) -> float:
+        """In how many seconds all of these are told that come at once."""
+        began = time.monotonic()
+        await asyncio.gather(*[mine.refused(AnnotatorId(person)) for person in people])
+        return time.monotonic() - began
+
+    async def storms() -> None:
+        mine = Patience(lambda: now[0])
+        held: list[float] = []
+        monkeypatch.setattr(asyncio.get_running_loop(), "call_later", wraps(held))
+        await refusals(mine, [1, 1, 2, 3, 4])
+        assert held == [], "few are told at once, whoever they are"
+        assert await refusals(mine, [1, 2, 3, 4]) >= 4 / 50
+        assert held == [1 / 50] * 4
+        now[0] = 0.04
+        await refusals(mine, [1, 2])
+        assert held == [1 / 50] * 4, "in 0.04 s two more may be told"
+        now[0] = 1000.0
+        await refusals(mine, [1] * 5)
+        assert held == [1 / 50] * 4, "after a pause as many as at first"
+        await refusals(mine, [1])
+        assert held == [1 / 50] * 5, "and no more"
+
+    asyncio.run(storms())
+
+
+def wraps(held: list[float]) -> Callable[..., object]:
+    """The loop's own `call_later`, which notes how long it was asked to wait."""
+    later = asyncio.get_running_loop().call_later
+
+    def noted(delay_s: float, work: Callable[[], object]) -> object:
+        held.append(delay_s)
+        return later(delay_s, work)
+
+    return noted
+
+
+def test_who_was_refused_least_is_told_first_and_the_most_refused_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "TOLD_AT_ONCE", 0)
+    monkeypatch.setattr(patience, "TOLD_A_SECOND", 100.0)
+    told: list[str] = []
+
+    async def one(mine: Patience, who: int, name: str) -> None:
+        await mine.refused(AnnotatorId(who))
+        told.append(name)
+
+    async def in_order() -> None:
+        mine = Patience(lambda: 0.0)
+        await asyncio.gather(*[one(mine, 1, f"a{n}") for n in range(4)], one(mine, 2, "b0"), one(mine, 2, "b1"))
+
+    asyncio.run(in_order())
+    assert told == ["a0", "b0", "a1", "b1", "a2", "a3"]
+    monkeypatch.setattr(patience, "TOLD_A_SECOND", 1e-6)
+    monkeypatch.setattr(patience, "MOST_HELD", 3)
+    told.clear()
+
+    async def full() -> None:
+        mine = Patience(lambda: 0.0)
+        waiting = [asyncio.create_task(one(mine, who, name)) for who, name in [(1, "a0"), (1, "a1"), (1, "a2")]]
+        await anyio.sleep(0)
+        waiting.append(asyncio.create_task(one(mine, 2, "b0")))
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        assert told == ["a2"]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert mine._held == [], "nothing is kept of who is gone"
+
+    asyncio.run(full())
 
 
 def test_many_events_wait_for_many_events_and_for_nothing_else() -> None:
-    at_work, most = 0, 0
+    begun, done, most = set[int](), set[int](), 0
 
     async def one(mine: Turns, who: int, events: int) -> None:
-        nonlocal at_work, most
+        nonlocal most
+        many = events > turns.FEW_EVENTS
         async with mine.of(AnnotatorId(who), events, now=0.0):
-            if events > turns.FEW_EVENTS:
-                at_work += 1
-                most = max(most, at_work)
-            await anyio.sleep(0.01)
-            at_work -= events > turns.FEW_EVENTS
+            for some in turns.parts(range(events)):
+                async with mine.part(AnnotatorId(who), len(some), of_many=many):
+                    begun.add(who)
+                    most = max(most, len(begun - done))
+                    await anyio.sleep(0.001)
+            done.add(who)
 
     async def all_at_once() -> None:
         mine = Turns()
         heavy = asyncio.gather(*[one(mine, n, 50) for n in range(10)])
         await anyio.sleep(0)
-        await asyncio.wait_for(one(mine, 99, 1), 0.05)
+        await asyncio.wait_for(one(mine, 99, 1), 60)
         assert not heavy.done()
         await heavy
 
-    asyncio.run(all_at_once())
-    assert most == 1
+    asyncio.run(asyncio.wait_for(all_at_once(), 60))
+    assert most == 2, "one after the other, and the one with few beside"
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_somebody_at_work_waits_for_nobody_who_floods(many: bool) -> None:
+    """45 people ask again and again with as much as goes beside others, or with more; one has a grade now and then."""
+    begun, over = 0, False
+
+    async def flooding(mine: Turns, who: int) -> None:
+        nonlocal begun
+        while not over:
+            async with mine.of(AnnotatorId(who), 0, now=0.0), mine.part(AnnotatorId(who), 5, of_many=many):
+                begun += 1
+                await anyio.sleep(0)
+
+    async def beside() -> None:
+        nonlocal over
+        mine, now = Turns(lambda: now[0]), [0.0]
+        flood = [asyncio.create_task(flooding(mine, who)) for who in range(45)]
+        while begun < 3 * 45:
+            await anyio.sleep(0)
+        for _ in range(20):
+            before = begun
+            async with mine.part(AnnotatorId(99), 1, of_many=False):
+                assert begun == before, "whoever came before"
+                for _ in range(10):
+                    await anyio.sleep(0)
+                assert begun == before or not many, "no part of many begins beside it"
+            while begun < before + 45:
+                await anyio.sleep(0)
+        over = True
+        await asyncio.gather(*flood)
+
+    asyncio.run(asyncio.wait_for(beside(), 60))
+
+
+def test_who_hands_in_many_comes_to_an_end_however_busy_others_are() -> None:
+    begun = 0
+    between = list[int]()
+
+    async def busy(mine: Turns, who: int) -> None:
+        nonlocal begun
+        while True:
+            async with mine.part(AnnotatorId(who), 1, of_many=False):
+                begun += 1
+                await anyio.sleep(0)
+
+    async def beside() -> None:
+        mine = Turns(lambda: 0.0)
+        others = [asyncio.create_task(busy(mine, who)) for who in range(10)]
+        await anyio.sleep(0)
+        async with mine.of(AnnotatorId(99), 50, now=0.0):
+            for _ in turns.parts(range(50)):
+                before = begun
+                async with mine.part(AnnotatorId(99), turns.PART_EVENTS, of_many=True):
+                    between.append(begun - before)
+                await anyio.sleep(0.001)  # the rest
+        for task in others:
+            task.cancel()
+
+    asyncio.run(asyncio.wait_for(beside(), 60))
+    assert len(between) == 25
+    assert max(between) <= turns.MANY_AFTER + turns.AT_WORK
+
+
+def test_fifty_people_who_hand_in_at_once_are_all_served_as_they_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every tenth comes back after an outage, with fifty grades; the others wait for none of these."""
+    monkeypatch.setattr(turns, "RESTS", 0.0)
+    done = list[int]()
+
+    async def one(mine: Turns, who: int) -> None:
+        events = 1 + 49 * (who % 10 == 0)
+        async with mine.of(AnnotatorId(who), events, now=0.0):
+            for some in turns.parts(range(events)):
+                async with mine.part(AnnotatorId(who), len(some), of_many=events > 1):
+                    await anyio.sleep(0)
+            done.append(who)
+
+    async def all_at_once() -> None:
+        mine = Turns(lambda: 0.0)
+        await asyncio.gather(*[one(mine, who) for who in range(50)])
+
+    asyncio.run(asyncio.wait_for(all_at_once(), 60))
+    assert done == [who for who in range(50) if who % 10] + [0, 10, 20, 30, 40]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 12), st.integers(0, 3), st.integers(0, 3)), max_size=40))
+def test_everybody_has_their_turn_and_never_too_many_do(asked: list[tuple[int, int, int, int]]) -> None:
+    """Of requests with a person, events, when they come and how long a part takes; some are given up on the way."""
+    at_work: list[tuple[int, bool]] = []
+    served: dict[int, list[int]] = {}
+
+    async def one(mine: Turns, number: int, who: int, events: int, comes: int, takes: int) -> None:
+        for _ in range(comes):
+            await anyio.sleep(0)
+        many = events > turns.FEW_EVENTS
+        async with mine.of(AnnotatorId(who), events, now=0.0):
+            for some in turns.parts(range(events)):
+                async with mine.part(AnnotatorId(who), len(some), of_many=many):
+                    assert not (many and at_work), "many wait until nobody is at work"
+                    at_work.append((who, many))
+                    assert len(at_work) <= turns.AT_WORK
+                    assert len({person for person, _ in at_work}) == len(at_work)
+                    try:
+                        for _ in range(takes):
+                            await anyio.sleep(0)
+                    finally:
+                        at_work.remove((who, many))
+            served.setdefault(who, []).append(number)
+
+    async def all_of_them() -> None:
+        mine = Turns(lambda: 0.0)
+        tasks = [asyncio.create_task(one(mine, number, *what)) for number, what in enumerate(asked)]
+        await anyio.sleep(0)
+        given_up = [task for number, task in enumerate(tasks) if number % 7 == 6]
+        for task in given_up:
+            task.cancel()
+        await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
+        assert all(task.cancelled() or task.exception() is None for task in tasks)
+        assert all(not task.cancelled() for task in tasks if task not in given_up)
+        assert (mine._waiting, mine._at_work, mine._one) == ([], [], {})
+
+    asyncio.run(all_of_them())
+    for who, numbers in served.items():
+        assert numbers == sorted(numbers, key=lambda number: (asked[number][2], number)), f"as {who} sent them"
 
 
 def test_nobody_hands_in_more_in_an_hour_than_people_can_do() -> None:
@@ -213,7 +397,7 @@ def test_nobody_hands_in_more_in_an_hour_than_people_can_do() -> None:
 @pytest.fixture
 def ana(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr("time.time", lambda: NOW)
-    monkeypatch.setattr(patience, "HELD_S", 0.0)  # these tests are the storm
+    monkeypatch.setattr(patience, "TOLD_AT_ONCE", 1_000_000)  # these tests are the storm
     api.add_person_with_password(judging.project, api.OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
     have_read(judging.project)
     app = Starlette(
@@ -268,6 +452,23 @@ def test_a_body_of_too_many_events_is_refused_and_none_of_it_kept(ana: TestClien
     assert kept() == before + 3
 
 
+def test_many_events_have_all_their_receipts_in_the_order_of_giving(ana: TestClient, judging: Judging) -> None:
+    """As of somebody who was cut off for a while; they are handed in in parts, which nobody sees."""
+    first, second, *_ = [
+        item["pair"] for item in ana.post("/desk/exchange", json={}, headers=OURS).json()["desk"]["items"]
+    ]
+    grades = [{"pair": first, "grade": grade, "key": f"g{n}"} for n, grade in enumerate([0, 1, 9, 2, 3])]
+    skips = [{"pair": pair, "kind": "skip", "reason": "later", "key": f"s{n}"} for n, pair in enumerate([second, "no"])]
+    answer = ana.post("/desk/exchange", json={"grades": grades, "skips": skips}, headers=OURS).json()
+    assert [(one["key"], one["status"]) for one in answer["receipts"]] == [
+        *(("g0", "saved"), ("g1", "saved"), ("g2", "refused"), ("g3", "saved"), ("g4", "saved")),
+        *(("s0", "saved"), ("s1", "refused")),
+    ]
+    assert not {first, second} & {item["pair"] for item in answer["desk"]["items"]}
+    kept = judging.project.store.db.conn.execute("SELECT grade FROM judgement ORDER BY revision").fetchall()
+    assert [row[0] for row in kept] == [0, 1, 2, 3]
+
+
 def test_who_sends_too_much_is_told_to_wait(ana: TestClient, judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "MOST_AN_HOUR", 2)
     grades = [{"pair": "gone", "grade": 1, "key": f"k{n}"} for n in range(3)]
@@ -287,16 +488,20 @@ def test_no_time_that_a_browser_counts_makes_sums_overflow(ana: TestClient, judg
 
 
 def test_only_what_changes_something_is_told_late(ana: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    held: list[float] = []
+    monkeypatch.setattr(patience, "TOLD_AT_ONCE", 2)
+    later: list[AnnotatorId] = []
+    refused = Patience.refused
 
-    async def sleep(seconds: float) -> None:
-        held.append(seconds)
+    async def noted(mine: Patience, person: AnnotatorId) -> None:
+        later.append(person)
+        await refused(mine, person)
 
-    monkeypatch.setattr(patience, "FREE_REFUSALS", 2)
-    monkeypatch.setattr("anyio.sleep", sleep)
+    monkeypatch.setattr(Patience, "refused", noted)
     for _ in range(4):
         assert ana.get("/clips/gone.mp4").status_code == 403
-    assert held == []
+    assert later == []
+    began = time.monotonic()
     for _ in range(4):
         assert ana.post("/desk/exchange", content=b"no json", headers=OURS).status_code == 400
-    assert held == [patience.HELD_S] * 2
+    assert len(later) == 4
+    assert time.monotonic() - began >= 2 / patience.TOLD_A_SECOND

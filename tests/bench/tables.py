@@ -1,7 +1,9 @@
 """How benches measure and tell: medians, and tables that name the machine, on the screen and in files.
 
 `REELRANK_BENCH_OUT` names the folder, which `make bench` empties: `results.json` for programs, `tables.md` for people.
-Both are whole after every table, so that a bench that is stopped leaves what it had.
+Both are whole after every table, so that a bench that is stopped leaves what it had. The last table says what each
+bench took. All of them are to end within fifteen minutes on two cores; with `REELRANK_BENCH_SIZE=full` they take the
+sizes, times and repetitions of docs/performance.md.
 """
 
 import json
@@ -9,11 +11,23 @@ import os
 import platform
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeVar
+
+import pytest
 
 BEGUN = time.time()
+FULL = os.environ.get("REELRANK_BENCH_SIZE") == "full"
+
+_Size = TypeVar("_Size")
+
+
+def sized(usual: _Size, full: _Size) -> _Size:
+    """How large, how long or how often: for every day, or as docs/performance.md has it."""
+    return full if FULL else usual
 
 
 def timed(work: Callable[[], object], runs: int = 5, clock: Callable[[], float] = time.perf_counter) -> float:
@@ -54,3 +68,21 @@ def _keep(folder: Path, found: dict[str, object], text: str) -> None:
     results.write_text(json.dumps([*known, found], indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     with (folder / "tables.md").open("a", encoding="utf-8") as tables:
         tables.write(text + "\n")
+
+
+class Seconds:
+    """Tells at the end what each bench took, making what it measures included: a plugin of pytest."""
+
+    def __init__(self) -> None:
+        self._took: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """One of a test's three parts is done."""
+        self._took[report.nodeid.removeprefix("tests/")] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """All are done."""
+        if self._took:
+            rows = [["all of them", f"{time.time() - BEGUN:.0f} s"]]
+            rows += [[name, f"{seconds:.1f} s"] for name, seconds in self._took.most_common()]
+            table("What the benches took", rows, ("pytest",), "bench|by the clock")

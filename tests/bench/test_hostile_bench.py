@@ -1,33 +1,33 @@
 """Somebody floods the desk's route with grades that cannot count: what a key press of somebody else takes meanwhile.
 
-One server as people start it; the flood and the bystander ask over HTTP from this process. Never fails on a time.
+One server as people start it; the flood and the bystander ask over HTTP. Never fails on a time.
 """
 
-import os
 import shutil
 import statistics
-import threading
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from http.client import HTTPConnection
+from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from annotate_app.server.turns import MOST_EVENTS
 from backend import api
+from backend.campaign.demo import clips as demo_clips
 from backend.campaign.nouns import Role
+from backend.media.jobs import clip_job
+from backend.media.sources import source_at
+from backend.store.connection import writing
 from bench import campaign
-from bench.tables import table
+from bench.flood import Person, at_work, flood
+from bench.tables import sized, table
 from browser.app_server import AppServer
 from support import have_read
 
 pytestmark = pytest.mark.bench
 
 AT_ONCE = 45
-LASTS_S = float(os.environ.get("REELRANK_BENCH_S", "60")) / 6
+LASTS_S = sized(8.0, 10.0)
 PASSWORD = "a long password"
 
 
@@ -41,9 +41,25 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     for name in names:
         api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=now)
     have_read(project)
+    have_clips(project)
     tokens = [api.sign_in(project, name, PASSWORD, now=now) for name in names]
     project.store.close()
     return folder, tokens
+
+
+def have_clips(project: api.Project) -> None:
+    """All videos are one, and the clips of its moments there: else each desk would report every clip of its pairs."""
+    video = min(demo_clips.folder().glob("*.mp4"))
+    with writing(project.store) as db:
+        db.conn.execute(
+            "UPDATE video SET path = ?, sha256 = 'one', fps_num = 25, fps_den = 1, width_px = 640, height_px = 360, "
+            "has_audio = 0",
+            [str(video)],
+        )
+        spans = db.conn.execute("SELECT DISTINCT start_s, end_s FROM moment").fetchall()
+    project.clips.folder.mkdir(parents=True, exist_ok=True)
+    for start_s, end_s in spans:
+        clip_job(project.clips, source_at(video), start_s, end_s, "one").path.touch()
 
 
 @pytest.fixture
@@ -54,63 +70,6 @@ def server(made: tuple[Path, list[str]], tmp_path: Path) -> Iterator[AppServer]:
     served.start()
     yield served
     served.stop()
-
-
-class Person:
-    """Asks the desk's route over one connection that is kept."""
-
-    def __init__(self, port: int, token: str) -> None:
-        self._http = HTTPConnection("127.0.0.1", port, timeout=120)
-        self._headers = {"Cookie": f"reelrank_session={token}", "X-ReelRank": "1", "Content-Type": "application/json"}
-
-    def exchange(self, body: bytes) -> tuple[int, bytes]:
-        self._http.request("POST", "/desk/exchange", body, self._headers)
-        answer = self._http.getresponse()
-        return answer.status, answer.read()
-
-
-def refused_grades(pair: str, name: str, events: int) -> bytes:
-    """Each would be kept in the event log, because nothing that anybody typed is lost."""
-    return msgspec.json.encode({"grades": [{"pair": pair, "grade": 9, "key": f"{name}-{n}"} for n in range(events)]})
-
-
-def at_work(person: Person, lasts_s: float) -> tuple[list[float], str]:
-    """Seconds of each grade with its next desk, one every 50 ms; and a pair that is on the desk at the end."""
-    took: list[float] = []
-    desk = msgspec.json.decode(person.exchange(b"{}")[1])["desk"]
-    until = time.perf_counter() + lasts_s
-    while time.perf_counter() < until:
-        pair = desk["items"][0]["pair"]
-        grade = {"pair": pair, "grade": 2, "key": f"{pair}-{len(took)}", "active_ms": 3000}
-        body = msgspec.json.encode({"grades": [grade]})
-        begun = time.perf_counter()
-        status, answer = person.exchange(body)
-        took.append(time.perf_counter() - begun)
-        assert status == 200
-        found = msgspec.json.decode(answer)
-        assert found["receipts"][0]["status"] == "saved"
-        desk = found["desk"]
-        time.sleep(0.05)
-    return took, desk["items"][0]["pair"]
-
-
-def flood(port: int, tokens: Sequence[str], pair: str, events: int, over: threading.Event) -> Counter[int]:
-    """One request after the other from each of these sessions, until it is over; how often each status came."""
-    statuses: Counter[int] = Counter()
-
-    def ask(n: int, token: str) -> None:
-        person, sent = Person(port, token), 0
-        while not over.is_set():
-            statuses[person.exchange(refused_grades(pair, f"{n}-{sent}", events))[0]] += 1
-            sent += 1
-
-    threads = [threading.Thread(target=ask, args=pair_) for pair_ in enumerate(tokens)]
-    for thread in threads:
-        thread.start()
-    over.wait()
-    for thread in threads:
-        thread.join()
-    return statuses
 
 
 def spread(took: list[float]) -> str:
@@ -138,15 +97,10 @@ def test_a_key_press_beside_a_flood(
     me = Person(server.port, bystander)
     at_work(me, 1.0)
     quiet, pair = at_work(me, LASTS_S / 2)
-    over = threading.Event()
-    statuses: list[Counter[int]] = []
     tokens = [others[n % people] for n in range(AT_ONCE)]
-    flooding = threading.Thread(target=lambda: statuses.append(flood(server.port, tokens, pair, events, over)))
-    flooding.start()
-    beside, _ = at_work(me, LASTS_S)
-    over.set()
-    flooding.join()
-    answers = ", ".join(f"{count} x {status}" for status, count in sorted(statuses[0].items()))
+    with flood(server.port, tokens, pair, events) as statuses:
+        beside, _ = at_work(me, LASTS_S)
+    answers = ", ".join(f"{count} x {status}" for status, count in sorted(statuses.items()))
     ROWS.append([what, spread(quiet), spread(beside), answers])
 
 
