@@ -4,7 +4,7 @@ A store may be shared by threads: each thread gets its own connection, because a
 the thread which made it fails at random moments. Every write happens inside `writing(store)`, which takes
 SQLite's write lock at once: a transaction that first reads and then wants to write is refused immediately
 with "database is locked", whatever the timeout says. Threads of one process queue for a lock of their own first,
-because SQLite lets those who wait sleep in steps of up to 100 ms; they get it in the order in which they came.
+because SQLite lets those who wait sleep in steps of up to 100 ms.
 """
 
 import sqlite3
@@ -19,7 +19,6 @@ from backend.ground.saying import said
 from backend.store.engine import Database, SqliteDatabase
 from backend.store.foreign import Thing, require_known, things
 from backend.store.schema import migrations
-from backend.store.turn import Turn
 
 BUSY_TIMEOUT_S = 30.0
 PRAGMAS = {"foreign_keys": 1, "recursive_triggers": 1, "journal_mode": "wal", "synchronous": 2}
@@ -48,7 +47,7 @@ _UNAVAILABLE = {
 READ_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What reading a damaged file may raise; the second where a damaged name is part of SQLite's message."""
 
-_turns: dict[Path, Turn] = {}
+_turns: dict[Path, threading.Lock] = {}
 
 
 class SqliteStore:
@@ -56,7 +55,7 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._turn = _turns.setdefault(path.resolve(), Turn())
+        self._turn = _turns.setdefault(path.resolve(), threading.Lock())
         """Held by the one thread of this process that writes to this file."""
         self._local = threading.local()
 
