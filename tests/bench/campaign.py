@@ -7,7 +7,7 @@ import csv
 import os
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backend import api
@@ -85,6 +85,22 @@ def settled_project(folder: Path, times: int = 1) -> api.Project:
         agenda.rebuild(db)
     have_read(project)
     return project
+
+
+def full_folder(run: Path) -> Path:
+    """The full project with `rows_to_judge`, to be copied; built once in a run of benches, whose folder is `run`."""
+    return _once(run / "full-campaign", lambda folder: full_project(folder, rows_to_judge()))
+
+
+def settled_folder(run: Path) -> Path:
+    """The settled project, in the same way."""
+    return _once(run / "settled-campaign", settled_project)
+
+
+def _once(folder: Path, build: Callable[[Path], api.Project]) -> Path:
+    if not folder.exists():
+        build(folder).store.close()
+    return folder
 
 
 def lone_worker_project(folder: Path, done: int, left: int) -> tuple[api.Project, Person]:

@@ -71,18 +71,26 @@ def _keep(folder: Path, found: dict[str, object], text: str) -> None:
 
 
 class Seconds:
-    """Tells at the end what each bench took, making what it measures included: a plugin of pytest."""
+    """Tells at the end what each bench took, making what it measures included: a plugin of pytest.
+
+    Seconds of CPU, of processes that have ended too, say what would be left of it on a machine without other work.
+    """
 
     def __init__(self) -> None:
-        self._took: Counter[str] = Counter()
+        self._clock: Counter[str] = Counter()
+        self._cpu: Counter[str] = Counter()
+        self._used = sum(os.times()[:4])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """One of a test's three parts is done."""
-        self._took[report.nodeid.removeprefix("tests/")] += report.duration
+        name, used = report.nodeid.removeprefix("tests/"), sum(os.times()[:4])
+        self._clock[name] += report.duration
+        self._cpu[name] += used - self._used
+        self._used = used
 
     def pytest_sessionfinish(self) -> None:
         """All are done."""
-        if self._took:
-            rows = [["all of them", f"{time.time() - BEGUN:.0f} s"]]
-            rows += [[name, f"{seconds:.1f} s"] for name, seconds in self._took.most_common()]
-            table("What the benches took", rows, ("pytest",), "bench|by the clock")
+        if self._clock:
+            rows = [["all of them", f"{time.time() - BEGUN:.0f} s", f"{self._cpu.total():.0f} s"]]
+            rows += [[name, f"{took:.1f} s", f"{self._cpu[name]:.1f} s"] for name, took in self._clock.most_common()]
+            table("What the benches took", rows, ("pytest",), "bench|by the clock|CPU")

@@ -4,7 +4,6 @@ Never fails on a time.
 """
 
 import multiprocessing
-import os
 import shutil
 import statistics
 import threading
@@ -17,22 +16,20 @@ import pytest
 from backend import api
 from bench import campaign
 from bench.crowd import Beside, Load, simulate
-from bench.tables import table, timed
+from bench.tables import sized, table, timed
 from bench.test_load import alone, milliseconds, p95
 
 pytestmark = pytest.mark.bench
 
 ANNOTATORS, THINK_S = 25, 2.0
-LASTS_S = float(os.environ.get("REELRANK_BENCH_S", "60")) / 2
+LASTS_S = sized(6.0, 30.0)
 LATER = campaign.STARTED + 1_000_000
 
 
 @pytest.fixture(scope="module")
 def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A first batch of every query is settled, and every next one worth opening."""
-    folder = tmp_path_factory.mktemp("settled") / "project"
-    campaign.settled_project(folder).store.close()
-    return folder
+    return campaign.settled_folder(tmp_path_factory.getbasetemp())
 
 
 def accept(project: api.Project) -> None:

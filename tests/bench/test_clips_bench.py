@@ -1,7 +1,7 @@
 """What clips cost, beside the ffmpeg command line and decoding alone, and whether anybody waits for one: `make bench`.
 
-On the 40 moments of the real videos where they are, else on those of the demo. Prints Markdown tables for
-docs/performance.md. Never fails on a number.
+On the moments of the real videos where they are (all 40 at full size, else those of two videos), else on those
+of the demo. Prints Markdown tables for docs/performance.md. Never fails on a number.
 """
 
 import json
@@ -29,14 +29,14 @@ from backend.media.cut import CutSpan, cut, cut_together, decoding_starts_s
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.jobs import ClipForm, Profile
 from backend.media.together import groups
-from bench.tables import table
+from bench.tables import sized, table
 from support import WordEncoder, have_read
 
 pytestmark = pytest.mark.bench
 
 PACKAGES = ("av", "opencv-python-headless")
 Moment = tuple[Path, float, float]
-WALKED, PACE_S = 200, 1.5
+WALKED, PACE_S = sized(25, 200), 1.5
 NO_WAIT_S = 0.05
 PASSWORD = "long enough"
 TOPICS = ("kettle", "garden", "ladder", "violin", "tunnel", "blanket", "harbour", "pencil", "candle", "basket")
@@ -49,7 +49,9 @@ def moments() -> list[Moment]:
     folder = Path(os.environ.get("REELRANK_SHARED", Path(__file__).resolve().parents[2] / "shared")) / "data" / "videos"
     if (folder / "moments.jsonl").exists():
         lines = [json.loads(line) for line in (folder / "moments.jsonl").read_text("utf-8").splitlines()]
-        return [(folder / line["vid_name"], float(line["ts"][0]), float(line["ts"][1])) for line in lines]
+        found = [(folder / line["vid_name"], float(line["ts"][0]), float(line["ts"][1])) for line in lines]
+        videos = list(dict.fromkeys(source for source, _, _ in found))[:: sized(5, 1)]
+        return [moment for moment in found if moment[0] in videos]
     return [(path, start, start + 5.0) for path in sorted(demo_clips.folder().glob("*.mp4")) for start in (1.0, 4.5)]
 
 

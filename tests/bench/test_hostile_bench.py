@@ -27,7 +27,7 @@ from support import have_read
 pytestmark = pytest.mark.bench
 
 AT_ONCE = 45
-LASTS_S = sized(8.0, 10.0)
+LASTS_S = sized(6.0, 10.0)
 PASSWORD = "a long password"
 
 

@@ -4,7 +4,6 @@ Annotators are threads of one process, because that is how the server works; eac
 so that memory and CPU time belong to it alone (the making of the grades included). Never fails on a time.
 """
 
-import os
 import shutil
 import statistics
 import threading
@@ -25,12 +24,12 @@ from backend.campaign.quality.model import WHOLE
 from backend.campaign.review.model import CaseList
 from bench import campaign
 from bench.crowd import Load, grade_and_next, simulate
-from bench.tables import table
+from bench.tables import sized, table
 
 pytestmark = pytest.mark.bench
 
 THINK_S = 2.0
-LASTS_S = float(os.environ.get("REELRANK_BENCH_S", "60"))
+LASTS_S = sized(8.0, 60.0)
 NOW = campaign.STARTED + 1_000_000
 LABEL_STUDIO = {
     "median": "1,000 ms",
@@ -64,11 +63,9 @@ def rows() -> campaign.Rows:
 
 
 @pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory, rows: campaign.Rows) -> Path:
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with everything judged and 4,000 fresh pairs. Copy it before changing it."""
-    folder = tmp_path_factory.mktemp("full") / "project"
-    campaign.full_project(folder, rows).store.close()
-    return folder
+    return campaign.full_folder(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture
@@ -86,7 +83,7 @@ def test_annotators_at_once(full: Path, tmp_path: Path) -> None:
         folder = Path(shutil.copytree(full, tmp_path / f"{annotators}-{think_s}"))
         found.append(alone(simulate, folder, annotators, think_s, LASTS_S if think_s else LASTS_S / 3))
         shutil.rmtree(folder)
-    size = (full / "reelrank.db").stat().st_size / 1e6
+    megabytes = (full / "reelrank.db").stat().st_size / 1e6
     lines: list[tuple[str, str, Callable[[Load], str]]] = [
         ("grades", "", lambda load: f"{len(load.seconds):,}"),
         ("grades a second", "", lambda load: f"{len(load.seconds) / load.wall_s:.0f}"),
@@ -105,7 +102,7 @@ def test_annotators_at_once(full: Path, tmp_path: Path) -> None:
         for annotators, think_s in SETTINGS
     ]
     table(
-        f"Annotators at once; 100,483 pairs, 227,808 judgements there already, database {size:.0f} MB",
+        f"Annotators at once; 100,483 pairs, 227,808 judgements there already, database {megabytes:.0f} MB",
         [[what, *map(say, found), LABEL_STUDIO.get(peer, "")] for what, peer, say in lines],
         ("sqlite-utils",),
         "|".join(["annotators", *think, "Label Studio, 25, 2 s"]),
@@ -163,17 +160,18 @@ def test_next_pair_at_any_size(tmp_path: Path) -> None:
 
 
 def test_next_pair_of_one_who_did_everything_alone(tmp_path: Path) -> None:
-    project, person = campaign.lone_worker_project(tmp_path / "lone", 4_000, 1_000)
+    done, left = sized((1_000, 250), (4_000, 1_000))
+    project, person = campaign.lone_worker_project(tmp_path / "lone", done, left)
     desks = first_desks(project, [person] * 20)
     inside, across = looked_for(project, person, 10)
-    finished, nobody = campaign.lone_worker_project(tmp_path / "finished", 4_000, 0)
+    finished, nobody = campaign.lone_worker_project(tmp_path / "finished", done, 0)
     nothing = first_desks(finished, [nobody] * 20)
     table(
-        "One person has graded 4,000 batches alone, which now come first for everybody else",
+        f"One person has graded {done:,} batches alone, which now come first for everybody else",
         [
             [what, milliseconds(statistics.median(seconds)), milliseconds(p95(seconds))]
             for what, seconds in (
-                ("a desk, 1,000 batches left", desks),
+                (f"a desk, {left:,} batches left", desks),
                 ("grade + next in a batch", inside),
                 ("grade + first of a new batch", across),
                 ("a desk, nothing left", nothing),
@@ -231,7 +229,7 @@ def boards_without_end(project: api.Project, over: threading.Event) -> None:
 
 
 def test_the_agreement_board(full: Path, tmp_path: Path) -> None:
-    project = api.open_project(full)
+    project = api.open_project(Path(shutil.copytree(full, tmp_path / "board")))
 
     def timed(work: Callable[[], object]) -> str:
         work()

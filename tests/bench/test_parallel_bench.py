@@ -24,14 +24,15 @@ from backend.media.together import cut_ahead
 from backend.scoring.scored_files import score_files
 from backend.scoring.studies.stability import stability
 from backend.scoring.studies.study import SystemValues
-from bench.tables import table
+from bench.tables import sized, table
 from bench.test_evaluation_bench import as_ours, columns
 
 pytestmark = pytest.mark.bench
 
-TEXTS = 2_000
+TURNS = sized(1, 3)
+TEXTS = sized(1_000, 2_000)
 QUERIES = 2_781
-RUNS, PREDICTIONS = 8, 400
+RUNS, PREDICTIONS = sized(4, 8), 400
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +50,10 @@ def places() -> Iterator[dict[str, Where]]:
 
 
 def compare(title: str, places: dict[str, Where], work: Callable[[Where, str], object], *packages: str) -> None:
-    """Three turns each, by the clock, the start of processes and the loading of models in them included."""
+    """Some turns each, by the clock, the start of processes and the loading of models in them included."""
     took: dict[str, list[float]] = {name: [] for name in places}
     found = []
-    for turn in range(3):
+    for turn in range(TURNS):
         for name, where in places.items():
             start = time.perf_counter()
             found.append(work(where, f"{turn} {name}"))
@@ -60,7 +61,12 @@ def compare(title: str, places: dict[str, Where], work: Callable[[Where, str], o
     assert all(one == found[0] for one in found), "what came out"
     medians = {name: float(np.median(times)) for name, times in took.items()}
     rows = [[name, f"{s:.1f} s", f"{medians['one process'] / s:.2f}"] for name, s in medians.items()]
-    table(title, rows, (*packages, "loky", "distributed"), "where|by the clock|times as fast as one process")
+    table(
+        f"{title}, medians of {TURNS}",
+        rows,
+        (*packages, "loky", "distributed"),
+        "where|by the clock|times as fast as one process",
+    )
 
 
 def test_clips(shared: Path, places: dict[str, Where], tmp_path: Path) -> None:
@@ -68,6 +74,7 @@ def test_clips(shared: Path, places: dict[str, Where], tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (folder / "moments.jsonl").read_text("utf-8").splitlines()]
     moments = [(folder / line["vid_name"], *map(float, line["ts"])) for line in lines]
     moments += [(path, start, start + 3.0) for path in demo_clips.folder().glob("*.mp4") for start in (0.5, 2.0)]
+    moments = moments[:: sized(4, 1)]
     contents = {path: sha256_of(path) for path in {path for path, *_ in moments}}
 
     def work(where: Where, turn: str) -> dict[str, bytes]:

@@ -21,13 +21,14 @@ import pytest
 
 from backend import api
 from backend.scoring.files.reading import read_run, read_truth
-from bench.tables import table, timed
+from bench.tables import sized, table, timed
 from bench.test_evaluation_bench import MU, K, published_function
 
 pytestmark = pytest.mark.bench
 
 PACKAGES = ("msgspec", "numpy")
-OFFICIAL, LARGE = 2_781, 100_000
+OFFICIAL, LARGE = 2_781, sized(15_000, 100_000)
+DEEP, TIMES = sized(250, 1_000), sized(3, 9)
 PEAK = """
 import resource, sys, time
 from pathlib import Path
@@ -109,18 +110,18 @@ def parsers() -> dict[str, Callable[[bytes], object]]:
 def test_reading_at_the_official_size(tmp_path: Path) -> None:
     truth, run = write(tmp_path, OFFICIAL)
     contents = {"truth": truth.read_bytes(), "run": run.read_bytes()}
-    ours = {"truth": timed(lambda: read_truth(truth), 9), "run": timed(lambda: read_run(run), 9)}
+    ours = {"truth": timed(lambda: read_truth(truth), TIMES), "run": timed(lambda: read_run(run), TIMES)}
     rows = [
         (f"{what}, {len(contents[what]) / 1e6:.1f} MB, to columns", f"{took * 1e3:.0f} ms", "")
         for what, took in ours.items()
     ]
     for name, parse in parsers().items():
         for what, content in contents.items():
-            took = timed(lambda parse=parse, content=content: parse(content), 9)  # type: ignore[misc]
+            took = timed(lambda parse=parse, content=content: parse(content), TIMES)  # type: ignore[misc]
             rows.append(
                 (f"{what}, {name} alone", f"{took * 1e3:.0f} ms", f"ours is {ours[what] / took:.2f} times that")
             )
-    whole = timed(lambda: api.evaluate_files(truth, [run], preset="tvr-ranking"), 9)
+    whole = timed(lambda: api.evaluate_files(truth, [run], preset="tvr-ranking"), TIMES)
     reading = sum(ours.values())
     rows.append(("bytes to 9 NDCG means, `tvr-ranking`", f"{whole * 1e3:.0f} ms", f"reading: {reading / whole:.0%}"))
     if published := published_function():
@@ -169,7 +170,7 @@ def test_a_kept_run_is_read_faster_than_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("queries", "per_query", "predictions"), [(OFFICIAL, 28, 1_000), (LARGE, 10, 40)], ids=["deep", "wide"]
+    ("queries", "per_query", "predictions"), [(OFFICIAL, 28, DEEP), (LARGE, 10, 40)], ids=["deep", "wide"]
 )
 def test_large_files(tmp_path: Path, queries: int, per_query: int, predictions: int) -> None:
     truth, run = write(tmp_path, queries, per_query=per_query, predictions=predictions)
@@ -208,7 +209,7 @@ def test_nine_runs_with_everything(tmp_path: Path) -> None:
         steps.setdefault(name, []).append(time.perf_counter() - start)
         return found
 
-    for _ in range(3):
+    for _ in range(sized(1, 3)):
         board = step("read and score, all measures", partial(api.score_files, truth, paths))
         summary = step("groups and errors", partial(board.summary, ["duration", "relevance"], errors=True))
         asked = api.Sureness(board.runs[0].name)

@@ -22,7 +22,8 @@ from backend.encoders.cache import encode_cached
 from backend.encoders.search import top_moments
 from backend.encoders.sentence import FloatArray
 from bench import campaign
-from bench.tables import table
+from bench.tables import sized, table
+from bench.test_encoding_bench import made_up_around
 from bench.test_load import looked_for
 
 pytestmark = pytest.mark.bench
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.bench
 K, FETCHED = 40, 160
 """Candidates of a query, and how many an index is asked for, to be put in order by their exact similarity."""
 ASKED = 500
+TIMES = sized(2, 10)
 LISTS = (32, 128, 256)
 """Lists of an index that a query looks into."""
 NOW = 1_790_000_000.0
@@ -48,12 +50,18 @@ def size_of(project: api.Project) -> int:
     return (project.folder / "reelrank.db").stat().st_size
 
 
-def test_bytes_of_a_moment_and_of_a_judgement(tmp_path: Path) -> None:
+@pytest.fixture
+def settled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A settled campaign of TVR-Ranking's size, to be copied."""
+    return campaign.settled_folder(tmp_path_factory.getbasetemp())
+
+
+def test_bytes_of_a_moment_and_of_a_judgement(tmp_path: Path, settled_folder: Path) -> None:
     pairs = 20_000
     few, many = (
         size_of(campaign.open_project(tmp_path / str(moments), pairs, moments=moments)) for moments in (20_000, 120_000)
     )
-    settled = campaign.settled_project(tmp_path / "settled")
+    settled = api.open_project(Path(shutil.copytree(settled_folder, tmp_path / "settled")))
     judgements = settled.store.db.conn.execute("SELECT count(*) FROM judgement").fetchone()[0]
     with_them = size_of(settled)
     unjudged = size_of(
@@ -70,7 +78,7 @@ def test_bytes_of_a_moment_and_of_a_judgement(tmp_path: Path) -> None:
     )
 
 
-def test_a_campaign_ten_times_as_large(tmp_path: Path) -> None:
+def test_a_campaign_several_times_as_large(tmp_path: Path, settled_folder: Path) -> None:
     acts: list[tuple[str, Callable[[api.Project], object]]] = [
         ("open it, pages checked", lambda project: api.open_project(project.folder).store.close()),
         ("status counts", lambda project: api.status_counts(project, api.OPERATOR)),
@@ -86,8 +94,13 @@ def test_a_campaign_ten_times_as_large(tmp_path: Path) -> None:
         ("release", lambda project: api.export_release(project, api.OPERATOR, project.folder / "out", now=NOW)),
     ]
     columns = []
-    for times in (1, 10):
-        project = campaign.settled_project(tmp_path / str(times), times)
+    for times in (1, TIMES):
+        folder = tmp_path / str(times)
+        project = (
+            api.open_project(Path(shutil.copytree(settled_folder, folder)))
+            if times == 1
+            else campaign.settled_project(folder, times)
+        )
         (steady,) = campaign.add_annotators(project, 1, "steady")
         inside, across = looked_for(project, steady, 20)
         columns.append(
@@ -104,7 +117,7 @@ def test_a_campaign_ten_times_as_large(tmp_path: Path) -> None:
         "CPU of one thread, once",
         list(zip(what, *columns, strict=True)),
         ("sqlite-utils",),
-        f"what|{judged:,} pairs, {2 * judged:,} grades|ten times as many",
+        f"what|{judged:,} pairs, {2 * judged:,} grades|{TIMES} times as many",
     )
 
 
@@ -116,12 +129,8 @@ def test_approximate_search_beside_the_exact_one(shared: Path, tmp_path: Path) -
         api.import_corpus(project, api.OPERATOR, shared / "data" / file, now=NOW)
     texts = sorted({caption.text.strip() for caption in searchable_captions(project.store.db)})
     real = encode_cached(sentence.load(sentence.resolve("minilm")), texts, project.embeddings)
-    chance = np.random.default_rng(1)
-    asked = real[chance.choice(len(real), ASKED, replace=False)]
-    # As crowded as real ones: each lies near a real caption.
-    near = real[chance.integers(0, len(real), 1_000_000)]
-    near += chance.standard_normal(near.shape, dtype=np.float32) * 0.02
-    near /= np.linalg.norm(near, axis=1, keepdims=True)
+    asked = real[np.random.default_rng(1).choice(len(real), ASKED, replace=False)]
+    near = made_up_around(real, 1_000_000)
     rows = []
     for name, captions, lists in ((f"{len(real):,} real captions", real, 1024), ("1,000,000 made up", near, 2048)):
         rows += _beside(faiss, name, captions, asked, lists)

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from backend.campaign.demo import clips
 from backend.media.probe import probe
 from backend.media.shots import find_shots
-from bench.tables import table
+from bench.tables import sized, table
 
 pytestmark = pytest.mark.bench
 
-FPS, SIZE, PIECES = 25, (640, 360), 20
+FPS, SIZE, PIECES = 25, (640, 360), sized(8, 20)
 DISSOLVES = (10, 20, 30)  # frames: 0.4, 0.8 and 1.2 s
 ONE_SHOT = ("dog_ball", "cups_game", "letter_blocks", "pour_coffee", "ball_juggle", "silent_film", "table_visitors")
 # By eye, see tests/media/test_shots.py.

@@ -11,12 +11,12 @@ from playwright.sync_api import Browser, expect
 
 from backend.media.cut import cut
 from backend.media.decode import FrameSpan, opened, picture_stream
-from bench.tables import table
+from bench.tables import sized, table
 from describe_harness import FakeDescribing, describing_at
 
 pytestmark = [pytest.mark.bench, pytest.mark.browser]
 
-MARKS = 60
+MARKS = sized(30, 60)
 VIDEO = Path(__file__).parents[2] / "assets" / "demo" / "cafe_meeting.mp4"
 # From the key press to when the browser has painted the frame after it, with what that frame shows of the mark.
 LISTEN = """() => {

@@ -13,14 +13,14 @@ import pytest
 
 from app_server import AppServer
 from backend import api
-from bench.tables import table
+from bench.tables import sized, table
 from browser.test_desk_bench import THINK_S, Machine, campaign_of, crowd_at, crowd_names, cut_all, spread
 from postgres import Cluster
 
 pytestmark = pytest.mark.bench
 
 PEOPLE = 50
-LASTS_S = float(os.environ.get("REELRANK_BENCH_S", "60"))
+LASTS_S = sized(10.0, 60.0)
 
 
 def measured(servers: list[AppServer]) -> tuple[list[dict[str, Any]], float, float]:
@@ -43,9 +43,11 @@ def measured(servers: list[AppServer]) -> tuple[list[dict[str, Any]], float, flo
     return seen, cpu, load
 
 
-def test_fifty_people(serve: Callable[[Path], AppServer], cluster: Cluster, tmp_path: Path) -> None:
+def test_fifty_people(
+    serve: Callable[[Path], AppServer], cluster: Cluster, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     project = campaign_of(tmp_path / "file", crowd_names(PEOPLE))
-    cut_all(project)
+    cut_all(project, tmp_path_factory.getbasetemp())
     project.store.close()
     moved = Path(shutil.copytree(project.folder, tmp_path / "moved"))
     address = cluster.address(cluster.new())

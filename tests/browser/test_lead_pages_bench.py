@@ -5,6 +5,7 @@ fails on a time.
 """
 
 import re
+import shutil
 import statistics
 import time
 from collections.abc import Callable
@@ -18,14 +19,14 @@ from app_server import AppServer
 from backend import api
 from backend.campaign.nouns import Role
 from bench import campaign
-from bench.tables import table
+from bench.tables import sized, table
 from hands import until
 from support import NOW
 
 pytestmark = [pytest.mark.bench, pytest.mark.browser]
 
 LEAD, _, PASSWORD = api.demo_people()
-OPENINGS = 5
+OPENINGS = sized(2, 5)
 ANNOTATORS_PAGES = {"Grade", "Describe", "My work"}
 LIGHT, OTHER = "Guideline", "Gold"
 """Where somebody is before they open a page: one that costs little, and another one for that page itself."""
@@ -41,7 +42,8 @@ ANYTHING = "h1"
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], AppServer]) -> AppServer:
     """The app over the judged campaign."""
-    project = campaign.full_project(tmp_path_factory.mktemp("full") / "project", campaign.rows_to_judge())
+    full = campaign.full_folder(tmp_path_factory.getbasetemp())
+    project = api.open_project(Path(shutil.copytree(full, tmp_path_factory.mktemp("lead") / "project")))
     api.add_person_with_password(project, api.OPERATOR, LEAD, Role.LEAD, PASSWORD, now=NOW)
     project.store.close()
     return serve(project.folder)
