@@ -35,3 +35,13 @@ def test_how_pairs_lie_between_them() -> None:
     assert (found.kept_alike, found.kept_different) == (0.5, 0.5)
     assert (found.alike_below, found.different_above) == (1, 1)
     assert found.youden == 0.25  # 2 of 4 alike, 1 of 4 different at 0.8 or more
+    at_ends = judged(0.9, 0.4, alike, different, best=0.6)
+    assert (at_ends.alike_below, at_ends.different_above) == (1, 1)
+    assert (at_ends.best, at_ends.youden) == (0.6, 0.25)  # 3 of 4 alike, 2 of 4 different at 0.6 or more
+    assert judged(0.8, 0.5, alike, different).best == 0.8
+
+
+def test_the_best_is_not_always_one_of_the_outermost() -> None:
+    """Two of a hundred alike pairs are as far as 0.5, which costs less than the 0.03 that is nearly the best."""
+    found = calibrate(np.array([0.9] * 98 + [0.5] * 2), np.array([0.1] * 99 + [0.05]))
+    assert (found.t_neg, found.best, found.t_pos, found.youden) == (0.11, 0.11, 0.9, 1.0)

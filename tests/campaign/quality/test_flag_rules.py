@@ -1,6 +1,7 @@
 """Flags: every figure against counting grade by grade, and when it is raised."""
 
 import random
+import warnings
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
@@ -269,6 +270,8 @@ def test_agreement_that_falls_by_ten_points_is_a_flag() -> None:
         "(99 % interval −10 to −10 points); 10 points less or worse, with 0 outside the interval, is a flag."
     )
     assert [of(often).raised for often in (9, 10)] == [True, False]
+    rises = flag(against([4] * NEWEST + [2] * 2 * NEWEST, [2] * 3 * NEWEST), FlagKind.AGREEMENT)
+    assert rises.value == 0.5, "against all before"
     mine = [2] * NEWEST + [2 if n % 20 else 4 for n in range(NEWEST)]
     assert not flag(against(mine, [2] * 2 * NEWEST), FlagKind.AGREEMENT).raised, "by five points"
     mine = [2] * NEWEST + [2] * 170 + [4] * 30
@@ -280,6 +283,9 @@ def test_only_grades_whose_time_is_known_have_a_course() -> None:
     rows = replace(rows, timed=rows.pair >= 101)
     assert flag(rows, FlagKind.DRIFT).n == 399
     assert flag(rows, FlagKind.DRIFT).told == flag(rows, FlagKind.DRIFT).reason
+    assert flag(rows, FlagKind.DRIFT).told == (
+        "399 grades that can be compared are too few: the newest 200 are held against 200 before them at least."
+    )
     assert flag(replace(rows, timed=rows.pair >= 100), FlagKind.DRIFT).n == 400
     assert flag(replace(rows, timed=rows.pair >= 100), FlagKind.DRIFT).value == 0.0
     apart = behind(look_at(rows, NO_CLIPS, highest=4, tolerance=1).of(ME), FlagKind.AGREEMENT)
@@ -300,12 +306,13 @@ def test_nothing_to_ask_is_no_figure() -> None:
         assert flag(alone, kind) == Flag(kind, None, 0, limit, False, reason, None, reason)
     one = flag(alone, FlagKind.ONE_GRADE)
     assert one == Flag(FlagKind.ONE_GRADE, 1.0, 500, 0.45, True, "100 % of 500 grades are 3; more than 45 % is a flag.")
-    for kind in (FlagKind.TOO_FAST, FlagKind.UNSEEN, FlagKind.ONE_GRADE):
-        assert flag(alone, kind, who=99).told == flag(alone, kind, who=99).reason == "No grade yet."
-        assert (flag(alone, kind, who=99).value, flag(alone, kind, who=99).raised) == (None, False)
+    for kind, limit in ((FlagKind.TOO_FAST, 0.05), (FlagKind.UNSEEN, 0.10), (FlagKind.ONE_GRADE, 0.45)):
+        assert flag(alone, kind, who=99) == Flag(kind, None, 0, limit, False, "No grade yet.", None, "No grade yet.")
     empty = behind(look_at(alone, NO_CLIPS, highest=4, tolerance=1).of(99), FlagKind.ONE_GRADE)
     assert (empty.stretches, empty.pairs) == ((), ())
-    assert behind(look_at(alone, NO_CLIPS, highest=4, tolerance=1).of(ME), FlagKind.BIAS).pairs == ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert behind(look_at(alone, NO_CLIPS, highest=4, tolerance=1).of(ME), FlagKind.BIAS).pairs == ()
 
 
 def test_behind_a_flag_are_the_pairs_that_speak_for_it() -> None:
@@ -335,6 +342,8 @@ def test_behind_a_drift_are_the_newest_grades_that_went_its_way() -> None:
     assert list(behind_of([4, *newest], FlagKind.DRIFT).pairs) == list(range(1, 61))
     assert list(behind_of(newest, FlagKind.DRIFT).pairs) == list(range(60, 200)), "no more than these: by their mean"
     assert list(behind_of([4] * 50 + newest, FlagKind.BIAS).pairs) == [*range(50), *range(110, 250)]
+    apart = [4] * 200 + [0] * 200 + [3] * 150 + [1] * 50
+    assert list(behind_of(apart, FlagKind.DRIFT).pairs) == list(range(400, 550)), "against all before, which are even"
     assert list(behind_of([1, 3], FlagKind.BIAS).pairs) == [1], "upwards where they are even"
     assert list(behind_of([0, 3], FlagKind.BIAS).pairs) == [0]
 
