@@ -128,7 +128,9 @@ def test_a_small_board_is_what_counting_by_hand_gives() -> None:
         Verdicts("val", 3, 2, 0, 0, 1, 0, 0),
         Verdicts("test", 2, 0, 1, 0, 0, 0, 1),
     )
-    assert {type(n) for one in board.settled for n in dataclasses.astuple(one)[1:]} == {int}
+    counts = [n for one in board.settled for n in dataclasses.astuple(one)[1:]]
+    counts += [*(n for row in board.lowest_highest for n in row), *(one.grades for one in board.queries)]
+    assert set(map(type, counts)) == {int}, "as files show them"
     assert {(low, high): n for low, row in enumerate(board.lowest_highest) for high, n in enumerate(row) if n} == {
         **{(1, 1): 1, (2, 3): 1, (0, 4): 2, (0, 2): 1},
     }
@@ -181,6 +183,7 @@ def test_groups_without_an_alpha_say_why() -> None:
     query = np.array([0, 0, 1, 2])
     origins = replace(no_origins(found), query=query, queries=("same", "alone", "apart"), query_split=("",) * 3)
     board = rules.measure(found, origins, resamples=0)
+    assert [one.mean for one in board.queries] == [2.0, 1.0, 2.0]
     assert [(one.alpha_ordinal, one.exact, one.within, one.reason) for one in board.queries] == [
         (None, 1.0, 1.0, "all grades are the same"),
         (None, None, None, "no pair has two grades"),
@@ -201,6 +204,11 @@ def test_who_gives_one_grade_often_is_marked() -> None:
         (2, 0.6, True),
         (0, 0.2, False),
     ]
+
+
+def test_who_gave_no_grade_has_none_that_is_used_most() -> None:
+    _, idle = board_of([[1, None]]).people
+    assert (idle.grades, idle.most_used, idle.most_used_share, idle.often) == (0, 0, 0.0, False)
 
 
 def test_biases_are_resampled_by_pair_as_the_figures_are() -> None:
@@ -225,6 +233,16 @@ def test_two_who_never_differ_have_no_kappa() -> None:
     assert couple.reason == ""
     # 49 of 50 alike; by chance 26 * 25 + 24 * 25 of 2500.
     assert couple.kappa_plain == couple.kappa_quadratic == pytest.approx((0.98 - 0.5) / (1 - 0.5))
+
+
+def test_a_quadratic_kappa_counts_how_far_two_are_apart() -> None:
+    table = [[0, 0]] * 20 + [[4, 4]] * 20 + [[0, 1]] * 5 + [[0, 4]] * 5
+    (couple,) = board_of(table).couples
+    first, second = zip(*table, strict=True)
+    anyhow = [(a, b) for a in first for b in second]
+    plain = np.mean([a != b for a, b in table]) / np.mean([a != b for a, b in anyhow])
+    quadratic = np.mean([(a - b) ** 2 for a, b in table]) / np.mean([(a - b) ** 2 for a, b in anyhow])
+    assert (couple.kappa_plain, couple.kappa_quadratic) == pytest.approx((1 - plain, 1 - quadratic))
 
 
 def test_a_board_as_json_has_the_summary_on_top() -> None:
