@@ -104,7 +104,7 @@ ROOMS = (
     Room("campaign/release/rules/pair_checks.py", ("campaign/release/test_pair_checks.py",)),
     Room("campaign/release/rules/returning.py", ("campaign/release/test_returning.py",)),
     Room("campaign/release/rules/selecting.py", ("campaign/release/test_selecting_rules.py",)),
-    Room("campaign/release/statistics/rules.py", ("campaign/release/test_statistics.py",)),
+    Room("campaign/release/statistics/rules.py", ("campaign/release/test_statistics_rules.py",)),
     Room("campaign/review/rules.py", ("campaign/review/test_rules.py",)),
     Room("campaign/serving/rules.py", ("campaign/serving/test_rules.py",)),
     Room("campaign/corpus/rules/checks.py", ("campaign/corpus/test_checks.py", "campaign/corpus/test_corpus_files.py")),

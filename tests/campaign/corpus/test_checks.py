@@ -46,7 +46,7 @@ def test_how_a_moment_lies_outside_its_video(start_s: float, end_s: float, slack
 
 NUMBERS = [
     moment(1, duration_s=10.0, external_id="a"),
-    moment(2, duration_s=10.5),
+    moment(2, duration_s=1.5),
     moment(3, external_id="b", video="w"),
     moment(4, external_id="a"),
     moment(5, video="x", duration_s=0.0),
@@ -54,14 +54,19 @@ NUMBERS = [
     moment(7, video="y", duration_s=-1.0, sentence=2),
     moment(8, 12.0),
     moment(9, video=" ", caption=" "),
+    moment(10, 0.1, 0.4, video="z", duration_s=0.5),
+    moment(11, 0.1, 1.75, video="z"),
 ]
 
 
 def test_every_fault_of_a_file_is_told_in_its_order() -> None:
-    found = refusals(*NUMBERS, problems=(Problem("f", 4, "was found before"), Problem("f", None, "has no end")))
+    before = (Problem("f", 4, "was found before"), Problem("f", 1, "is odd"), Problem("f", None, "has no end"))
+    found = refusals(*NUMBERS, problems=before)
     assert found == [
         "f: has no end",
-        "f, row 2: video 'v' lasts 10.5 s here and 10.0 s in row 1",
+        "f, row 1: is odd",
+        "f, row 2: video 'v' lasts 1.5 s here and 10.0 s in row 1",
+        "f, row 2: end 3.0 is more than 1 s after the video's end at 1.5 s",
         "f, row 4: was found before",
         "f, row 4: id 'a' is already that of row 1",
         "f, row 5: duration 0.0 is not positive",
@@ -70,6 +75,7 @@ def test_every_fault_of_a_file_is_told_in_its_order() -> None:
         "f, row 8: start 12.0 is outside the video, which lasts 10.0 s",
         "f, row 9: the video name is empty",
         "f, row 9: the caption is empty",
+        "f, row 11: end 1.75 is more than 1 s after the video's end at 0.5 s",
     ]
 
 

@@ -17,6 +17,9 @@ EXTENSIONS = (".mp4", ".avi")
         (["b/park"], ["a/park", "b/park.mp4"], {"b/park.mp4": "b/park"}),
         (["dog.mp4", "dog.avi"], ["dog"], {}),  # two names for one video: they are two
         (["c/park"], ["a/park"], {}),  # another folder
+        (["dog.v2.mp4"], ["dog.v2"], {"dog.v2": "dog.v2.mp4"}),
+        (["park"], ["a/b/park"], {"a/b/park": "park"}),
+        (["b/park"], ["a/b/park"], {}),  # the whole of its folders, or none of them
         (["x"], [], {}),
     ],
 )

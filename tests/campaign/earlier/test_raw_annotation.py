@@ -2,10 +2,11 @@
 
 import pytest
 
-from backend.campaign.earlier.rules.raw_annotation import RawAnnotations, read_raw, summarise
+from backend.campaign.earlier.rules.raw_annotation import RawAnnotations, grades_of, read_raw, summarise
 from backend.campaign.nouns import Rounding
 from backend.campaign.quality.rules.summary import GradeSummary
 from backend.ground.errors import InputError
+from backend.ground.text_files import read_csv
 
 HEADER = "pair_id,worker,relevance\n"
 
@@ -184,3 +185,13 @@ def test_grades_are_read_under_the_rule_of_a_campaign() -> None:
         read_raw(b"pair_id,worker,relevance\na,bob,3\n", "raw.csv", 2)
     assert (summarise(raw, 0)["discarded"], summarise(raw)["discarded"]) == (2, 1)
     assert summarise(raw, 1, Rounding.HALF_DOWN)["relevance"] == {"0": 0, "1": 1, "2": 0}
+
+
+def test_of_no_rows_there_are_whole_numbers_too_and_a_grade_that_is_none_is_below_all() -> None:
+    columns = ("pair_id", "worker", "relevance", "round", "adjudicated", "re_opened")
+    nothing, problems = grades_of(read_csv(",".join(columns).encode(), "f", columns, may_be_empty=True), "f", 4)
+    assert (problems, nothing.pairs) == ([], ())
+    assert {str(one.dtype) for one in (nothing.grade, nothing.row, nothing.round, nothing.decided)} == {"int64"}
+    assert nothing.re_opened.dtype == bool
+    wrong, problems = grades_of(read_csv((HEADER + "a,b,9\n").encode(), "f", columns[:3]), "f", 4)
+    assert (wrong.grade.tolist(), len(problems)) == ([-1], 1)

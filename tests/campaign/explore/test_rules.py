@@ -119,8 +119,8 @@ def test_shows_sum_up_their_videos_those_with_most_pairs_first() -> None:
         ShowCoverage(None, 1, 0, 1, 0, 0, 0, 0, None),
     ]
     nothing = (0, 0, 0, 0, 0, 0, 0)
-    shows = rules.by_show([video(1, "b", *nothing), video(2, None, *nothing), video(3, "a", *nothing)])
-    assert [show.show for show in shows] == [None, "a", "b"]
+    shows = rules.by_show([video(1, "b", *nothing), video(2, None, *nothing), video(3, "A", *nothing)])
+    assert [show.show for show in shows] == [None, "A", "b"]
 
 
 SOURCE = CandidateSource(SourceKind.RUN, "ours", "77", 9, 2)

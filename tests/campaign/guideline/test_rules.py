@@ -53,6 +53,7 @@ def test_a_further_grade_has_all_its_texts_and_one_that_is_gone_had_them() -> No
         ("abc", "ac", [(2, "b", "")]),
         ("ac", "abxc", [(2, "", "b"), (3, "", "x")]),
         ("abcd", "bcx", [(1, "a", ""), (3, "d", "x")]),
+        ("abcd", "bd", [(1, "a", ""), (3, "c", "")]),
         ("", "ab", [(1, "", "a"), (2, "", "b")]),
         ("ab", "", [(1, "a", ""), (2, "b", "")]),
         ("axbc", "bcx", [(1, "a", ""), (2, "x", ""), (3, "", "x")]),

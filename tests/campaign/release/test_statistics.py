@@ -1,4 +1,4 @@
-"""A release in numbers: by hand, by pandas over the released files, and of the published raw annotations."""
+"""A release in numbers: by pandas over the released files, of the published raw annotations, and in figures."""
 
 import json
 from dataclasses import replace
@@ -14,81 +14,13 @@ from backend import api
 from backend.campaign.judging.rules import decide
 from backend.campaign.release.counting import documents as read
 from backend.campaign.release.statistics import figures, rules
-from backend.campaign.release.statistics.model import Documents, JudgedPair, PartStatistics, SettledPairs, Spread
+from backend.campaign.release.statistics.model import Documents, JudgedPair, Spread
 from backend.ground.errors import InputError
+from small_release import PAIRS, SMALL, TEST, VAL
 from support import NOW, PARTLY, Judging
 
 
-def moment(video: str, start_s: float, end_s: float, relevance: int) -> dict[str, Any]:
-    return {
-        "video_name": video,
-        "timestamp": [start_s, end_s],
-        "duration": {"a": 10.0, "b": 40.0}[video],
-        "relevance": relevance,
-    }
-
-
-VAL = [
-    {
-        "query_id": 1,
-        "query": "A dog runs.",
-        "relevant_moment": [moment("a", 0, 5, 2), moment("b", 0, 4, 1), moment("b", 4, 5, 0)],
-    },
-    {"query_id": 2, "query": "She doesn't sit down", "relevant_moment": [moment("a", 0, 5, 0)]},
-]
-TEST = [{"query_id": 3, "query": "Tea", "relevant_moment": [moment("b", 10, 40, 2)]}]
-PAIRS = [
-    *(JudgedPair("val", 1, rank, "consensus", 2) for rank in (1, 2)),
-    JudgedPair("val", 1, 3, "consensus", 4),  # rank 3 of batches of 2: the second batch
-    JudgedPair("val", 2, 1, "adjudicated", 4),
-    JudgedPair("val", 2, 2, "discarded", 4),
-    JudgedPair("test", 3, 1, "consensus", 6),
-    JudgedPair("test", 4, 1, "open", 1),  # a query without any settled pair
-    JudgedPair("test", 4, 2, "escalated", 2),
-]
-SMALL = Documents({"val": VAL, "test": TEST}, {"a": 10.0, "b": 40.0, "c": 100.0}, PAIRS, highest=2, batch_size=2)
-
-
-def test_a_small_release_by_hand() -> None:
-    val, test, both = rules.statistics(SMALL).parts
-    assert val == PartStatistics(
-        part="val",
-        queries=2,
-        query_words=Spread(2, 3, 3.5, 4),
-        moment_s=Spread(3, 1, 10 / 3, 5),
-        video_s=Spread(2, 10, 25, 40),
-        ratio=Spread(3, 1 / 40, (5 / 10 + 4 / 40 + 1 / 40) / 3, 0.5),
-        judged=Spread(2, 1, 2, 3),
-        at_least=(Spread(2, 0, 1, 2), Spread(2, 0, 0.5, 1)),
-        by_relevance=(2, 1, 1),
-        batches={1: 1, 2: 1},
-        settled=SettledPairs(5, {2: 2, 4: 1}, adjudicated=1, discarded=1, waiting=0),
-    )
-    assert test.settled == SettledPairs(3, {6: 1}, adjudicated=0, discarded=0, waiting=2)
-    assert test.batches == {1: 2}
-    assert (test.queries, test.video_s) == (1, Spread(1, 40, 40, 40))
-    assert both.moment_s == Spread(4, 1, 10, 30)
-    assert both.settled == SettledPairs(8, {2: 2, 4: 1, 6: 1}, adjudicated=1, discarded=1, waiting=2)
-    assert rules.statistics(SMALL).corpus_video_s == Spread(3, 10, 50, 100)
-
-
-def test_the_table_for_people() -> None:
-    shown = dict((row[0], row[1:]) for row in rules.table(rules.statistics(SMALL)))
-    assert shown[""] == ("validation", "test", "both")
-    assert shown["words of a query"] == ("3 / 3.50 / 4", "1 / 1.00 / 1", "1 / 2.67 / 4")
-    assert shown["moments of relevance 1 or more, of a query"][0] == "0 / 1.00 / 2"
-    assert shown["moments of relevance 2, of a query"][0] == "0 / 0.50 / 1"
-    assert shown["queries handed out in 2 batches"] == ("1 (50.0 %)", "0 (0.0 %)", "1 (25.0 %)")
-    assert shown["settled by six grades"] == ("0 (0.0 %)", "1 (33.3 %)", "1 (12.5 %)")
-    assert shown["not settled"] == ("0 (0.0 %)", "2 (66.7 %)", "2 (25.0 %)")
-    lines = rules.markdown(rules.statistics(SMALL)).splitlines()
-    assert {line.count("|") for line in lines if line.startswith("|")} == {5}
-
-
-def test_a_release_of_one_split_only() -> None:
-    empty = rules.statistics(replace(SMALL, truth={"val": [], "test": TEST}, corpus={})).parts[0]
-    assert (empty.queries, empty.query_words, empty.at_least) == (0, None, (None, None))
-    assert "| - |" in rules.markdown(rules.statistics(replace(SMALL, truth={"val": []}, pairs=[])))
+def test_a_release_without_truth_is_drawn_too() -> None:
     assert all(data.startswith(b"\x89PNG") for data in figures.figures(replace(SMALL, truth={"val": []})).values())
 
 
@@ -222,10 +154,3 @@ def test_ranks_that_are_none_are_refused(tmp_path: Path) -> None:
     pairs.write_text("pair_id,query_id,split,rank,verdict\n1,3,test,0,consensus\n")
     with pytest.raises(InputError, match=r"row 2: `rank` is '0', not a whole number from 1 on"):
         api.release_statistics(tmp_path)
-
-
-def test_what_a_later_pooling_handed_out_is_one_batch_however_far_down_the_list() -> None:
-    """Ranks 1, 2 and 9 of batches of 2: the third to the eighth were handed out to nobody."""
-    pairs = [JudgedPair("val", 1, rank, "open", 0) for rank in (1, 2, 9)]
-    val, _, _ = rules.statistics(replace(SMALL, pairs=pairs)).parts
-    assert val.batches == {2: 1}
