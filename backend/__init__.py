@@ -4,4 +4,4 @@ Programs use `backend.api`; people use the `reelrank` command. See docs/pipeline
 docs/concepts.md for the words.
 """
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
