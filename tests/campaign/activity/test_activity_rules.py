@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.activity.model import ActivityGroup
-from backend.campaign.activity.rules import WORDS, kinds_of, told
+from backend.campaign.activity.rules import WORDS, graded, kinds_of, told
+from backend.ground.saying import Said
 from backend.store import events
 from backend.store.events import EventKind
 
@@ -102,3 +103,25 @@ def test_every_kind_is_of_one_group() -> None:
 )  # fmt: skip
 def test_an_event_is_told_as_a_person_would(kind: str, payload: dict[str, object], words: str) -> None:
     assert told(kind, payload) == words
+
+
+@pytest.mark.parametrize(
+    ("corrected", "simulated", "imported", "words"),
+    [
+        (False, False, False, "graded 3"),
+        (True, False, False, "corrected the grade to 3"),
+        (False, False, True, "graded 3 (imported)"),
+        (True, True, True, "corrected the grade to 3 (simulated) (imported)"),
+    ],
+)
+def test_a_grade_is_told_with_where_it_is_from(corrected: bool, simulated: bool, imported: bool, words: str) -> None:
+    assert graded(3, corrected=corrected, simulated=simulated, imported=imported) == words
+
+
+def test_words_of_the_program_can_be_told_in_another_language_and_names_of_people_cannot() -> None:
+    added = told("person_added", {"name": "lead", "role": "lead"})
+    assert isinstance(added, Said)
+    role, name = added.values["role"], added.values["name"]
+    assert isinstance(role, Said)
+    assert (role.text, name) == ("lead", "lead")
+    assert not isinstance(name, Said)

@@ -101,6 +101,13 @@ def test_names_without_a_show_are_none() -> None:
     assert named_shows(["abc"], "") == named_shows(["abc"])
 
 
+def test_what_is_no_regular_expression_is_told_with_what_is_wrong_in_it() -> None:
+    with pytest.raises(ProjectError) as refusal:
+        named_shows(["abc"], "(abc")
+    expected = "--show-of '(abc' is not a regular expression: missing ), unterminated subpattern at position 0"
+    assert str(refusal.value) == expected
+
+
 def test_of_many_names_without_a_show_three_are_told() -> None:
     for names, told in ((["c", "b", "a"], "(a, b, c)"), (["d", "c", "b", "a"], "(a, b, c ...)")):
         with pytest.raises(ProjectError) as refusal:
