@@ -125,3 +125,7 @@ def test_words_of_the_program_can_be_told_in_another_language_and_names_of_peopl
     assert isinstance(role, Said)
     assert (role.text, name) == ("lead", "lead")
     assert not isinstance(name, Said)
+
+
+def test_a_word_that_this_program_does_not_know_is_told_as_it_is() -> None:
+    assert told("person_added", {"name": "Ana", "role": "guest"}) == "added Ana as guest"
