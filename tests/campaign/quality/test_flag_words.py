@@ -56,9 +56,9 @@ def test_agreement_that_falls() -> None:
         "Within 1 of the other first grade of the pair: 80 % of the newest 200 grades, 95.4 % of the 4,000 before "
         "(99 % interval −21 to +10 points); 10 points less or worse, with 0 outside the interval, is a flag."
     )
-    assert words.agreement(1.0, 0.0, 1, 200, None, 0.1, 0) == (
+    assert words.agreement(1.0, 0.0, 1, 200, None, 0.6, 0) == (
         "The same as the other first grade of the pair: 100 % of the newest 1 grade, 0 % of the 200 before; "
-        "10 points less or worse, with 0 outside the interval, is a flag."
+        "60 points less or worse, with 0 outside the interval, is a flag."
     )
 
 
