@@ -22,9 +22,10 @@ from backend.campaign.candidates.rows import agenda
 from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.earlier import pairs as earlier_pairs
 from backend.campaign.earlier import rows as earlier
+from backend.campaign.earlier.model import EarlierCampaign, EarlierPair
 from backend.campaign.earlier.pairs import AddedPairs
 from backend.campaign.earlier.rows import NewJudgement, NewPair, NewSeat
-from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, EarlierPair, read_campaign
+from backend.campaign.earlier.rules.campaign_files import read_campaign
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind
 from backend.campaign.judging.rows import rulings

@@ -14,8 +14,8 @@ from backend.campaign.corpus import rows as corpus
 from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.corpus.rules.checks import outside
 from backend.campaign.earlier import rows as earlier
+from backend.campaign.earlier.model import EarlierCampaign, EarlierPair, Span
 from backend.campaign.earlier.rows import KnownPair, NewPair
-from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, EarlierPair, Span
 from backend.campaign.nouns import Split
 from backend.campaign.queries import rows as queries
 from backend.campaign.queries.model import QueryRow

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from backend.campaign.earlier.rules.campaign_files import Span
+from backend.campaign.earlier.model import Span
 from backend.campaign.nouns import Person, Role, Split
 from backend.store.engine import Database
 from backend.store.events import EventKind

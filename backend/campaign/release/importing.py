@@ -21,8 +21,9 @@ from backend.campaign.corpus import rows as corpus
 from backend.campaign.earlier import judgements as earlier
 from backend.campaign.earlier import rows as earlier_rows
 from backend.campaign.earlier.judgements import JudgementsReport
+from backend.campaign.earlier.model import EarlierCampaign
 from backend.campaign.earlier.rows import ENCODER, moment_ids
-from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, read_campaign
+from backend.campaign.earlier.rules.campaign_files import read_campaign
 from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.moments import rows as proposed
 from backend.campaign.moments.model import Origin

@@ -13,7 +13,8 @@ from typing import TypeVar
 
 import msgspec
 
-from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, read_campaign
+from backend.campaign.earlier.model import EarlierCampaign
+from backend.campaign.earlier.rules.campaign_files import read_campaign
 from backend.campaign.earlier.rules.raw_annotation import PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE
 from backend.campaign.nouns import Rounding
 from backend.campaign.release.model import Adjudicated

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, read_campaign
+from backend.campaign.earlier.model import EarlierCampaign
+from backend.campaign.earlier.rules.campaign_files import read_campaign
 from backend.campaign.nouns import Split
 
 RAW = b"pair_id,worker,relevance\n1,4,3\n"
 HEADER = "pair_id,query,video_name,similarity,timestamp"
 PAIRS = HEADER + "\n"
+COLUMNS = "pair_id,query,video_name,similarity,start,end"
 
 
 def read(raw: str | bytes = RAW, pairs: str | None = None) -> EarlierCampaign:
@@ -73,6 +75,9 @@ def test_further_columns_are_read_and_blank_ones_are_unknown() -> None:
         ("pair_id,worker,relevance,round\n1,2,3,2\n", "row 2: round is 2, but this is grade 1 of pair 1"),
         ("pair_id,worker,relevance,graded_at\n1,2,3,soon\n", "row 2: graded_at is 'soon', not a time such as"),
         ("pair_id,worker,relevance,active_ms\n1,2,3,1.5\n", "row 2: active_ms is '1.5', not a whole number of"),
+        ("pair_id,worker,relevance,elapsed_ms\n1,2,3,-4\n", "row 2: elapsed_ms is '-4', not a whole number of mill"),
+        ("pair_id,worker,relevance,contexts\n1,2,3,x\n", "row 2: contexts is 'x', not a whole number"),
+        ("pair_id,worker,relevance,simulated\n1,2,3,2\n", "row 2: simulated is '2', not 0 or 1"),
         ("pair_id,worker,relevance,simulated\n1,2,3,yes\n", "row 2: simulated is 'yes', not 0 or 1"),
         ("pair_id,worker,relevance\n" + "1,2,3\n" * 5, "row 6: pair '1' has more than 4 grades"),
     ],
@@ -86,10 +91,13 @@ def test_a_wrong_cell_of_the_raw_annotations_is_named(text: str, expected: str) 
 @pytest.mark.parametrize(
     ("header", "rows", "expected"),
     [
-        ("pair_id,query,video_name,similarity", "1,q,v,.5", "row 1: no column 'timestamp', and not both 'start'"),
-        ("pair_id,query,video_name,similarity,start", "1,q,v,.5,1", "row 1: no column 'timestamp', and not both"),
         (HEADER, '1,q,v,.5,"[2, 1]"', "row 2: end 1.0 is not after start 2.0"),
         (HEADER, '1,q,v,.5,"[-1, 1]"', "row 2: start -1.0 is negative"),
+        (HEADER, '1,q,v,.5,"[1, 1]"', "row 2: end 1.0 is not after start 1.0"),
+        (HEADER, "1,q,v,.5,", "row 2: timestamp is '', not [start, end] in seconds"),
+        (COLUMNS, "1,q,v,.5,x,2", "row 2: start is 'x', not a number of seconds"),
+        (COLUMNS, "1,q,v,.5,,2", "row 2: start is '', not a number of seconds"),
+        (COLUMNS, "1,q,v,.5,1,", "row 2: end is '', not a number of seconds"),
         (HEADER, "1,q,v,.5,7", "row 2: timestamp is '7', not [start, end] in seconds"),
         (HEADER, '1,q,v,.5,"[1, 2, 3]"', "row 2: timestamp is '[1, 2, 3]', not [start, end] in seconds"),
         (HEADER, '1,q,v,nan,"[1, 2]"', "row 2: similarity is 'nan', not a number"),
@@ -102,7 +110,7 @@ def test_a_wrong_cell_of_the_raw_annotations_is_named(text: str, expected: str) 
         (
             HEADER + ",split",
             '1,q,v,.5,"[1, 2]",val\n2,q,v,.5,"[2, 3]",test',
-            "row 3: this query is in split test here and",
+            "row 3: this query is in split test here and val in row 2",
         ),
         (HEADER + ",rank", '1,q,v,.5,"[1, 2]",0', "row 2: rank is '0', not a whole number from 1 on"),
         (HEADER + ",rank", '1,q,v,.5,"[1, 2]",', "row 2: rank is '', not a whole number from 1 on"),
@@ -110,21 +118,28 @@ def test_a_wrong_cell_of_the_raw_annotations_is_named(text: str, expected: str) 
         (
             HEADER + ",query_id",
             '1,q,v,.5,"[1, 2]",4\n2,q,v,.5,"[2, 3]",5',
-            "row 3: this query has the number 5 here and 4",
+            "row 3: this query has the number 5 here and 4 in row 2",
         ),
         (HEADER + ",query_id", '1,q,v,.5,"[1, 2]",4\n2,p,v,.5,"[2, 3]",4', "row 3: query 4 has another text in row 2"),
+        (HEADER + ",query_id", '1,q,v,.5,"[1, 2]",x', "row 2: query_id is 'x', not a whole number from 0 on"),
         (HEADER + ",duration", '1,q,v,.5,"[1, 2]",0', "row 2: duration is '0', not a positive number of seconds"),
         (
             HEADER + ",duration",
             '1,q,v,.5,"[1, 2]",9\n2,q,v,.5,"[2, 3]",8',
-            "row 3: video 'v' lasts 8.0 s here and 9.0 s",
+            "row 3: video 'v' lasts 8.0 s here and 9.0 s in row 2",
         ),
     ],
 )
-def test_a_wrong_cell_of_the_pairs_is_named(header: str, rows: str, expected: str) -> None:
-    found = problems(pairs=f"{header}\n{rows}\n")
-    assert len(found) == 1
-    assert found[0].startswith(f"pairs.csv, {expected}")
+def test_a_wrong_cell_of_the_pairs_is_named_and_a_pair_that_lacks_it_is_left_out(
+    header: str, rows: str, expected: str
+) -> None:
+    found = read(pairs=f"{header}\n{rows}\n")
+    assert len(found.problems) == 1
+    assert str(found.problems[0]).startswith(f"pairs.csv, {expected}")
+    bad = {found.problems[0].row}
+    may_lack = ("split is", "query_id is", "duration is")
+    kept = set(range(2, 3 + rows.count("\n"))) - (set() if any(cell in expected for cell in may_lack) else bad)
+    assert {pair.row for pair in found.pairs} == kept
 
 
 def test_problems_of_both_files_are_told_together() -> None:
@@ -139,10 +154,60 @@ def test_problems_of_both_files_are_told_together() -> None:
     ]
 
 
+@pytest.mark.parametrize("more", ["", ",start", ",end"])
+def test_a_file_of_pairs_without_moments_is_refused(more: str) -> None:
+    found = read(pairs=f"pair_id,query,video_name,similarity{more}\n1,q,v,.5{more and ',1'}\n")
+    assert [str(problem) for problem in found.problems] == [
+        "pairs.csv, row 1: no column 'timestamp', and not both 'start' and 'end'"
+    ]
+    assert found.pairs == []
+
+
+def test_of_a_file_that_cannot_be_read_there_are_no_pairs_and_no_durations() -> None:
+    found = read(pairs=PAIRS)
+    assert [str(problem) for problem in found.problems] == ["pairs.csv: the file has a header but no rows"]
+    assert (found.pairs, found.durations, found.pairs_file) == ([], {}, "pairs.csv")
+
+
+def test_without_a_file_of_pairs_there_is_no_name_of_one() -> None:
+    assert read().pairs_file == ""
+    assert read_campaign(RAW, "raw.csv", (PAIRS + '1,q,v,.5,"[1, 2]"\n').encode(), highest=4).pairs_file == ""
+
+
+def test_what_repeats_is_counted_only_in_a_file_without_problems() -> None:
+    header, twice = "pair_id,worker,relevance,contexts\n", "1,a,3,\n1,a,3,\n"
+    good, wrong = read(header + twice), read(header + twice + "2,a,3,x\n")
+    assert (good.graded_twice, good.duplicate_rows) == (1, 1)
+    assert (wrong.graded_twice, wrong.duplicate_rows) == (0, 0)
+
+
+def test_a_grade_without_a_round_sits_down_before_those_with_one() -> None:
+    found = read("pair_id,worker,relevance,round\n5,b,4,1\n5,c,2,2\n5,a,0,\n")
+    assert [(grade.worker, grade.seat_no) for grade in found.grades] == [("a", 1), ("b", 2), ("c", 3)]
+    assert found.problems == ()
+
+
+def test_grades_of_people_are_told_from_simulated_ones() -> None:
+    found = read("pair_id,worker,relevance,simulated\n1,a,3,0\n1,b,3,1\n1,c,3,\n")
+    assert [grade.simulated for grade in found.grades] == [False, True, False]
+    assert found.problems == ()
+
+
+def test_names_that_more_than_case_tells_apart_are_two_people() -> None:
+    assert problems("pair_id,worker,relevance\n1,weiß,3\n1,WEISS,3\n") == []
+
+
+def test_queries_and_videos_each_have_numbers_splits_and_durations_of_their_own() -> None:
+    header = HEADER + ",query_id,split,duration\n"
+    found = read(pairs=header + '1,q,v,.5,"[0, 0.5]",4,val,0.5\n2,p,w,.5,"[0, 0.5]",5,test,8\n')
+    assert found.problems == ()
+    assert found.durations == {"v": 0.5, "w": 8.0}
+
+
 def test_without_ranks_similarity_makes_them_and_equal_ones_keep_the_order_of_the_file() -> None:
-    rows = [(1, "q", 0.2), (2, "p", 0.9), (3, "q", 0.7), (4, "q", 0.2), (5, "q", 0.9)]
+    rows = [(1, "q", 0.0), (2, "p", 0.9), (3, "q", 0.7), (4, "q", 0.0), (5, "q", 0.9), (6, "q", -0.1)]
     text = PAIRS + "".join(f'{n},{query},v,{similarity},"[{n}, {n}.5]"\n' for n, query, similarity in rows)
-    assert {pair.pair_id: pair.rank for pair in read(pairs=text).pairs} == {5: 1, 3: 2, 1: 3, 4: 4, 2: 1}
+    assert {pair.pair_id: pair.rank for pair in read(pairs=text).pairs} == {5: 1, 3: 2, 1: 3, 4: 4, 6: 5, 2: 1}
 
 
 def test_a_moment_is_the_same_as_timestamp_and_as_start_and_end() -> None:
@@ -219,6 +284,6 @@ def test_a_row_that_is_wrong_is_left_out_and_the_others_are_read() -> None:
     found = read(pairs=text)
     assert [(pair.pair_id, pair.rank) for pair in found.pairs] == [(1, 1), (4, 4)]
     assert [problem.row for problem in found.problems] == [3, 4]
-    blank = read(pairs=HEADER + '\n1,q,v,,"[1, 2]"\n')
+    blank = read(pairs=HEADER + '\n1,q,v,,"[1, 2]"\n2,q,v,.5,"[2, 3]"\n')
     assert [str(problem) for problem in blank.problems] == ["pairs.csv, row 2: similarity is '', not a number"]
-    assert blank.pairs == []
+    assert [pair.pair_id for pair in blank.pairs] == [2]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, EarlierGrade, EarlierPair
+from backend.campaign.earlier.model import EarlierCampaign, EarlierGrade, EarlierPair
 from backend.campaign.judging.rules import Decision
 from backend.campaign.nouns import Rounding, Split, Verdict
 from backend.campaign.release.rules.checks import SpanFaults

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from backend.campaign.corpus.model import CaptionedMoment
-from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, EarlierPair
+from backend.campaign.earlier.model import EarlierCampaign, EarlierPair
 from backend.campaign.nouns import Split
 from backend.campaign.queries.model import QueryRow
 from backend.campaign.release.rules import returning

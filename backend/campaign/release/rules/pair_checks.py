@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, EarlierPair
+from backend.campaign.earlier.model import EarlierCampaign, EarlierPair
 from backend.campaign.judging.rules import Decision, decide
 from backend.campaign.nouns import Rounding, Verdict
 from backend.campaign.release.rules.checks import Span, SpanFaults

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.campaign.corpus.model import CaptionedMoment
-from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, EarlierPair
+from backend.campaign.earlier.model import EarlierCampaign, EarlierPair
 from backend.campaign.nouns import Split
 from backend.campaign.queries.model import QueryRow
 from backend.campaign.release.rules.checks import Span
