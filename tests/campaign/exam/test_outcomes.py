@@ -95,6 +95,13 @@ def test_a_kappa_that_most_resamples_do_not_have_gets_no_interval() -> None:
     assert found.reason in {f"undefined in {n} % of the resamples, so it has no interval" for n in range(32, 39)}
 
 
+def test_how_many_resamples_have_no_kappa_is_told_in_percent() -> None:
+    # Of two answers, one of each, half of the resamples are twice the same one.
+    reasons = [outcome(answered([(0, 0), (1, 1)]), 1, resamples=4000, seed=seed).kappa.reason for seed in range(40)]
+    told = [int(reason.split()[2]) for reason in reasons]
+    assert sum(told) / len(told) == pytest.approx(50, abs=0.25)
+
+
 def test_nothing_answered_says_so() -> None:
     found = outcome([], 1)
     assert found.missed_first.reason == found.kappa.reason == "nothing was answered"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from backend.campaign.release.rules.diffing import ComparedRelease, JudgedSpan, PairChange, QueryChange, Span, compare
+from backend.ground.saying import Said
 
 FIRST, SECOND, THIRD, OTHERS, GONE, NEW = (
     *(Span("1", "v", float(start), start + 2.0) for start in range(3)),
@@ -130,3 +131,19 @@ def test_why_a_relevance_is_another_one(
     assert both(True, True) == reason
     # Files that do not tell of every pair tell nothing of why.
     assert both(True, False) == both(False, True) == both(False, False) == ""
+
+
+def test_a_verdict_can_be_said_in_another_language_and_an_unknown_one_is_told_as_it_is() -> None:
+    was, now = (
+        release(
+            verdict, {"1": ("val", "A dog.")}, {FIRST: relevance}, judged={FIRST: JudgedSpan("1", verdict)}, told=True
+        )
+        for verdict, relevance in (("consensus", 3), ("deferred", 2))
+    )
+    (change,) = compare(was, now, {}).pairs
+    assert change.reason == "consensus became deferred"
+    assert isinstance(change.reason, Said)
+    part = change.reason.values["part_0"]
+    assert isinstance(part, Said)
+    assert isinstance(part.values["was"], Said), "a word of ours, which a catalogue has"
+    assert not isinstance(part.values["now"], Said)

@@ -81,7 +81,8 @@ def outcome(answers: Sequence[Answer], tolerance: int, *, resamples: int = RESAM
     n = len(answers)
     after = _share(still, n)
     if waiting:
-        after = Estimate(None, None, None, n, f"{waiting} of {len(wrong)} missed clips not looked at again yet")
+        why = said("{n} of {missed} missed clips not looked at again yet", n=waiting, missed=len(wrong))
+        after = Estimate(None, None, None, n, why)
     own, right = (np.array([one[column] for one in answers], dtype=np.int64) for column in (0, 1))
     plain, quadratic = (_kappa(own, right, weights, resamples, seed) for weights in ("plain", "quadratic"))
     return Outcome(n, len(wrong), _share(len(wrong), n), after, plain, quadratic)
