@@ -22,6 +22,15 @@ def wait_for(condition: Callable[[], object], why: str) -> None:
         time.sleep(0.01)
 
 
+def is_running(process: int) -> bool:
+    """Whether a process is there and not merely waiting to be buried by whoever inherited it."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
 def die() -> None:
     """As the system ends a process that took too much memory."""
     os.kill(os.getpid(), signal.SIGKILL)

@@ -26,25 +26,16 @@ if __name__ == "__main__":
 """
 
 
-def is_running(process: int) -> bool:
-    """Whether a process is there and not merely waiting to be buried by whoever inherited it."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
-
-
 def test_a_worker_leaves_when_its_server_is_killed() -> None:
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     worker = int(parent.stdout.readline())
-    assert is_running(worker)
+    assert units.is_running(worker)
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        if not is_running(worker):
+        if not units.is_running(worker):
             return
         time.sleep(0.05)
     raise AssertionError("the worker outlived its server")
@@ -65,8 +56,10 @@ if __name__ == "__main__":
     future = parallel.alone(units.fill, folder)
     while not (folder / "begun").exists():
         time.sleep(0.01)
+    workers = [worker.pid for worker in multiprocessing.active_children()]
+    assert len(workers) == 2
     parallel.end_all(patience_s=50)  # a busy machine takes longer than is waited for otherwise
-    assert multiprocessing.active_children() == []
+    assert not any(map(units.is_running, workers))
     wait([future])
     print(type(future.exception()).__name__, [path.name for path in (folder / "out").iterdir()])
 """
@@ -117,9 +110,9 @@ def test_one_act_in_a_process_of_its_own_outlives_ctrl_c_and_its_process_ends_wi
     told.unlink()
     future.result(60)
     assert worker != os.getpid()
-    while is_running(worker) and time.monotonic() < deadline:
+    while units.is_running(worker) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert not is_running(worker)
+    assert not units.is_running(worker)
 
 
 def test_results_come_in_the_order_of_the_units_whichever_ends_first(tmp_path: Path) -> None:
@@ -170,7 +163,7 @@ def test_ctrl_c_begins_nothing_more_and_leaves_nobody(tmp_path: Path) -> None:
     begun, ended = ([one.name.split("-")[1:] for one in tmp_path.glob(f"{how}-*")] for how in ("begun", "ended"))
     assert {unit for unit, _ in begun} == {unit for (unit,) in ended}, "what was under way was finished"
     assert len(begun) <= 3
-    assert not any(is_running(int(worker)) for _, worker in begun)
+    assert not any(units.is_running(int(worker)) for _, worker in begun)
 
 
 def test_the_main_module_is_not_run_by_the_processes_it_starts(tmp_path: Path) -> None:

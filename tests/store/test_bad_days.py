@@ -247,8 +247,8 @@ def test_a_grade_waits_20_s_for_another_program_and_is_saved_this_test_takes_20_
         threads = [threading.Thread(target=work, args=(who,)) for who in range(3)]
         for thread in threads:
             thread.start()
-        assert len(judging.pairs()) == 60  # whoever only looks does not wait
-        assert time.perf_counter() - start < 5
+        assert len(judging.pairs()) == 60
+        assert receipts == []  # whoever only looks does not wait
         for thread in threads:
             thread.join()
         assert time.perf_counter() - start > 15
