@@ -24,7 +24,7 @@ from annotate_app.session import auth, downloads, oidc
 from annotate_app.session.guard import Guard
 from annotate_app.widgets.menu_counts import MORE, told
 from backend import api
-from backend.ground import parallel
+from backend.ground import processes
 from backend.ground.errors import ReelRankError
 from backend.ground.metrics import METRICS_VARIABLE
 
@@ -57,7 +57,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     finally:
         clips.stop()
         videos.stop()
-        parallel.end_all()
+        processes.end_all()
         auth.project().store.close()
 
 

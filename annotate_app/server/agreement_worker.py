@@ -7,7 +7,7 @@ from pathlib import Path
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.quality.model import BoardPart
-from backend.ground import parallel
+from backend.ground import processes
 
 LEFT_OVER = 19
 """Take what nobody else wants: on two cores, a little less niceness is felt by everybody who grades."""
@@ -35,17 +35,17 @@ def others(folder: Path, person: Person) -> api.AggregatorReport:
 
 def start_others(folder: Path, person: Person) -> Future[api.AggregatorReport]:
     """Begin with the comparison and return at once."""
-    return parallel.alone(others, folder, person)
+    return processes.alone(others, folder, person)
 
 
 def start_board(folder: Path, person: Person, part: BoardPart) -> Future[api.AgreementBoard]:
     """Begin with the intervals and return at once."""
-    return parallel.alone(board, folder, person, part)
+    return processes.alone(board, folder, person, part)
 
 
 def draw(found: api.AgreementBoard, name: str, kind: str) -> bytes:
     """A picture as a file; waits for it, and for nothing else."""
-    return parallel.alone(picture, found, name, kind).result()
+    return processes.alone(picture, found, name, kind).result()
 
 
 def _step_back(niceness: int = LEFT_OVER) -> None:

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from backend.ground import parallel
+from backend.ground import processes
 from backend.ground.errors import VideoUnreadable
 
 
@@ -128,7 +128,7 @@ class ClipWorker(Generic[J]):
         raise VideoUnreadable(f"The clip cutter stopped twice at {job.path.name}: the video may be damaged.")
 
     def _new_pool(self) -> Executor:
-        return parallel.pool(self._workers, _settle_in, (self._cut,))
+        return processes.pool(self._workers, _settle_in, (self._cut,))
 
 
 def _seen(future: asyncio.Future[Path]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.release.model import ReleaseOptions
-from backend.ground import parallel
+from backend.ground import processes
 
 
 def make(folder: Path, person: Person, options: ReleaseOptions, name: str, notes: str, now: float) -> tuple[str, bool]:
@@ -19,4 +19,4 @@ def start(
     folder: Path, person: Person, options: ReleaseOptions, name: str, notes: str, now: float
 ) -> Future[tuple[str, bool]]:
     """Begins a release and returns at once; the process ends with its work."""
-    return parallel.alone(make, folder, person, options, name, notes, now)
+    return processes.alone(make, folder, person, options, name, notes, now)

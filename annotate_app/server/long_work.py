@@ -17,7 +17,7 @@ from annotate_app.language import marked, tr
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.serving.model import WorkOutcome, WorkState
-from backend.ground import parallel
+from backend.ground import processes
 from backend.ground.errors import ReelRankError, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ def begin(
         ProjectError: something else is under way, at whichever front end.
     """
     key = api.begin_work(project, lead, step, title, asked or {}, now=now)
-    future = parallel.alone(run, project.folder, lead, key, act, arguments)
+    future = processes.alone(run, project.folder, lead, key, act, arguments)
     future.add_done_callback(lambda over: _over(project, key, title, over))
     return future
 
@@ -138,7 +138,7 @@ class _Telling:
 def _over(project: api.Project, key: str, title: str, future: Future[None]) -> None:
     """The process has ended; what it could not tell itself is told for it."""
     if error := future.exception():
-        if parallel.is_ending():
+        if processes.is_ending():
             _LOG.warning("%s is cut short: the server stops", title)  # as every page finds by itself
             return
         _LOG.error("%s failed", title, exc_info=error)

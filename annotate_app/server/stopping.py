@@ -2,7 +2,7 @@
 
 uvicorn takes no more connections, sends pages away and waits for the requests under way; the exchange of a grade is
 one of them. After a few seconds it is told to wait no longer: a slow download must not keep a machine from going down.
-Then the app's own processes end (see `parallel.end_all`), and the process leaves with 0.
+Then the app's own processes end (see `processes.end_all`), and the process leaves with 0.
 """
 
 import logging
@@ -14,7 +14,7 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from backend.ground import parallel
+from backend.ground import processes
 
 _LOG = logging.getLogger(__name__)
 GRACE_S = 5
@@ -51,5 +51,5 @@ def _answer(its_own: Callable[[int, FrameType | None], Any], number: int, frame:
 
 def _leave_now() -> None:
     _LOG.warning("the server did not end by itself within %.0f s", LAST_S)
-    parallel.end_all(patience_s=0)
+    processes.end_all(patience_s=0)
     os._exit(0)

@@ -14,7 +14,7 @@ from backend import api
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.campaign.serving.model import LongWork, WorkOutcome, WorkState
-from backend.ground import parallel
+from backend.ground import processes
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Progress
@@ -44,7 +44,7 @@ def futures(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Future[None], Callabl
         begun.append((future, lambda: work(*arguments)))
         return future
 
-    monkeypatch.setattr(parallel, "alone", alone)
+    monkeypatch.setattr(processes, "alone", alone)
     monkeypatch.setattr("os.nice", lambda by: 0)
     return begun
 
@@ -176,7 +176,7 @@ def test_an_act_whose_server_is_asked_to_stop_is_cut_short_and_no_failure(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     long_work.begin(project, lead, "a step", "Counting", three_steps, [], now=time.time() - 120)
-    monkeypatch.setattr(parallel, "is_ending", lambda: True)
+    monkeypatch.setattr(processes, "is_ending", lambda: True)
     futures[0][0].set_exception(KeyboardInterrupt())
     assert found(project, lead).state is WorkState.CUT_SHORT
     assert [record.levelname for record in caplog.records] == ["WARNING"]

@@ -73,7 +73,7 @@ def set_up_page(open_screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyP
     """The page Set up of an empty project, whose work is done before the page goes on."""
     from concurrent.futures import Future
 
-    from backend.ground import parallel
+    from backend.ground import processes
 
     def alone(work: Callable[..., None], *arguments: object) -> "Future[None]":
         future: Future[None] = Future()
@@ -81,7 +81,7 @@ def set_up_page(open_screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyP
         future.set_result(None)
         return future
 
-    monkeypatch.setattr(parallel, "alone", alone)
+    monkeypatch.setattr(processes, "alone", alone)
     monkeypatch.setattr("os.nice", lambda by: 0)
     lead: Person = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     monkeypatch.setattr(auth, "current", lambda: lead)

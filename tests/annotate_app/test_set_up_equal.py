@@ -15,7 +15,7 @@ from backend.campaign.demo import clips
 from backend.campaign.nouns import Role
 from backend.campaign.people import accounts as people
 from backend.encoders import sentence
-from backend.ground import parallel
+from backend.ground import processes
 from support import NOW, WordEncoder
 
 OWN = "text\tsplit\nSomebody sings in a kitchen\tval\nA dog sleeps\ttest\n"
@@ -78,7 +78,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         future.set_result(None)
         return future
 
-    monkeypatch.setattr(parallel, "alone", alone)
+    monkeypatch.setattr(processes, "alone", alone)
     monkeypatch.setattr("os.nice", lambda by: 0)
     monkeypatch.setattr("time.time", lambda: NOW)
 

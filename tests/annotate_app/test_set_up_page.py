@@ -21,7 +21,7 @@ from backend.campaign.moments.model import Origin
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.campaign.serving.model import OutcomeTable, WorkOutcome, WorkState
-from backend.ground import parallel
+from backend.ground import processes
 from reading import read
 from support import NOW, Judging
 
@@ -59,7 +59,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         future.set_result(None)
         return future
 
-    monkeypatch.setattr(parallel, "alone", alone)
+    monkeypatch.setattr(processes, "alone", alone)
     monkeypatch.setattr("os.nice", lambda by: 0)
 
 

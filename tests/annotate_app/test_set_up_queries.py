@@ -11,7 +11,7 @@ from backend import api
 from backend.campaign.nouns import Person, Role, Split
 from backend.campaign.people import accounts as people
 from backend.campaign.queries.model import OwnFile
-from backend.ground import parallel
+from backend.ground import processes
 from backend.ground.errors import EncoderUnavailable
 from reading import read
 from support import MOMENTS, NOW, Judging
@@ -41,7 +41,7 @@ def open_page(open_screen: Callable[..., AppTest], lead: Person, monkeypatch: py
         return future
 
     monkeypatch.setattr(auth, "current", lambda: lead)
-    monkeypatch.setattr(parallel, "alone", alone)
+    monkeypatch.setattr(processes, "alone", alone)
     monkeypatch.setattr("os.nice", lambda by: 0)
     return lambda: open_screen("set_up")
 

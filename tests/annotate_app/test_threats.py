@@ -69,7 +69,7 @@ def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> It
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REELRANK_PROJECT", str(folder))
         patch.setattr("time.time", lambda: NOW)
-        patch.setattr("backend.ground.parallel.end_all", lambda: None)  # this process goes on after the app
+        patch.setattr("backend.ground.processes.end_all", lambda: None)  # this process goes on after the app
         tokens = [api.sign_in(project, name, PASSWORD, now=NOW) for name in ("Lou", "Ada")]
         from annotate_app.session import auth
         from annotate_app.widgets import menu_counts
