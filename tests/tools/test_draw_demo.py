@@ -33,7 +33,7 @@ def drawn_pictures(name: str) -> list[Picture]:
 
 def farthest_db(ours: list[Picture], theirs: list[Picture]) -> float:
     """The lowest signal-to-noise ratio of two pictures at one instant."""
-    errors = [np.square(a.astype(float) - b).mean() for a, b in zip(ours, theirs, strict=True)]
+    errors = [cv2.norm(a, b, cv2.NORM_L2SQR) / a.size for a, b in zip(ours, theirs, strict=True)]
     return float(10 * np.log10(255**2 / max(errors)))
 
 
