@@ -155,7 +155,7 @@ def _days(found: WorkProgress) -> None:
         told = _BARS[kind]
         alt_text = tr(told, value=sum(getattr(day, kind) for day in found.days))
         days = [(day.day, getattr(day, kind)) for day in found.days]
-        day_chart(days, tr("Judgements"), alt_text, "#6366f1" if kind == "judgements" else "#a1a1aa")
+        day_chart(days, tr("Judgements"), alt_text, "#6063f1" if kind == "judgements" else "#a1a1aa")
     else:
         st.info(tr("Nobody has judged anything in the last 30 days. Bars appear here with the first grade."))
     for text in left_out(found):

@@ -10,11 +10,11 @@ import streamlit as st
 
 from annotate_app.language import dates, marked, tr
 
-_COLORS = ["#6366f1", "#0d9488", "#f59e0b", "#db2777", "#0ea5e9", "#84cc16", "#a855f7", "#a1a1aa"]
+_COLORS = ["#6063f1", "#0d9488", "#f59e0b", "#db2777", "#0ea5e9", "#84cc16", "#a855f7", "#a1a1aa"]
 _OTHERS = marked("others")
 
 
-def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: str = "#6366f1") -> None:
+def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: str = "#6063f1") -> None:
     """Draws the chart.
 
     Args:

@@ -11,7 +11,7 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.widgets import tables, wording
 from backend import api
 
-_PERSON, _ALL, _PAPER = "#6366f1", "#f59e0b", "#db2777"
+_PERSON, _ALL, _PAPER = "#6063f1", "#f59e0b", "#db2777"
 _EVERYBODY = marked("Mean of all")
 _ROW_PX = 26
 

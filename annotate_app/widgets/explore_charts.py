@@ -17,10 +17,10 @@ _SHADES = {
     2: ["#a1a1aa", "#4f46e5"],
     3: ["#a1a1aa", "#a5b4fc", "#4f46e5"],
     4: ["#a1a1aa", "#c7d2fe", "#818cf8", "#4338ca"],
-    5: ["#a1a1aa", "#c7d2fe", "#a5b4fc", "#6366f1", "#3b36b5"],
+    5: ["#a1a1aa", "#c7d2fe", "#a5b4fc", "#6063f1", "#3b36b5"],
 }
 """From 0 (grey) to the best relevance, for scales of so many grades; seen on light and on dark."""
-_CORPUS, _OUT = "#a1a1aa", "#6366f1"
+_CORPUS, _OUT = "#a1a1aa", "#6063f1"
 _PICKED = "bin"
 _AXIS_PX = 46
 """Room for the labels of the upright axis, the same in charts that stand below each other."""

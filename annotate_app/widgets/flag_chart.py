@@ -43,7 +43,7 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
             alt.Tooltip(f"{what}:Q", format=form),
         ],
     )
-    line = base.mark_line(color="#6366f1") + base.mark_point(color="#6366f1", filled=True, size=45)
+    line = base.mark_line(color="#6063f1") + base.mark_point(color="#6063f1", filled=True, size=45)
     lines = pd.DataFrame({what: _limits(flag)})
     rule = alt.Chart(lines).mark_rule(strokeDash=[5, 4], color="#f59e0b", strokeWidth=2).encode(y=f"{what}:Q")
     first, last = stretches[0].mean, stretches[-1].mean

@@ -14,7 +14,7 @@ from annotate_app.widgets import wording
 from backend.campaign.nouns import Scale, Verdict
 from backend.campaign.review.model import PairReview
 
-EARLIER, LAST, NONE = "#6366f1", "#f59e0b", "#71717a"
+EARLIER, LAST, NONE = "#6063f1", "#f59e0b", "#71717a"
 _STUB = -0.03
 """Of the highest grade. A bar of relevance 0 has a height too: nobody shall take it for nothing."""
 

@@ -11,7 +11,7 @@ from backend.campaign.quality.rules.board_tables import Rows, table
 from backend.ground.saying import said
 from backend.scoring import drawing
 
-_INDIGO = ["#e0e7ff", "#a5b4fc", "#6366f1", "#4338ca", "#312e81"]
+_INDIGO = ["#e0e7ff", "#a5b4fc", "#6063f1", "#4338ca", "#312e81"]
 """From pale to dark, as grades are coloured everywhere."""
 _WIDTH = 560
 _ROW_PX, _AROUND_PX = 24, 110
@@ -83,7 +83,7 @@ def _grades(board: AgreementBoard, rows: Rows) -> BoardPicture:
         color=alt.Color(
             "kind:N",
             sort=kinds,
-            scale=alt.Scale(domain=kinds, range=["#a1a1aa", "#6366f1"]),
+            scale=alt.Scale(domain=kinds, range=["#a1a1aa", "#6063f1"]),
             title=None,
             legend=alt.Legend(orient="top"),
         ),
@@ -104,9 +104,9 @@ def _people(board: AgreementBoard, rows: Rows) -> BoardPicture:
         y=alt.Y("annotator:N", sort=order, title=None, axis=alt.Axis(grid=False, labelLimit=140))
     )
     x = alt.X("bias:Q", title="bias, in grades (above 0: more generous)", axis=alt.Axis(format="+.1f"))
-    spans = base.mark_rule(strokeWidth=2, color="#6366f1").encode(x=alt.X("bias_low:Q"), x2="bias_high:Q")
+    spans = base.mark_rule(strokeWidth=2, color="#6063f1").encode(x=alt.X("bias_low:Q"), x2="bias_high:Q")
     tips = ["annotator:N", *(_tip(key, "+.3f") for key in ("bias", "bias_low", "bias_high"))]
-    dots = base.mark_point(filled=True, size=60, opacity=1, color="#6366f1").encode(x=x, tooltip=[*tips, "bias_n:Q"])
+    dots = base.mark_point(filled=True, size=60, opacity=1, color="#6063f1").encode(x=x, tooltip=[*tips, "bias_n:Q"])
     zero = _chart([{"zero": 0}]).mark_rule(color="#888888", strokeDash=[4, 3]).encode(x="zero:Q")
     caption = said(
         "Mean of a grade minus the unrounded mean of what others gave to the same pair, with its 95 % interval: who is "
