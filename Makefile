@@ -1,7 +1,8 @@
 # The same commands for a person and for CI. `make` alone lists them.
 VENV ?= .venv
 BIN := $(VENV)/bin
-# pip would compile 22,000 files, most of which nobody imports: two thirds of its time. Python compiles what is.
+# pip would compile all 22,000 files, half of its time, though most are never imported. What programs load is imported at
+# the end of .app, so that this much is compiled also for a shell that tells Python to keep nothing.
 INSTALL := $(BIN)/pip install --quiet --no-compile
 DEMO ?= demo-project
 PORT ?= 8501
@@ -23,6 +24,8 @@ $(VENV)/.torch:
 
 $(VENV)/.app: $(VENV)/.torch pyproject.toml constraints.txt
 	$(INSTALL) --constraint constraints.txt --editable '.[minilm]'
+	STREAMLIT_LOGGER_LEVEL=error $(BIN)/python -c "import annotate_app.navigation, annotate_app.server.routes, backend.encoders.simcse, streamlit.web.cli; \
+	  from backend import api; [getattr(api, name) for name in api.__all__]"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.app

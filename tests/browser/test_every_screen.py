@@ -1,6 +1,6 @@
 """Every screen at 200 % of a small laptop's, by axe and by the Tab key: nothing cut off, nothing out of reach.
 
-And every screen in German, in the dark: nothing of ours is left in English, and its longer words have room.
+And every screen in German, in the dark, by axe too: nothing of ours is left in English, its longer words have room.
 """
 
 from collections.abc import Callable

@@ -176,7 +176,7 @@ def test_asked_to_stop_it_finishes_what_is_under_way_and_leaves_nothing(
     assert [line for line in said(server) if line["level"] in ("error", "critical")] == []
     left = [path.name for path in project.clips.folder.iterdir() if path.suffix not in (".mp4", ".webp")]
     assert left == []
-    # What loky and multiprocessing keep beside a server leaves when it sees that the server has gone.
+    # A helper beside a server leaves when it sees that the server has gone, which is a moment later.
     deadline = time.monotonic() + 30
     while (left := processes_of(server.process.pid)) and time.monotonic() < deadline:
         time.sleep(0.05)
