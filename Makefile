@@ -24,7 +24,8 @@ $(VENV)/.torch:
 
 $(VENV)/.app: $(VENV)/.torch pyproject.toml constraints.txt
 	$(INSTALL) --constraint constraints.txt --editable '.[minilm]'
-	STREAMLIT_LOGGER_LEVEL=error $(BIN)/python -c "import annotate_app.navigation, annotate_app.server.routes, backend.encoders.simcse, streamlit.web.cli; \
+	$(BIN)/python -m compileall -q backend annotate_app
+	$(BIN)/python -c "import annotate_app.server.routes, backend.encoders.simcse, streamlit.web.cli; \
 	  from backend import api; [getattr(api, name) for name in api.__all__]"
 	touch $@
 
