@@ -71,6 +71,10 @@ def threads(_: None, unit: int) -> list[str | None]:
     return [os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")]
 
 
+def worker(_: None, unit: int) -> int:
+    return os.getpid()
+
+
 def refuse(problems: list[Problem], unit: int) -> None:
     raise InputError(problems)
 

@@ -15,6 +15,7 @@ from backend.campaign.nouns import Role
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
 from backend.ground.logs import LOG_VARIABLE, LogForm
 from backend.ground.metrics import METRICS_VARIABLE, place_of
+from backend.ground.parallel import end_kept
 
 HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 LogOption = Annotated[
@@ -144,4 +145,5 @@ def _serve(project: "api.Project", host: str, port: int, settings: Mapping[str, 
     files = ["--secrets.files", str(secrets)] if secrets.is_file() else []
     arguments = [*files, "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
     command = [sys.executable, "-m", "annotate_app", *arguments]
+    end_kept()
     os.execve(sys.executable, command, environment)

@@ -1,6 +1,7 @@
 """Many units of work at once: in this process, in several of this machine, or on a cluster."""
 
 import atexit
+import gc
 import os
 import re
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -242,6 +243,17 @@ def _in_folder(folder: str, work: Callable[[Any, Any], Any], shared: object, uni
     """One unit, whose paths may be relative."""
     os.chdir(folder)
     return work(shared, unit)
+
+
+def end_kept() -> None:
+    """Let the process go that is kept, and its semaphores: for a program that another one is to take the place of."""
+    if _kept_pool.cache_info().currsize:
+        end = _kept_pool().shutdown
+        end()
+        atexit.unregister(end)
+        _kept_pool.cache_clear()
+        del end
+        gc.collect()  # loky unlinks semaphores when nothing has them any more
 
 
 @cache

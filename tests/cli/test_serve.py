@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import units
 from backend import api
+from backend.ground import parallel
 from support import free_port
 
 Run = Callable[..., tuple[int, str, str]]
@@ -62,3 +64,13 @@ def test_the_server_is_told_by_options_or_the_environment_and_else_counts_nothin
     assert told == [("text", ""), ("json", metrics), ("json", metrics)]
     assert all(list(command[1:3]) == ["-m", "annotate_app"] for command, _ in handed)
     assert [f"http://127.0.0.1:{port}" in out for _, out, _ in (plain, asked, set_before)] == [True, False, False]
+
+
+def test_the_server_takes_the_place_of_a_command_that_has_let_its_worker_go(
+    reelrank: Run, project: Path, handed: list[tuple[Sequence[str], Mapping[str, str]]]
+) -> None:
+    (worker,) = parallel.run_units(units.worker, None, [0], apart=True)
+    assert units.is_running(worker)
+    assert reelrank("serve", project, "--port", str(free_port()))[0] == 0
+    assert len(handed) == 1
+    assert not units.is_running(worker)

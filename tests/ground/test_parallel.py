@@ -81,6 +81,29 @@ def test_ctrl_c_begins_nothing_more_and_leaves_nobody(tmp_path: Path) -> None:
     assert not any(units.is_running(int(worker)) for _, worker in begun)
 
 
+GIVES_ITS_PLACE_AWAY = """
+import operator, os, sys
+from backend.ground import parallel
+
+print(parallel.run_units(operator.add, 1, [2], apart=True), flush=True)
+parallel.end_kept()
+parallel.end_kept()
+os.execv(sys.executable, [sys.executable, "-c", "print('another program')"])
+"""
+
+
+def test_a_program_that_gives_its_place_away_leaves_nothing_to_complain_about() -> None:
+    done = subprocess.run([sys.executable, "-c", GIVES_ITS_PLACE_AWAY], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[3]\nanother program\n", "")
+
+
+def test_a_kept_process_that_was_let_go_is_replaced() -> None:
+    (before,) = parallel.run_units(units.worker, None, [0], apart=True)
+    parallel.end_kept()
+    assert not units.is_running(before)
+    assert parallel.run_units(units.worker, None, [0], apart=True) != [before]
+
+
 def test_processes_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
