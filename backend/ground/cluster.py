@@ -4,6 +4,7 @@ import logging
 import os
 import time
 import warnings
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
@@ -56,21 +57,12 @@ class ClusterCrew(Generic[Unit, Result]):
         sees: Collection[Path],
         fills: Collection[Path],
     ) -> None:
-        try:
-            from distributed import Client
-        except ImportError as error:
-            raise ClusterUnavailable(
-                'a cluster needs Dask: pip install "reelrank[dask]", on its workers too'
-            ) from error
-        for name in list(logging.root.manager.loggerDict):
-            if name.partition(".")[0] == "distributed":
-                logging.getLogger(name).setLevel(logging.CRITICAL)  # what a person can act on is said here
         self._address = address
         self.at_once = 1
         self._last_worker_s = self._looked_s = time.monotonic()
         try:
-            self._client: Any = Client(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError) as error:
+            self._client = _client(address)
+        except (OSError, ValueError, TypeError) as error:  # the last, where TLS has not been set up
             raise ClusterUnavailable(
                 f"no scheduler answers at {address} ({error}): start one with `dask scheduler` and give the address it "
                 "prints, or leave out --cluster"
@@ -147,6 +139,7 @@ class ClusterCrew(Generic[Unit, Result]):
     def close(self) -> None:
         """See `Crew`; what the workers have begun they finish, and nobody waits for it."""
         self._marks.close()
+        self._client.loop.asyncio_loop.set_exception_handler(_what_matters)
         self._client.close()
 
     def _look_for_workers(self) -> None:
@@ -177,6 +170,27 @@ class ClusterCrew(Generic[Unit, Result]):
         )
 
 
+def _client(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ClusterUnavailable('a cluster needs Dask: pip install "reelrank[dask]", on its workers too') from error
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what a person can act on is said here
+
+    class WholeOrClosed(Client):
+        def start(self, **how: Any) -> None:
+            try:
+                super().start(**how)  # type: ignore[no-untyped-call]
+            except BaseException:
+                # Or the garbage collector would do it, and wait for ever for Dask's lock where it runs under it.
+                self.close()  # type: ignore[no-untyped-call]
+                raise
+
+    return WholeOrClosed(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
+
+
 def _looks(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) -> Iterator[Look]:
     """What a worker has to find: files of the same size, folders, and in those that it writes into a mark made now."""
     for path in (*sees, *fills):
@@ -205,6 +219,18 @@ def _why_not(version: str, looks: Collection[Look]) -> str:
                 "machines, at the same paths"
             )
     return ""
+
+
+def _what_matters(loop: AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Tells what goes wrong in Dask's loop, but for how it ends its own waits.
+
+    A pause after a message, or a wait for several units, may be over just as the loop ends: nobody takes note, nor has
+    to.
+    """
+    from distributed.client import AllExit
+
+    if not isinstance(context.get("exception"), TimeoutError | AllExit):
+        loop.default_exception_handler(context)
 
 
 def _same(*carried: object) -> tuple[object, ...]:
