@@ -132,7 +132,9 @@ def test_ctrl_c_begins_nothing_more(on_cluster: Where, tmp_path: Path) -> None:
         text=True,
         start_new_session=True,
     )
-    units.wait_for(lambda: len(list(tmp_path.glob("begun-*"))) == 2, "the units did not begin")
+    units.wait_for(
+        lambda: process.poll() is not None or len(list(tmp_path.glob("begun-*"))) == 2, "the units did not begin"
+    )
     process.send_signal(signal.SIGINT)
     told = process.communicate()[1]  # it waits for nobody: the units may not go on yet
     assert told.splitlines()[-1] == "KeyboardInterrupt", told
