@@ -184,7 +184,7 @@ def _client(address: str) -> Any:
             try:
                 super().start(**how)  # type: ignore[no-untyped-call]
             except BaseException:
-                # Or the garbage collector would do it, and wait for ever for Dask's lock where it runs under it.
+                # Or the garbage collector would: it may run while Dask holds the lock that closing waits for.
                 self.close()  # type: ignore[no-untyped-call]
                 raise
 
