@@ -9,6 +9,7 @@ from backend.campaign.project import database_place, settings_file
 from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
+from backend.campaign.project.places import require_inside
 from backend.ground.errors import ProjectError
 from backend.store import connection, dumping, upkeep
 from backend.store.connection import Database
@@ -24,8 +25,9 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
     """Put a copy in the place of a project's database, which may be damaged or gone, and keep that beside it.
 
     Raises:
-        ProjectError: the database is in PostgreSQL, or the copy is a dump of one.
+        ProjectError: the database is in PostgreSQL, the copy is a dump of one, or see `require_inside`.
     """
+    require_inside(folder)
     if file.suffix == dumping.ENDING:
         raise ProjectError(
             f"{file} is a dump of PostgreSQL's: make an empty database, run `{dumping.RESTORING}`, and write its "
@@ -40,6 +42,7 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
 
     The batch size of an old `reelrank.toml` goes into the database, where no batch shows another one.
     """
+    require_inside(folder)
     database_place.require_file(folder)
     database_place.require_database(folder)
     size = settings_file.old_batch_size(folder)
@@ -69,6 +72,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     Raises:
         ProjectError: somebody has the project open, or there is something at the target. Nothing changed.
     """
+    require_inside(folder)
     path, address = folder / database_place.DATABASE_FILE, database_place.database_address(folder)
     if target == "file":
         if not address:

@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from backend.ground.addresses import Address
+from backend.ground.links import leads_out
 from backend.media.sources import Source
 
 
@@ -203,11 +204,16 @@ def part_of(out: Path) -> Path:
 
 
 def cached(cache: ClipCache) -> Iterator[tuple[Path, os.stat_result]]:
-    """The files in the folder, finished or not; others may come and go meanwhile."""
-    if cache.folder.is_dir():
+    """Yield the files in the folder, finished or not, with what the file system says of each.
+
+    A link counts as itself, not as its target. Callers delete what they get: where the folder or the one above it is a
+    link to another place, there is nothing to get.
+    """
+    if cache.folder.is_dir() and not leads_out(cache.folder, cache.folder.parent.parent):
         for entry in os.scandir(cache.folder):
-            with suppress(FileNotFoundError):
-                yield Path(entry.path), entry.stat()
+            with suppress(FileNotFoundError):  # another process may have removed it just now
+                if not entry.is_dir(follow_symlinks=False):
+                    yield Path(entry.path), entry.stat(follow_symlinks=False)
 
 
 def held_bytes(cache: ClipCache) -> int:

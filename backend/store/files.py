@@ -93,7 +93,7 @@ def damage_of(path: Path) -> str | None:
 def free(path: Path) -> Path:
     """This name, or the next that nobody has: what was kept is never overwritten."""
     number, free = 1, path
-    while free.exists():
+    while os.path.lexists(free):  # a link to nowhere, too: writing would make its target
         number += 1
         free = path.with_name(f"{path.stem}-{number}{path.suffix}")
     return free

@@ -7,6 +7,7 @@ transaction of SQLite's (`_put`). So a project that is cut off at any moment has
 import fcntl
 import shutil
 import sqlite3
+import stat
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -80,12 +81,13 @@ class Backup:
 
 
 def backups(folder: Path) -> list[Backup]:
-    """The copies in a folder, the newest first; none where there is no such folder."""
+    """Return the copies in a folder, the newest first; none where there is no such folder. Links are left out."""
     found = []
     for file in (*folder.glob("*.db"), *folder.glob(f"*{ENDING}")):
         with suppress(FileNotFoundError):  # somebody may be clearing it up
-            stat = file.stat()
-            found.append(Backup(file, stat.st_mtime, stat.st_size / 1e6))
+            told = file.lstat()
+            if stat.S_ISREG(told.st_mode):  # leads download what is listed: a link could be to any file
+                found.append(Backup(file, told.st_mtime, told.st_size / 1e6))
     return sorted(found, key=lambda one: (-one.made_at, one.file.name))
 
 
@@ -245,9 +247,8 @@ def _replace_file(path: Path, part: Path, kept: Path | None) -> None:
     if kept:
         for found in (path, *companions):
             if found.exists():
-                target = kept.with_name(kept.name + found.name.removeprefix(path.name))
-                shutil.copyfile(found, target)
-                sync(target)
+                with arriving(kept.with_name(kept.name + found.name.removeprefix(path.name))) as copied:
+                    shutil.copyfile(found, copied)
     for found in companions:
         found.unlink(missing_ok=True)  # before the new file: SQLite would play them into it
     sync(part)

@@ -22,8 +22,19 @@ from backend.campaign.nouns import Verdict
 from backend.campaign.project.folder import Project
 from backend.campaign.release import keeping
 from backend.ground import arriving
+from backend.ground.links import leads_out
 from backend.media.content import size_of
-from backend.media.jobs import FINISHED, PREDICTED, SAFE_AGE_S, clip_job, gif, storyboard, thumbnail, with_context
+from backend.media.jobs import (
+    FINISHED,
+    PREDICTED,
+    SAFE_AGE_S,
+    cached,
+    clip_job,
+    gif,
+    storyboard,
+    thumbnail,
+    with_context,
+)
 from backend.store.connection import Database, reading, writing
 
 EXAMPLES = 5
@@ -155,16 +166,12 @@ def _orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]
         job = clip_job(project.clips, Path(), start_s, end_s, sha256)
         known |= {one.path.name for one in (job, with_context(job, video_s), storyboard(job), thumbnail(job), gif(job))}
     for name in sorted(files.keys() - known):
-        try:
-            unfinished = not name.endswith(FINISHED) and files[name].stat().st_mtime > now - SAFE_AGE_S
-        except FileNotFoundError:  # the server finished or removed it just now
-            continue
-        if not unfinished:
+        if name.endswith(FINISHED) or files[name].st_mtime <= now - SAFE_AGE_S:
             yield name
 
 
-def _clip_files(project: Project) -> dict[str, os.DirEntry[str]]:
-    return {entry.name: entry for entry in os.scandir(project.clips.folder)} if project.clips.folder.is_dir() else {}
+def _clip_files(project: Project) -> dict[str, os.stat_result]:
+    return {path.name: stat for path, stat in cached(project.clips)}
 
 
 def _predicted(files: Iterable[str]) -> list[str]:
@@ -204,7 +211,8 @@ def _left_behind(project: Project, db: Database, now: float) -> Iterable[str]:
     """Folders in which something was being made when its process was killed, by their path in the project."""
     for depth in ("", "*/"):
         for found in sorted(project.folder.glob(f"{depth}{arriving.OURS}*")):
-            if found.is_dir() and not found.is_symlink() and arriving.last_written(found) < now - UNTOUCHED_S:
+            ours = found.is_dir() and not found.is_symlink() and not leads_out(found, project.folder)
+            if ours and arriving.last_written(found) < now - UNTOUCHED_S:
                 yield found.relative_to(project.folder).as_posix()
 
 

@@ -18,6 +18,7 @@ from backend.campaign.project.database_place import (
     written_address,
 )
 from backend.campaign.project.model import Campaign, Grading
+from backend.campaign.project.places import require_inside
 from backend.campaign.project.settings_file import (
     GIB,
     SETTINGS_FILE,
@@ -100,8 +101,9 @@ def create(
     """A new, empty project; it has TVR-Ranking's five grades unless others are given.
 
     Raises:
-        ProjectError: there is one already, or the folder cannot be written.
+        ProjectError: there is one already, the folder cannot be written, or see `require_inside`.
     """
+    require_inside(folder)
     require_none(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -168,10 +170,11 @@ def open_project(folder: Path) -> Project:
     """Open a project folder.
 
     Raises:
-        ProjectError: not a project, its database may be in two places, or a file of it is a link out of it.
+        ProjectError: not a project, its database may be in two places, or see `require_inside`.
         SchemaOutOfDate: made by an older or newer version.
         InputError: `reelrank.toml` says something that is not understood.
     """
+    require_inside(folder)
     address = database_address(folder)
     if not address:
         require_database(folder)
@@ -187,27 +190,8 @@ def open_project(folder: Path) -> Project:
                 url=without_password(address),
             )
         )
-    for name in (DATABASE_FILE, SETTINGS_FILE):
-        _require_inside(folder, name)
     store = connection.open_store(folder / DATABASE_FILE, address)
     return Project(folder, read_settings(folder), store)
-
-
-def _require_inside(folder: Path, name: str) -> None:
-    """Refuse a project that would read and write what belongs to another one.
-
-    Raises:
-        ProjectError: its file is a link out of the folder.
-    """
-    file = folder / name
-    if file.is_symlink() and not file.resolve().is_relative_to(folder.resolve()):
-        raise ProjectError(
-            said(
-                "{file} is a link out of the project, to {resolve}: put the file itself there",
-                file=file,
-                resolve=file.resolve(),
-            )
-        )
 
 
 def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Project:

@@ -1,0 +1,62 @@
+"""List every file and folder that ReelRank writes in a project, and refuse those that are links out of it.
+
+A project folder may come from a stranger. If `cache/clips` were a link, ReelRank would delete old files in its target.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from backend.ground.errors import ProjectError
+from backend.ground.links import leads_out
+from backend.ground.saying import said
+
+PLACES = (
+    "reelrank.db",
+    "reelrank.toml",
+    "reelrank.*",  # what SQLite keeps beside the database, and copies of earlier databases
+    "served-at.txt",
+    "cast.csv",
+    ".streamlit",
+    ".streamlit/*",
+    "cache",
+    "cache/*",
+    "cache/embeddings/*",
+    "releases",
+    "backups",
+    "videos",
+    "files",
+    "pooled",
+)
+"""Paths in the project folder, each after its parent; `*` stands for any name."""
+
+
+def require_inside(folder: Path) -> None:
+    """Refuse a project that would read, overwrite or delete files outside its folder.
+
+    Raises:
+        ProjectError: one of `PLACES` is a link out of the folder.
+    """
+    for place in _entries(folder):
+        if os.path.islink(place) and leads_out(place, folder):
+            raise ProjectError(
+                said(
+                    "{place} is a link out of the project, to {target}: put the file or folder itself there. To keep a "
+                    "folder on another disk, mount that disk there (see docs/operations.md)",
+                    place=place,
+                    target=os.path.realpath(place),
+                )
+            )
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    for place in PLACES:
+        path = folder / place
+        if "*" not in path.name:
+            yield path
+        elif os.path.isdir(path.parent):
+            with suppress(PermissionError):  # whoever opens the database says so in words
+                names = sorted(os.listdir(path.parent))
+                yield from (path.parent / name for name in names if fnmatchcase(name, path.name))
