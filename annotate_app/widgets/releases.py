@@ -21,11 +21,10 @@ def releases(project: api.Project, lead: Person, found: Sequence[api.KeptRelease
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept-release-{number}"):
             st.markdown(told(one, st.context.timezone), width="stretch")
             if one.megabytes is not None:
-                file = api.release_file(project, lead, one.name)
                 st.download_button(
                     tr("Download"),
-                    data=_reader(file),
-                    file_name=file.name,
+                    data=_reader(project, lead, one.name),
+                    file_name=Path(one.file or "").name,
                     mime="application/zip",
                     key=f"download-release-{number}",
                     # A run that ended between the click and the browser's fetch would take the file away.
@@ -63,6 +62,6 @@ def told(one: api.KeptRelease, timezone: str | None) -> str:
     )
 
 
-def _reader(path: Path) -> Callable[[], bytes]:
-    """Read on the click only: a release can be large, and most runs of the page do not need it."""
-    return path.read_bytes
+def _reader(project: api.Project, lead: Person, name: str) -> Callable[[], bytes]:
+    """Check and read the zip on the click only: it can be large, and most runs of the page do not need it."""
+    return lambda: api.release_file(project, lead, name).read_bytes()

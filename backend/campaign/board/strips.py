@@ -9,6 +9,7 @@ from backend.campaign.corpus import rows as corpus
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, VideoUnreadable
 from backend.media.facts import VideoFacts
+from backend.media.probe import require_unchanged
 from backend.media.strip import film_strip
 from backend.scoring.report.film import Film
 from backend.store.connection import reading
@@ -27,6 +28,8 @@ def film_of(project: Project) -> Film:
         if facts is None or start_s >= facts.duration_s:
             return None
         try:
+            # A stranger's database may name any file of this machine as a video.
+            require_unchanged(project.source(facts), facts.sha256)
             return film_strip(project.source(facts), max(start_s, 0.0), min(end_s, facts.duration_s))
         except (InputError, VideoUnreadable):
             return None

@@ -18,6 +18,7 @@ from backend.campaign.release.archive import pack, root_name
 from backend.campaign.release.model import Adjudicated, KeptRelease, ReleaseRow
 from backend.ground.arriving import new_files
 from backend.ground.errors import ProjectError
+from backend.ground.links import leads_out
 from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Database, reading, writing
@@ -158,10 +159,12 @@ def listed(project: Project) -> list[KeptRelease]:
 
 
 def file_of(project: Project, name: str) -> Path:
-    """The zip of a release.
+    """Return the zip of a release, after comparing it with the hash that was recorded when it was made.
+
+    A project may come from a stranger, whose database may name any file of this machine.
 
     Raises:
-        ProjectError: there is no release of this name, or its zip is not there.
+        ProjectError: there is no release of this name, or its zip is not there, lies elsewhere or was changed.
     """
     with reading(project.store) as db:
         found = releases.all_releases(db)
@@ -175,9 +178,28 @@ def file_of(project: Project, name: str) -> Path:
         raise ProjectError(
             said("of the release {name} only the manifest was kept: it is nowhere in the project", name=name)
         )
-    if not (file := project.file(row.file)).is_file():
+    if (file := _zip(project, row.file)) is None:
+        raise ProjectError(
+            said(
+                "{name}: {file} lies outside of the folder {folder}/ of the project, so it is not given out: put the "
+                "zip itself there",
+                name=name,
+                file=row.file,
+                folder=FOLDER,
+            )
+        )
+    if not file.is_file():
         raise ProjectError(
             said("the release {name} is gone: put {file} back into the project's folder", name=name, file=row.file)
+        )
+    if _sha256(file) != row.file_sha256:
+        raise ProjectError(
+            said(
+                "{name}: {file} is not the file that was made, by its hash: put it back from a copy of the project's "
+                "folder",
+                name=name,
+                file=row.file,
+            )
         )
     return file
 
@@ -188,8 +210,10 @@ def damaged(project: Project, db: Database) -> Iterator[str]:
         if hashlib.sha256(row.manifest.encode()).hexdigest() != row.sha256:
             yield f"{row.name}: its manifest was changed"
         elif row.file is not None:
-            file = project.file(row.file)
-            if not file.is_file():
+            file = _zip(project, row.file)
+            if file is None:
+                yield f"{row.name}: {row.file} lies outside of {FOLDER}/"
+            elif not file.is_file():
                 yield f"{row.name}: {row.file} is missing"
             elif _sha256(file) != row.file_sha256:
                 yield f"{row.name}: {row.file} was changed"
@@ -198,7 +222,7 @@ def damaged(project: Project, db: Database) -> Iterator[str]:
 def _told(project: Project, row: ReleaseRow) -> KeptRelease:
     told: dict[str, Any] = msgspec.json.decode(row.manifest)
     held: dict[str, int] = told.get("released", {})
-    file = project.file(row.file) if row.file else None
+    file = _zip(project, row.file) if row.file else None
     settings = [
         *([said("without what leads decided")] if told.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
         *([said("with unfinished queries")] if told.get("unfinished_queries") else []),
@@ -222,6 +246,12 @@ def _told(project: Project, row: ReleaseRow) -> KeptRelease:
         moments=held.get("moments"),
         settings=tuple(settings),
     )
+
+
+def _zip(project: Project, stored: str) -> Path | None:
+    """Return the place of a zip; None where it is not within the folder of releases, links resolved."""
+    file = project.file(stored)
+    return None if leads_out(file, project.folder / FOLDER) else file
 
 
 def _sha256(file: Path) -> str:

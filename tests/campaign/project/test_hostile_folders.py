@@ -4,19 +4,27 @@ import errno
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from annotate_app.server import uploads
 from backend import api
+from backend.campaign.board.strips import film_of
+from backend.campaign.corpus import rows as corpus
 from backend.campaign.project.folder import note_address
 from backend.campaign.project.places import PLACES
-from backend.ground.errors import NoRoom, ProjectError
+from backend.ground.errors import NoRoom, ProjectError, VideoUnreadable
 from backend.ground.locking import locked
 from backend.media.clips import with_room
 from backend.media.jobs import SAFE_AGE_S, ClipCache, clip_job, is_cut
+from backend.media.probe import probe
+from backend.store.connection import writing
 from backend.store.files import free
+from numbered_videos import write_source
 from support import NOW, PARTLY, Judging
 
 
@@ -172,3 +180,18 @@ def test_a_link_to_nowhere_in_the_place_of_a_lock_or_a_kept_database_makes_no_fi
     with locked(tmp_path / "clip.lock"):
         assert not (tmp_path / "elsewhere").exists()
     assert free(tmp_path / "kept.db") == tmp_path / "kept-2.db"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_video_elsewhere_is_shown_only_where_its_content_is_the_recorded_one(
+    judging: Judging, tmp_path: Path, known: bool
+) -> None:
+    video = write_source(tmp_path / "private.mp4", range(10), Fraction(1, 25))
+    facts = probe(video)
+    with writing(judging.project.store) as db:
+        corpus.set_video_facts(db, {"v0": facts if known else replace(facts, sha256="0" * 64)})
+    assert (film_of(judging.project)("v0", 0.0, 0.2) is not None) == known
+    job = clip_job(judging.project.clips, video, 0.0, 0.2, facts.sha256 if known else "0" * 64)
+    with nullcontext() if known else pytest.raises(VideoUnreadable, match="has changed"):
+        api.cut_clip(job)
+    assert job.path.exists() == known

@@ -1,5 +1,6 @@
 """Releases that the project keeps: by name, whole, for ever; and what is said of their licence."""
 
+import hashlib
 import json
 import os
 import signal
@@ -11,8 +12,10 @@ import pytest
 
 from backend import api
 from backend.campaign.release import keeping
+from backend.campaign.release import rows as releases
 from backend.ground.arriving import OURS
 from backend.ground.errors import NotAllowed, ProjectError
+from backend.store.connection import writing
 from support import NOW, PARTLY, Judging
 
 
@@ -90,6 +93,37 @@ def test_the_doctor_names_what_is_damaged_or_missing(settled: Judging) -> None:
         api.release_file(settled.project, settled.lead, "v1")
     api.export_release(settled.project, api.OPERATOR, None, now=NOW)  # the same content is the same file
     assert wrong(settled) == []
+
+
+@pytest.mark.parametrize("stored", ["{outside}", "../secret.txt", "releases/../../secret.txt", "releases/link.zip"])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_release_whose_file_lies_elsewhere_is_not_given_out(
+    settled: Judging, tmp_path: Path, stored: str, known: bool
+) -> None:
+    project, outside = settled.project, tmp_path / "secret.txt"
+    assert project.folder.parent == tmp_path
+    outside.write_text("nobody's business")
+    (project.folder / "releases").mkdir()
+    (project.folder / "releases" / "link.zip").symlink_to(outside)
+    file, sha256 = stored.format(outside=outside), hashlib.sha256(outside.read_bytes()).hexdigest() if known else None
+    with writing(project.store) as db:
+        manifest = '{"created_at": "2026-01-01"}'
+        digest = hashlib.sha256(manifest.encode()).hexdigest()
+        what = {"name": "v1", "notes": "", "file": file, "file_sha256": sha256, "at": NOW, "by": None}
+        releases.add(db, manifest, digest, **what)
+    assert wrong(settled) == [f"v1: {file} lies outside of releases/"]
+    assert found(settled)["v1"].megabytes is None
+    with pytest.raises(ProjectError, match="lies outside of the folder releases/"):
+        api.release_file(project, settled.lead, "v1")
+    with pytest.raises(ProjectError, match="lies outside of the folder releases/"):
+        api.release_changes(project, settled.lead, "v1", "v1")
+
+
+def test_a_release_whose_zip_was_changed_is_not_given_out(settled: Judging) -> None:
+    file = api.export_release(settled.project, api.OPERATOR, None, name="v1", now=NOW).place
+    file.write_bytes(b"another zip")
+    with pytest.raises(ProjectError, match="v1: .* is not the file that was made"):
+        api.release_file(settled.project, settled.lead, "v1")
 
 
 def test_two_leads_at_once_make_one_release(settled: Judging) -> None:
