@@ -23,6 +23,7 @@ from annotate_app.session.bodies import chunks as sent_chunks
 from annotate_app.session.guard import is_own_page, person_of
 from backend import api
 from backend.ground.arriving import own_folder
+from backend.ground.links import leads_out
 
 GIB = 2**30
 KEPT_FREE_BYTES = GIB
@@ -49,12 +50,12 @@ KINDS = {
 
 
 def sent_files(project: api.Project, kind: str) -> list[Path]:
-    """The files of a kind that were sent so far, by name."""
+    """The files of a kind that were sent so far, by name. Links out of the folder were sent by nobody."""
     folder = project.folder / KINDS[kind].folder
     if not folder.is_dir():
         return []
     files = (path for path in folder.iterdir() if path.suffix.lower() in KINDS[kind].extensions and path.is_file())
-    return sorted(path for path in files if not path.name.startswith("."))
+    return sorted(path for path in files if not path.name.startswith(".") and not leads_out(path, folder))
 
 
 class Uploads:

@@ -12,7 +12,7 @@ from av.video.frame import VideoFrame
 from backend.ground.errors import VideoUnreadable
 from backend.ground.saying import said
 from backend.media.limits import LARGEST_PIXELS
-from backend.media.sources import PICTURES, FrameFolder, frame_files
+from backend.media.sources import PICTURES, FrameFolder, frame_files, linked_frame
 
 _TICKS = 1000
 """Of its own time line from one frame to the next."""
@@ -36,14 +36,14 @@ class OpenFolder:
     """The frames of a folder, read one by one; stands where a file has its container and its picture stream.
 
     Raises:
-        VideoUnreadable: there is no such folder, it may not be read, or it holds no pictures.
+        VideoUnreadable: there is no such folder, it may not be read, it holds no pictures, or a link out of it.
     """
 
     sample_aspect_ratio = Fraction(1)
 
     def __init__(self, source: FrameFolder) -> None:
         try:
-            self.files = frame_files(source.path)
+            self.files, link = frame_files(source.path), linked_frame(source.path)
         except (FileNotFoundError, NotADirectoryError):
             raise VideoUnreadable(
                 said(
@@ -54,6 +54,14 @@ class OpenFolder:
             raise VideoUnreadable(
                 said("{name} {why}", name=source.name, why=said("may not be read: change its permissions"))
             ) from None
+        if link is not None:
+            raise VideoUnreadable(
+                said(
+                    "{name} {why}",
+                    name=source.name,
+                    why=said("holds a link out of the folder, {link}: put the picture itself there", link=link.name),
+                )
+            )
         if not self.files:
             raise VideoUnreadable(
                 said(

@@ -18,6 +18,7 @@ from av.video.stream import VideoStream
 
 from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
+from backend.ground.links import leads_out
 from backend.ground.saying import said
 from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.decode import (
@@ -169,21 +170,27 @@ def _both_ends(container: InputContainer, stream: VideoStream) -> Iterator[Packe
 class VideoFolder:
     """The videos under a folder, indexed once: those in it by their name, those below it as well.
 
-    A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file.
+    A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file. A link out of the folder
+    is none: whoever made the folder could bring in a private file of whoever reads it. The folder itself may be a link.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._paths: dict[str, list[Path]] = defaultdict(list)
-        files, folders = _videos_below(folder)
+        files, folders, links = _videos_below(folder)
         for path in sorted(files, key=lambda path: (EXTENSIONS.index(path.suffix.lower()), path)):
-            relative = path.relative_to(folder)
-            for name in {path.name, path.stem, relative.as_posix(), relative.with_suffix("").as_posix()}:
+            for name in _names(path, folder):
                 self._paths[name].append(path)
         for path in sorted(folders):
             for name in {path.name, path.relative_to(folder).as_posix()}:
                 self._paths[name].append(path)
         self._videos = {*files, *folders}
+        self._links = {path: _names(path, folder) for path in sorted(links)}
+
+    @property
+    def links(self) -> tuple[Path, ...]:
+        """Links out of the folder that are named like a video, or lead to a folder; they are not followed."""
+        return tuple(self._links)
 
     @property
     def videos(self) -> frozenset[Path]:
@@ -206,7 +213,7 @@ class VideoFolder:
         but no file has (`dog.avi` for `dog.mp4`) is passed over.
 
         Raises:
-            VideoUnreadable: no such file, or several of that name in different subfolders.
+            VideoUnreadable: no such file, several of that name in different subfolders, or a link out of the folder.
         """
         names = [name]
         if PurePosixPath(name).suffix.lower() in EXTENSIONS:
@@ -227,21 +234,39 @@ class VideoFolder:
                 )
             if paths:
                 return paths[0]
-        raise VideoUnreadable(
-            said("{name}: {why}", name=name, why=said("no video file in {folder}", folder=self._folder))
-        )
+        linked = any(candidate in known for candidate in names for known in self._links.values())
+        why = LINK_OUT if linked else said("no video file in {folder}", folder=self._folder)
+        raise VideoUnreadable(said("{name}: {why}", name=name, why=why))
 
 
-def _videos_below(folder: Path) -> tuple[set[Path], set[Path]]:
-    """The video files in and below a folder, and the folders of frames below it."""
+LINK_OUT = said(
+    "is a link out of the folder, which is not followed: put the file itself there, or name the folder in which it lies"
+)
+
+
+def _names(path: Path, folder: Path) -> set[str]:
+    """What annotations may call a file in a folder."""
+    relative = path.relative_to(folder)
+    return {path.name, path.stem, relative.as_posix(), relative.with_suffix("").as_posix()}
+
+
+def _videos_below(folder: Path) -> tuple[set[Path], set[Path], set[Path]]:
+    """The video files in and below a folder, the folders of frames below it, and the links out of it."""
     files: set[Path] = set()
     folders: set[Path] = set()
-    for at, _, names in os.walk(folder):
+    links: set[Path] = set()
+    for at, below, names in os.walk(folder):
         here = Path(at)
+        links |= {here / name for name in below if not name.startswith(".") and _is_link_out(here / name, folder)}
         # Files named .something are what file managers leave beside the real ones.
         named = [name for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith(".")]
         found = {path for name in named if (path := here / name).is_file()}
-        files |= found
+        links |= (out := {path for path in found if _is_link_out(path, folder)})
+        files |= found - out
         if not found and here != folder and any(map(is_picture, names)):
             folders.add(here)
-    return files, folders
+    return files, folders, links
+
+
+def _is_link_out(path: Path, folder: Path) -> bool:
+    return path.is_symlink() and leads_out(path, folder)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from backend.ground.addresses import SCHEMES, Address, Place
+from backend.ground.links import leads_out
 from backend.ground.saying import said
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
@@ -104,6 +105,13 @@ def frame_files(folder: Path) -> list[Path | None]:
         return list(files)
     by_number = dict(zip(numbers, files, strict=True))
     return [by_number.get(number) for number in range(first, last + 1)]
+
+
+def linked_frame(folder: Path) -> Path | None:
+    """Return a frame that is a link out of the folder, which could show a private picture; None where there is none."""
+    with os.scandir(folder) as entries:
+        links = sorted(entry.name for entry in entries if is_picture(entry.name) and entry.is_symlink())
+    return next((folder / name for name in links if leads_out(folder / name, folder)), None)
 
 
 def _in_order(name: str) -> tuple[list[tuple[int, str]], str]:

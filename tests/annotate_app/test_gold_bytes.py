@@ -175,11 +175,12 @@ def walk(made: tuple[Path, Path, str], to: Path, act: Callable[[Twin], None]) ->
     for folder in made[:2]:
         copy = shutil.copytree(folder, to / folder.name, ignore=shutil.ignore_patterns("cache"))
         # The same clips: two cuts of one moment may differ in a few bytes.
-        (copy / "cache").symlink_to(made[0].parent / "clips", target_is_directory=True)
+        shutil.copytree(made[0].parent / "clips", copy / "cache")
         with serving(copy, made[2]) as twin:
             act(twin)
             twin.heard.append(asdict(api.my_work(twin.project, twin.me(), now=twin.at[0] + HOUR)))
         twins.append(twin)
+        shutil.copytree(copy / "cache", made[0].parent / "clips", dirs_exist_ok=True)
     return twins
 
 

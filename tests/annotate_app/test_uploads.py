@@ -52,6 +52,14 @@ def send(
     return answer.status_code, answer.json()["message"] if answer.content else ""
 
 
+def test_links_out_of_the_project_count_as_sent_by_nobody(project: api.Project, tmp_path: Path) -> None:
+    (project.folder / "files").mkdir()
+    (tmp_path / "private.csv").write_text("a")
+    (project.folder / "files" / "own.csv").write_text("a")
+    (project.folder / "files" / "theirs.csv").symlink_to(tmp_path / "private.csv")
+    assert [file.name for file in sent_files(project, "files")] == ["own.csv"]
+
+
 def send_in_parts(project: api.Project, name: str, parts: list[bytes], *, goes_away: bool = False) -> tuple[int, str]:
     """What the route answers to a body that comes in parts, perhaps not to its end; the test client sends it whole."""
     messages = [{"type": "http.request", "body": part, "more_body": True} for part in parts]

@@ -200,7 +200,7 @@ def walk_project(folder: Path, moments: list[Moment]) -> tuple[api.Project, floa
     rows: list[dict[str, Any]] = []
     lengths: list[float] = []
     for source in videos:
-        (folder / "videos" / source.name).symlink_to(source)
+        shutil.copy(source, folder / "videos" / source.name)
     place = 0
     while len(rows) < WALKED:
         source = videos[place % len(videos)]

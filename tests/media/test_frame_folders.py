@@ -193,3 +193,19 @@ def test_another_content_is_noticed(tmp_path: Path) -> None:
     (moved / "00003.jpg").write_bytes((moved / "00002.jpg").read_bytes())
     with pytest.raises(VideoUnreadable, match="cat has changed since it was taken into the project"):
         require_unchanged(moved, identity)
+
+
+def test_a_frame_that_is_a_link_out_of_its_folder_is_not_shown(tmp_path: Path) -> None:
+    folder, other = frames(tmp_path / "v", [0, 1, 2]), frames(tmp_path / "private", [9])
+    (folder / "00003.jpg").symlink_to("00001.jpg")
+    assert measured(folder).frames == 4
+    (folder / "00004.jpg").symlink_to(other / "00009.jpg")
+    for act in (
+        probe,
+        lambda source: film_strip(source, 0.0, 1.0),
+        lambda source: cut(source, 0.0, 2.0, tmp_path / "c.mp4"),
+    ):
+        with pytest.raises(VideoUnreadable, match=r"^v holds a link out of the folder, 00004\.jpg: put the picture"):
+            act(folder)
+    with pytest.raises(VideoUnreadable, match="link out of the folder"):
+        require_unchanged(FrameFolder(folder), "0" * 64)

@@ -174,3 +174,24 @@ def test_a_title_in_another_encoding_does_not_matter(tmp_path: Path) -> None:
     assert b"Lavf" in content
     path.write_bytes(content.replace(b"Lavf", b"L\xe4vf"))
     assert probe(path).duration_s == pytest.approx(0.4)
+
+
+def test_links_out_of_a_folder_are_no_videos_of_it_and_are_named(tmp_path: Path) -> None:
+    outside, folder = tmp_path / "outside", tmp_path / "folder"
+    touch(outside / "private.mp4", outside / "frames" / "1.jpg", folder / "deep" / "own.mp4", folder / "blobs" / "b1")
+    (folder / "a.mp4").symlink_to(outside / "private.mp4")
+    (folder / "deep" / "frames").symlink_to(outside / "frames")
+    (folder / "within.mp4").symlink_to("blobs/b1")
+    (tmp_path / "named").symlink_to(folder)
+    for named in (folder, tmp_path / "named"):
+        found = VideoFolder(named)
+        assert found.videos == {named / "deep" / "own.mp4", named / "within.mp4"}
+        assert sorted(found.named()) == ["deep/own", "within"]
+        assert found.links == (named / "a.mp4", named / "deep" / "frames")
+        for name in ("a", "a.mp4", "a.avi", "frames", "deep/frames"):
+            with pytest.raises(
+                VideoUnreadable, match=rf"^{name}: is a link out of the folder, .*: put the file itself"
+            ):
+                found.find(name)
+    touch(folder / "deep" / "a.mp4")
+    assert VideoFolder(folder).find("a") == folder / "deep" / "a.mp4"

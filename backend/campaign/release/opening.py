@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from backend.ground.errors import InputError
+from backend.ground.links import require_own
 from backend.ground.reading import LARGEST_UNPACKED
 from backend.ground.saying import said
 
@@ -74,11 +75,13 @@ def opened(path: Path) -> Iterator[ReleaseFiles]:
     """The files of a release folder or zip.
 
     Raises:
-        InputError: it is neither, or empty.
+        InputError: it is neither, or empty, or a file of it is a link out of the folder.
     """
     if path.is_dir():
         places = {
-            file.relative_to(path).as_posix(): _opener(file) for file in sorted(path.rglob("*")) if file.is_file()
+            file.relative_to(path).as_posix(): _opener(require_own(file, path))
+            for file in sorted(path.rglob("*"))
+            if file.is_file()
         }
         yield _found(path, path.resolve().name, places)
         return

@@ -13,6 +13,7 @@ import msgspec
 
 from backend.campaign.statistics.model import Holdings, Span
 from backend.ground.errors import InputError
+from backend.ground.links import require_own
 from backend.ground.progress import Steps
 from backend.ground.reading import bytes_of
 from backend.ground.undecodable import UNDECODABLE
@@ -35,10 +36,14 @@ class _Query(msgspec.Struct):
 
 
 def query_files(folder: Path) -> list[Path]:
-    """The files with queries that are read of a release folder; none if it is no release."""
+    """The files with queries that are read of a release folder; none if it is no release.
+
+    Raises:
+        InputError: one is a link out of the folder.
+    """
     found = [folder / name for name in _GRADED if (folder / name).is_file()]
     sizes = {int(size[1]): path for path in folder.glob("train_top*.json") if (size := _TRAIN.fullmatch(path.name))}
-    return [*found, sizes[max(sizes)]] if sizes else found
+    return [require_own(path, folder) for path in ([*found, sizes[max(sizes)]] if sizes else found)]
 
 
 def read(folder: Path, *, progress: Steps | None = None) -> Holdings:
@@ -51,7 +56,7 @@ def read(folder: Path, *, progress: Steps | None = None) -> Holdings:
     queries: dict[str, list[str]] = {}
     pairs: Counter[Span] = Counter()
     durations: dict[str, float | None] = {}
-    videos = folder / VIDEOS_FILE
+    videos = require_own(folder / VIDEOS_FILE, folder)
     if videos.is_file():
         for video, (duration_s, _) in _decoded(videos, dict[str, tuple[float, int]]).items():
             durations[video] = duration_s

@@ -6,7 +6,7 @@ A video is its content: it is found again under another name or in another folde
 not taken for it unless somebody says so.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,12 +24,13 @@ from backend.campaign.videos import rows
 from backend.campaign.videos.model import LookReport, VideoState
 from backend.ground.addresses import Address, Place
 from backend.ground.errors import InputError, Problem, VideoUnreadable
+from backend.ground.links import leads_out
 from backend.ground.progress import Steps
 from backend.ground.saying import said
 from backend.ground.where import Where
-from backend.media.content import changed_words
+from backend.media.content import changed_words, sha256_of
 from backend.media.facts import VideoFacts
-from backend.media.probe import VideoFolder
+from backend.media.probe import EXTENSIONS, VideoFolder
 from backend.media.sources import USUAL_FPS, Source, place_of_video, source_at
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -158,9 +159,21 @@ def _find(
     def folders() -> list[VideoFolder]:
         return [VideoFolder(one) for one in ([folder] if folder else _roots(places.values()))]
 
+    @cache
+    def proven() -> list[VideoFolder]:
+        return [VideoFolder(one) for one in _roots(_proven(places, contents))]
+
     lying: dict[str, Source] = {}
+    path: Place | None
     for name in names:
-        path = places[name] if name in places and _there(places[name]) else _by_name(name, folders())
+        # A stranger's database could name any file of this machine: without the content that goes with it, a path, and
+        # the folder that it leads to, count for nothing.
+        if name not in contents:
+            path = _by_name(name, folders() if folder else proven())
+        elif name in places and _there(project, places[name]):
+            path = places[name]
+        else:
+            path = _by_name(name, folders())
         if path is not None:
             lying[name] = source_at(path, contents[name].fps if name in contents else fps)
     measured = measure(project, lying, decode=decode, where=where, progress=progress)
@@ -186,9 +199,26 @@ def _find(
     return _Found(well, changed, troubles, tuple(moved), measured.decoded)
 
 
-def _there(place: Place) -> bool:
-    """Whether to measure it; what lies at an address is asked then."""
-    return isinstance(place, Address) or place.exists()
+def _there(project: Project, place: Place) -> bool:
+    """Whether to measure it; what lies at an address is asked then, and a link out of the project is not followed."""
+    if isinstance(place, Address):
+        return True
+    return place.exists() and not (place.is_relative_to(project.folder) and leads_out(place, project.folder))
+
+
+def _proven(places: Mapping[str, Place], contents: Mapping[str, corpus.Content]) -> Iterator[Path]:
+    """Yield a video of each folder in which one lies that has the content which the project knows."""
+    done: set[Path] = set()
+    for name, content in contents.items():
+        place = places.get(name)
+        if not isinstance(place, Path) or place.parent in done:
+            continue
+        with suppress(OSError, VideoUnreadable):
+            if (place.is_dir() or place.suffix.lower() in EXTENSIONS) and (
+                sha256_of(source_at(place, content.fps)) == content.sha256
+            ):
+                done.add(place.parent)
+                yield place
 
 
 def _roots(videos: Iterable[Place]) -> list[Path]:

@@ -76,6 +76,23 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_taken(project: api.Project,
     ]
 
 
+def test_links_out_of_the_folder_are_told_and_the_rest_is_taken(
+    project: api.Project, folder: Path, tmp_path: Path
+) -> None:
+    shutil.copy(DEMO / "cafe_meeting.mp4", tmp_path / "private.mp4")
+    (folder / "a.mp4").symlink_to(tmp_path / "private.mp4")
+    report = register(project, folder)
+    assert [video.name for video in report.videos] == ["deep/park", "dog"]
+    assert [str(problem) for problem in report.problems] == [
+        "a.mp4: is a link out of the folder, which is not followed: put the file itself there, or name the folder in "
+        "which it lies"
+    ]
+    shutil.rmtree(folder / "deep")
+    (folder / "dog.mp4").unlink()
+    with pytest.raises(InputError, match=r"a\.mp4: is a link out of the folder"):
+        register(project, folder)
+
+
 def test_nothing_is_written_where_nothing_can_be_taken(project: api.Project, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a folder"):
         register(project, tmp_path / "nowhere")

@@ -122,7 +122,7 @@ def test_a_release_whose_file_lies_elsewhere_is_not_given_out(
 def test_a_release_whose_zip_was_changed_is_not_given_out(settled: Judging) -> None:
     file = api.export_release(settled.project, api.OPERATOR, None, name="v1", now=NOW).place
     file.write_bytes(b"another zip")
-    with pytest.raises(ProjectError, match="v1: .* is not the file that was made"):
+    with pytest.raises(ProjectError, match=r"v1: .* is not the file that was made"):
         api.release_file(settled.project, settled.lead, "v1")
 
 

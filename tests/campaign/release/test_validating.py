@@ -78,6 +78,18 @@ def told(folder: Path) -> list[str]:
     return [str(problem) for problem in api.validate_release(folder).problems]
 
 
+def test_a_release_folder_with_a_link_out_of_it_is_refused(release: Path, tmp_path: Path) -> None:
+    (release / "val.json").rename(tmp_path / "private.json")
+    (release / "val.json").symlink_to(tmp_path / "private.json")
+    for act in (
+        lambda: api.validate_release(release),
+        lambda: api.import_release(release, tmp_path / "again", encoder="minilm", now=NOW),
+        lambda: api.release_statistics(release),
+    ):
+        with pytest.raises(InputError, match=r"val\.json: is a link out of the folder, which is not followed"):
+            act()
+
+
 def test_a_release_as_it_was_made_is_clean_as_a_folder_and_as_a_zip(release: Path, tmp_path: Path) -> None:
     report = api.validate_release(release)
     assert (report.problems, report.count, report.clean) == ([], 0, True)

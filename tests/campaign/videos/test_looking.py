@@ -218,3 +218,27 @@ def test_the_doctor_sees_that_a_file_is_another_one(judging: Judging, folder: Pa
     [finding] = api.doctor(judging.project, now=NOW).findings
     assert finding.check == "videos"
     assert any("another size" in example for example in finding.examples)
+
+
+def test_a_database_that_names_a_private_file_without_its_content_brings_nothing_in(
+    judging: Judging, folder: Path, films: Path, tmp_path: Path
+) -> None:
+    """Frames of it would be shown: it would count as a video that was found for the first time."""
+    private = tmp_path / "private"
+    private.mkdir()
+    shutil.copy(films / f"v{COUNT}.mp4", private / "v0.mp4")
+    shutil.copy(films / f"v{COUNT}.mp4", private / "v1.mp4")
+    (judging.project.folder / "v2.mp4").symlink_to(private / "v1.mp4")
+    (folder / "v1.mp4").unlink()
+    judging.project.store.db.conn.execute(
+        "UPDATE video SET path = ?, sha256 = NULL WHERE name = 'v0'", [str(private / "v0.mp4")]
+    )
+    judging.project.store.db.conn.execute("UPDATE video SET path = NULL, sha256 = NULL WHERE name = 'v1'")
+    judging.project.store.db.conn.execute("UPDATE video SET path = 'v2.mp4' WHERE name = 'v2'")
+    (folder / "v0.mp4").unlink()
+    report = look(judging)
+    assert [(one.video, one.trouble) for one in report.wrong] == [("v0", Trouble.MISSING), ("v1", Trouble.MISSING)]
+    assert [name for name, _ in report.moved] == ["v2"]
+    shutil.copy(films / "v1.mp4", folder / "v1.mp4")
+    assert [one.video for one in look(judging).wrong] == ["v0"]  # where the others lie, by its name
+    assert look(judging, videos=private).wrong == ()  # the lead has named the folder
