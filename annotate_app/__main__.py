@@ -10,12 +10,14 @@ from pathlib import Path
 
 from annotate_app.server import logs, stopping
 from backend.ground.logs import LOG_VARIABLE, LogForm
+from backend.ground.private import private_umask
 
 APP = Path(__file__).with_name("asgi.py")
 
 
 def main() -> None:
     """Hand over to Streamlit, which hands over to uvicorn; both are imported when the log has begun."""
+    os.umask(private_umask())  # it writes into the project alone; what people save elsewhere their browsers write
     form = LogForm(os.environ.get(LOG_VARIABLE) or LogForm.TEXT)
     for number in stopping.SIGNALS:
         signal.signal(number, stopping.leave)

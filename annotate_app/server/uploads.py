@@ -24,6 +24,7 @@ from annotate_app.session.guard import is_own_page, person_of
 from backend import api
 from backend.ground.arriving import own_folder
 from backend.ground.links import leads_out
+from backend.ground.private import make_private, make_private_folder
 
 GIB = 2**30
 KEPT_FREE_BYTES = GIB
@@ -109,7 +110,7 @@ class Uploads:
             return refused(413, _too_large(kind, name))
         target = project.folder / kind.folder / name
         try:
-            target.parent.mkdir(exist_ok=True)
+            make_private_folder(target.parent)
         except OSError as error:
             return refused(500, tr("{name} cannot be written ({strerror}).", name=name, strerror=error.strerror))
         if target.exists():
@@ -137,6 +138,7 @@ class Uploads:
             await run_in_threadpool(part.close)
             if target.exists():  # somebody else sent one meanwhile
                 return refused(409, _there(name))
+            make_private(Path(part.name))
             Path(part.name).replace(target)
         return Response(status_code=201)
 

@@ -12,6 +12,7 @@ from backend.campaign.steering.cutting import ClipsReport
 from backend.campaign.steering.model import QueryStuck, Stuck, Wait, WorkProgress
 from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
+from backend.ground.private import make_private_folder
 from backend.ground.progress import Steps
 from backend.ground.saying import said
 from backend.ground.where import HERE, Where
@@ -68,7 +69,7 @@ def backup_now(project: Project, lead: Person, *, now: float) -> Path:
     gate.lead_of(project.store, lead)
     file = project.folder / BACKUPS / datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S.db")
     try:
-        file.parent.mkdir(exist_ok=True)
+        make_private_folder(file.parent)
     except OSError as error:
         raise ProjectError(
             said("cannot make the folder {parent}: {strerror}", parent=file.parent, strerror=error.strerror)

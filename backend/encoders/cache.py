@@ -18,6 +18,7 @@ import numpy.typing as npt
 from backend.encoders.lengths import longest_first
 from backend.encoders.sentence import Encoder, FloatArray
 from backend.ground.parallel import each_unit
+from backend.ground.private import make_private, make_private_folder
 from backend.ground.progress import Steps
 from backend.ground.where import where_of
 
@@ -114,7 +115,7 @@ def _write(place: Path, records: npt.NDArray[Any]) -> None:
 
 def keep_array(path: Path, array: npt.NDArray[Any]) -> None:
     """Write an array to a `.npy` file: whole, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     unfinished = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         with unfinished.open("wb") as stream:
@@ -122,6 +123,7 @@ def keep_array(path: Path, array: npt.NDArray[Any]) -> None:
             stream.flush()
             # Without this a power cut may leave the name in place and the contents empty.
             os.fsync(stream.fileno())
+        make_private(unfinished)
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -23,7 +23,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     while True:
         if path.is_symlink():  # no lock of ours: opening it would make its target
             path.unlink(missing_ok=True)
-        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o644)
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
             # The holder before us removed the file it had locked: a later comer may be locking a new one.

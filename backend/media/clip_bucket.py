@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from backend.ground.errors import StorageUnavailable, VideoUnreadable
+from backend.ground.private import make_private, make_private_folder
 from backend.ground.saying import joined, kept, recalled, said
 from backend.media.jobs import MEDIA_TYPES, ClipCache, ClipJob, part_of
 from backend.media.storage import store_at, told
@@ -44,6 +45,7 @@ def brought(job: ClipJob, now: float) -> bool:
             with part.open("wb") as file:
                 for chunk in store.get(key).stream():
                     file.write(chunk)
+            make_private(part)
             part.replace(job.path)
         finally:
             part.unlink(missing_ok=True)
@@ -172,7 +174,8 @@ def _write(cache: ClipCache, doing: Doing, message: str, now: float) -> None:
     note = _note(cache, doing)
     part = part_of(note)
     with suppress(OSError):  # a full disk is told elsewhere
-        note.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(note.parent)
         part.write_text(kept(message), encoding="utf-8")
+        make_private(part)
         os.utime(part, (now, now))
         part.replace(note)

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from backend.ground.errors import NoRoom
 from backend.ground.locking import locked
+from backend.ground.private import make_private, make_private_folder
 from backend.ground.saying import said
 from backend.media import clip_bucket
 from backend.media.cut import cut
@@ -81,13 +82,14 @@ def with_room(cache: ClipCache, make: Callable[[], Made], now: Callable[[], floa
 
 
 def _ensure(job: ClipJob, now: Callable[[], float]) -> None:
-    job.path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(job.path.parent)
     with locked(job.path.with_suffix(".lock")):
         if not is_cut(job, now()):
             if not clip_bucket.brought(job, now()):
                 require_unchanged(job.source, job.identity)
                 with within_bounds(job.source, job.end_s - job.start_s):
                     _make(job)
+                make_private(job.path)
                 clip_bucket.stored(job, now())
             is_cut(job, now())
             _evict(job.cache, job.cache.max_bytes, now(), newest=job.path)

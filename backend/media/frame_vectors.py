@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from backend.ground.errors import VideoUnreadable
 from backend.ground.parallel import run_units
+from backend.ground.private import make_private_folder
 from backend.ground.progress import Steps
 from backend.ground.where import HERE, where_of
 from backend.media.content import sha256_of
@@ -54,7 +55,7 @@ def keep_frames(
     if where == HERE:
         return
     units = list(videos)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     run_units(
         _kept,
         (model, per_s, folder),

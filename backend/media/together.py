@@ -7,6 +7,7 @@ decoded already, going on costs fewer frames than beginning again: only then mom
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -15,6 +16,7 @@ from pathlib import Path
 from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
 from backend.ground.parallel import each_unit
+from backend.ground.private import make_private, make_private_folder
 from backend.ground.progress import Steps
 from backend.ground.where import HERE, Where
 from backend.media import clip_bucket
@@ -67,7 +69,7 @@ def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps |
     cache = missing[0].cache
     room = _Room(cache.max_bytes - held_bytes(cache))
     units = takewhile(lambda _: room.left > 0, _units(missing))
-    cache.folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(cache.folder)
     sees = paths_of(job.source for job in missing)
     kept = not any(isinstance(job.source, Address) for job in missing) and cache.bucket is None
     cutting = each_unit(
@@ -191,5 +193,8 @@ def _cut_here(jobs: list[ClipJob]) -> list[Told]:
     found: list[Told] = []
     for group in groups(spans, starts_s):
         told = with_room(cache, partial(cut_together, source, group, cache.profile))
+        for span in group:
+            with suppress(FileNotFoundError):  # what cannot be cut is told; what was cut may have made room already
+                make_private(span.out)
         found += [(by_path[span.out], one) for span, one in zip(group, told, strict=True)]
     return found

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from backend.ground.arriving import own_folder
 from backend.ground.errors import ProjectError, ReelRankError, StoreUnavailable
+from backend.ground.private import make_private_file
 from backend.ground.saying import said
 from backend.store.sqlite import READ_ERRORS, damage, damaged, is_damage
 
@@ -17,13 +18,17 @@ COMPANIONS = ("-wal", "-shm", "-journal")
 
 @contextmanager
 def arriving(target: Path) -> Iterator[Path]:
-    """A file to fill that becomes `target` once it is whole and on the disk; nothing is left of a failure."""
+    """A file to fill that becomes `target` once it is whole and on the disk; nothing is left of a failure.
+
+    It is its owner's alone, also outside of a project: all of these hold passwords, or what people wrote.
+    """
     if not target.parent.is_dir():
         raise ProjectError(
             said("{target} cannot be written: {parent} is not a folder", target=target, parent=target.parent)
         )
     with _told(target), own_folder(target) as own:
         part = own / target.name
+        make_private_file(part)
         yield part
         sync(part)
         part.replace(target)
@@ -40,6 +45,7 @@ def beside(path: Path) -> Iterator[Path]:
     _remove(part)
     try:
         with _told(part):
+            make_private_file(part)
             yield part
     finally:
         _remove(part)

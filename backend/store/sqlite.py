@@ -10,11 +10,12 @@ because SQLite lets those who wait sleep in steps of up to 100 ms.
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.ground.private import make_private_file
 from backend.ground.saying import said
 from backend.store.engine import Database, SqliteDatabase
 from backend.store.foreign import Thing, require_known, things
@@ -165,6 +166,8 @@ def create(path: Path) -> SqliteStore:
         )
     store = SqliteStore(path)
     try:
+        with suppress(OSError):  # which SQLite meets, too, and says in its own way
+            make_private_file(path)  # what SQLite puts beside it gets the same permissions
         with _told(path), closing(fresh()) as made:
             made.conn.backup(store.db.conn)
     except BaseException:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.ground.private import make_private
 from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Store
@@ -117,6 +118,7 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
         for companion in ("", "-wal"):  # whoever copied a live file by hand has a -wal beside it
             if (source := file.with_name(file.name + companion)).exists():
                 shutil.copyfile(source, part.with_name(part.name + companion))
+                make_private(part.with_name(part.name + companion))
         pending = _require_ours(part, file)
         with closing(sqlite3.connect(part, isolation_level=None)) as new:
             payload = {"file": file.name, "kept": kept.name if kept else None}

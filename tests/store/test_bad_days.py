@@ -209,6 +209,7 @@ def test_a_folder_that_cannot_be_written_is_named_and_nothing_changes(
     assert str(read_only.project.folder) in str(told.value)
     assert any(word in str(told.value) for word in ("writable", "cannot write", "cannot be written"))
     assert {path.name for path in read_only.project.folder.iterdir()} == there
+    read_only.project.folder.chmod(0o700)  # the doctor would name what others may read
     require_all_saved_and_well(read_only, {"before": 3})
 
 

@@ -27,12 +27,14 @@ from backend.campaign.people import accounts as people
 from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
 from backend.campaign.project.folder import Project
+from backend.campaign.project.places import require_inside
 from backend.campaign.queries import drawing as queries
 from backend.campaign.queries.model import DrawOptions
 from backend.campaign.review.rows import reviews
 from backend.campaign.tutorial import choosing as tutorial
 from backend.encoders import sentence
 from backend.ground.ids import QueryId
+from backend.ground.private import make_private, make_private_folder
 from backend.ground.progress import Progress, named
 
 LEAD = "Lea"
@@ -56,9 +58,11 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
     spec = sentence.resolve("minilm")
     encoder = sentence.load(spec)
     kept, videos = clips.folder(), folder / "videos"
-    videos.mkdir(parents=True, exist_ok=True)
+    require_inside(folder)
+    make_private_folder(videos)
     for clip in kept.glob("*.mp4"):
         shutil.copyfile(clip, videos / clip.name)
+        make_private(videos / clip.name)
     project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, cast=clips.cast())
     corpus.import_file(
         project,

@@ -20,9 +20,11 @@ from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Verdict
 from backend.campaign.project.folder import Project
+from backend.campaign.project.places import entries
 from backend.campaign.release import keeping
 from backend.ground import arriving
 from backend.ground.links import leads_out
+from backend.ground.private import close_to_others, open_to_others, private_umask
 from backend.media.content import size_of
 from backend.media.jobs import (
     FINISHED,
@@ -223,6 +225,20 @@ def _remove_left_behind(project: Project, now: float) -> None:
         shutil.rmtree(project.folder / name, ignore_errors=True)
 
 
+def _read_by_others(project: Project, db: Database, now: float) -> Iterable[str]:
+    """Files and folders of the project that others than its user may use; none if nobody else gets into its folder."""
+    if project.folder.stat().st_mode & private_umask() & 0o011:
+        found = {place for place in entries(project.folder) if open_to_others(place)}
+        yield from sorted(place.relative_to(project.folder).as_posix() for place in found)
+
+
+def _close_to_others(project: Project, now: float) -> None:
+    with reading(project.store) as db:
+        found = list(_read_by_others(project, db, now))
+    for name in found:
+        close_to_others(project.folder / name)
+
+
 def _rebuild_consensus(project: Project, now: float) -> None:
     with writing(project.store) as db:
         consensus.rebuild(project.store)
@@ -384,6 +400,14 @@ CHECKS = (
         "written there for an hour. --repair removes them.",
         _left_behind,
         _remove_left_behind,
+    ),
+    Check(
+        "read by others",
+        "Other users of this machine may read or change these files and folders: the database has sessions, and "
+        "settings may have passwords. --repair leaves them to their owner. If a group shares the project, set "
+        "REELRANK_UMASK=007 (see docs/operations.md).",
+        _read_by_others,
+        _close_to_others,
     ),
     Check(
         "videos",

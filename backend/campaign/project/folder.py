@@ -31,6 +31,7 @@ from backend.campaign.project.settings_file import (
 )
 from backend.ground.addresses import Address, Place
 from backend.ground.errors import ProjectError
+from backend.ground.private import make_private_folder
 from backend.ground.saying import said
 from backend.media.facts import VideoFacts
 from backend.media.jobs import ClipCache, Profile
@@ -106,7 +107,7 @@ def create(
     require_inside(folder)
     require_none(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
     except OSError as error:
         raise ProjectError(
             said("cannot write to {folder}: {strerror}", folder=folder, strerror=error.strerror)

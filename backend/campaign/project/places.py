@@ -26,6 +26,7 @@ PLACES = (
     "cache/embeddings/*",
     "releases",
     "backups",
+    "backups/*",
     "videos",
     "files",
     "pooled",
@@ -39,7 +40,7 @@ def require_inside(folder: Path) -> None:
     Raises:
         ProjectError: one of `PLACES` is a link out of the folder.
     """
-    for place in _entries(folder):
+    for place in entries(folder):
         if os.path.islink(place) and leads_out(place, folder):
             raise ProjectError(
                 said(
@@ -51,7 +52,8 @@ def require_inside(folder: Path) -> None:
             )
 
 
-def _entries(folder: Path) -> Iterator[Path]:
+def entries(folder: Path) -> Iterator[Path]:
+    """Yield all `PLACES` of a project, there or not."""
     for place in PLACES:
         path = folder / place
         if "*" not in path.name:

@@ -31,6 +31,7 @@ from backend.campaign.review.rows import reviews
 from backend.encoders.sentence import Encoder
 from backend.ground.arriving import new_files, new_folder, require_new_file, require_new_folder
 from backend.ground.errors import ProjectError
+from backend.ground.private import make_private_folder
 from backend.ground.progress import Progress
 from backend.ground.saying import as_text, said
 from backend.ground.text_files import csv_text
@@ -152,6 +153,7 @@ def freeze(
 def _staging(project: Project) -> Iterator[Path]:
     """A folder to make a release in that is only kept; it goes with all that is in it."""
     folder = project.folder / keeping.FOLDER
+    make_private_folder(folder)
     with new_files(folder) as own:
         part = own / "part"
         part.mkdir()

@@ -19,6 +19,7 @@ from backend.campaign.release.model import Adjudicated, KeptRelease, ReleaseRow
 from backend.ground.arriving import new_files
 from backend.ground.errors import ProjectError
 from backend.ground.links import leads_out
+from backend.ground.private import make_private, make_private_folder
 from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Database, reading, writing
@@ -69,8 +70,10 @@ def proper_notes(notes: str) -> str:
 def keep(project: Project, part: Path, sha256: str) -> tuple[Path, str]:
     """Put a release that lies in a folder among the kept ones: its zip, and the SHA-256 of that."""
     folder, root = project.folder / FOLDER, root_name(project.name, sha256)
+    make_private_folder(folder)
     with new_files(folder) as own:
         pack(part, own / f"{root}.zip", root)
+        make_private(own / f"{root}.zip")
         digest = _sha256(own / f"{root}.zip")
     return folder / f"{root}.zip", digest
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from backend.campaign.project.folder import Project
 from backend.ground.errors import StoreUnavailable
+from backend.ground.private import make_private_folder
 from backend.media.jobs import ClipCache
 from backend.store.connection import Store, has_our_schema
 
@@ -38,7 +39,7 @@ def _in_database(store: Store) -> list[Lacking]:
 
 def _in_clips(clips: ClipCache) -> list[Lacking]:
     try:
-        clips.folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(clips.folder)
         with tempfile.TemporaryFile(dir=clips.folder) as tried:
             tried.write(b"x" * 4096)  # a full disk takes an empty file
             tried.flush()
