@@ -15,7 +15,7 @@ from pathlib import Path
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.ground.saying import said
-from backend.store import events
+from backend.store import events, secret
 from backend.store.connection import Store
 from backend.store.dumping import ENDING
 from backend.store.engine import Database, SqliteDatabase
@@ -68,6 +68,7 @@ def backup(store: Store, target: Path) -> None:
         fold(part)
         if wrong := damage_of(part):
             raise damaged(store.place, wrong)
+        secret.remove(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
             if (source := file.with_name(file.name + companion)).exists():
                 shutil.copyfile(source, part.with_name(part.name + companion))
         pending = _require_ours(part, file)
+        secret.remove(part)  # a file copied by hand has one, and whoever has the file knows it
         with closing(sqlite3.connect(part, isolation_level=None)) as new:
             payload = {"file": file.name, "kept": kept.name if kept else None}
             events.record(
@@ -175,7 +177,7 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
         if wrong := damage(present):
             raise damaged(path, wrong)
         _keep(present, kept)
-        shutil.copyfile(kept, part)
+        copy(present, part)
         _upgrade(part, derive)
         _put(part, present)
     return pending, kept
@@ -194,9 +196,11 @@ def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
 
 
 def _keep(present: sqlite3.Connection, kept: Path) -> None:
-    """Copy the present state beside it, also when it is damaged."""
+    """Copy the present state beside it: byte for byte when it is damaged, else without the campaign's secret."""
     with arriving(kept) as part:
         copy(present, part)
+        if not damage_of(part):
+            secret.remove(part)
 
 
 def _put(part: Path, present: sqlite3.Connection) -> None:
