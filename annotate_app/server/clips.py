@@ -1,11 +1,15 @@
 """A clip for whoever may see it: found, cut if it is not there yet, and sent whole or by Range."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Mapping
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from annotate_app.language import retold
 from annotate_app.server import metrics
@@ -14,8 +18,32 @@ from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import VideoUnreadable
 
-FOR_AN_HOUR = "private, max-age=3600"
-"""For an address whose clip never changes; another person on the same computer has to ask again."""
+ASKED_AGAIN = "private, no-cache"
+"""A browser may keep the answer, but asks before each use: the session is checked, then 304 sends no content."""
+
+
+class ClipFile(FileResponse):
+    """A file with the ETag in its headers that answers 304 to a browser which has it, and sends parts of it.
+
+    It has no Last-Modified: using a clip touches its file, so the time would tell when somebody else watched it.
+    """
+
+    def set_stat_headers(self, stat_result: os.stat_result) -> None:
+        """Add the length alone."""
+        self.headers.setdefault("content-length", str(stat_result.st_size))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer If-None-Match, and let Range count only if If-Range names this very file."""
+        asked = Headers(scope=scope)
+        if _STATIC.is_not_modified(self.headers, asked):
+            await NotModifiedResponse(self.headers)(scope, receive, send)
+            return
+        left_out = [b"if-range"] if asked.get("if-range") in (None, self.headers["etag"]) else [b"if-range", b"range"]
+        headers = [(name, value) for name, value in scope["headers"] if name not in left_out]
+        await super().__call__({**scope, "headers": headers}, receive, send)
+
+
+_STATIC = StaticFiles(check_dir=False)
 
 
 async def cut_clip(
@@ -43,12 +71,12 @@ def look(find: Callable[[], api.ClipJob]) -> tuple[api.ClipJob, bool]:
     return job, api.is_cut(job)
 
 
-def clip_response(job: api.ClipJob, kept: str = FOR_AN_HOUR, headers: Mapping[str, str] | None = None) -> Response:
+def clip_response(job: api.ClipJob, headers: Mapping[str, str] | None = None) -> Response:
     """The answer with a clip, or a storyboard, that is there."""
-    # The name is a digest of the content; the default ETag is of the file's time, which using it changes.
-    told = {"Cache-Control": kept, "ETag": f'"{job.path.stem}"', **(headers or {})}
+    # The name is a keyed hash of all that decides the content: it tells nobody what that is.
+    told = {"Cache-Control": ASKED_AGAIN, "ETag": f'"{job.path.stem}"', **(headers or {})}
     # Addresses end in .mp4 whatever the project's clips are: browsers go by what the answer says.
-    return FileResponse(job.path, media_type=api.CLIP_TYPES[job.path.suffix], headers=told)
+    return ClipFile(job.path, media_type=api.CLIP_TYPES[job.path.suffix], headers=told)
 
 
 async def not_shown(project: api.Project, person: Person, error: VideoUnreadable) -> Response:

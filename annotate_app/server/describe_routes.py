@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.language import as_json
 from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, look, not_shown, refused
+from annotate_app.server.clips import ASKED_AGAIN, clip_response, cut_clip, look, not_shown, refused
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns
 from annotate_app.session.guard import person_of
@@ -139,7 +139,7 @@ class DescribeRoutes:
         except ProjectError as refusal:
             return refused(404, str(refusal))
         return Response(
-            msgspec.json.encode(times), headers={"Cache-Control": FOR_AN_HOUR}, media_type="application/json"
+            msgspec.json.encode(times), headers={"Cache-Control": ASKED_AGAIN}, media_type="application/json"
         )
 
     def _made(self, path: Path, future: asyncio.Future[Path]) -> None:

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, not_shown, refused
+from annotate_app.server.clips import clip_response, cut_clip, not_shown, refused
 from annotate_app.session.bodies import small_number
 from annotate_app.session.guard import person_of
 from backend import api
@@ -44,5 +44,4 @@ class Examples:
             return await not_shown(self._project(), person, error)
         except ProjectError as refusal:
             return refused(404, str(refusal))
-        # What the address with a version gives never changes; without one it may be another clip tomorrow.
-        return clip_response(job, "no-cache" if version is None else FOR_AN_HOUR)
+        return clip_response(job)

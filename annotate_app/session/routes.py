@@ -234,7 +234,8 @@ def _signed_in(request: Request, token: str, path: str) -> Response:
 
 
 def _signed_out() -> Response:
-    response = RedirectResponse(SIGN_IN_PATH, 303)
+    # Not "storage": it holds grades that were not sent yet.
+    response = RedirectResponse(SIGN_IN_PATH, 303, {"Clear-Site-Data": '"cache"'})
     response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="lax")
     return response
 

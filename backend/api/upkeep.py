@@ -11,7 +11,7 @@ from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.campaign.project.places import require_inside
 from backend.ground.errors import ProjectError
-from backend.store import connection, dumping, upkeep
+from backend.store import connection, dumping, secret, upkeep
 from backend.store.connection import Database
 from backend.store.upkeep import Restored
 
@@ -51,6 +51,7 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
         if size is not None and not lists.any_batch(db):
             facts.set_batch_size(db, size)
         agenda.rebuild(db)
+        secret.ensure(db)
 
     done = upkeep.migrate(folder / database_place.DATABASE_FILE, derive=derive)
     if size is not None:

@@ -25,7 +25,7 @@ Given = TypeVar("Given")
 
 AWAY_S = 30.0
 """A bucket that failed is not asked again for so long: people wait for cutting, not for it."""
-_KEPT = "private, max-age=3600"
+_KEPT = "private, no-cache"
 """What browsers that are sent to the bucket do with a clip, like those that have it from a front end."""
 
 
@@ -75,7 +75,7 @@ def stored(job: ClipJob, now: float) -> bool:
 def signed(job: ClipJob, now: float) -> str | None:
     """An address at which a browser has the clip from the bucket, for `signed_s`; None where it has to come from here.
 
-    The address holds the bucket, the clip's name, which is a digest, and the signature.
+    The address holds the bucket, the clip's name, which is a keyed hash, and the signature.
     """
 
     def sign(store: "ObjectStore", key: str) -> str:

@@ -3,7 +3,6 @@
 Pictures of a moment (storyboard, thumbnail, GIF) lie beside its clip, and are made, kept and dropped like one.
 """
 
-import hashlib
 import os
 import shutil
 import threading
@@ -11,9 +10,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import floor
 from pathlib import Path
 
 from backend.ground.addresses import Address
+from backend.ground.keyed import keyed_digest
 from backend.ground.links import leads_out
 from backend.media.sources import Source
 
@@ -58,7 +59,7 @@ class ClipCache:
 
     `context_s` seconds are shown before and after a moment to whoever asks for its context; the folder holds about
     `max_bytes` at most. `bucket` is shared by several such folders (see `clip_bucket`); browsers are sent to it with
-    addresses that hold for `signed_s` seconds, or never where that is 0.
+    addresses that hold for `signed_s` seconds, or never where that is 0. `secret` is the campaign's: it names the files.
     """
 
     folder: Path
@@ -67,6 +68,7 @@ class ClipCache:
     max_bytes: int = DEFAULT_CACHE_BYTES
     bucket: Address | None = None
     signed_s: float = 0.0
+    secret: bytes = field(default=b"", repr=False)
 
 
 class ClipKind(StrEnum):
@@ -120,12 +122,13 @@ class ClipJob:
 def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, identity: str) -> ClipJob:
     """The job for the moment `[start_s, end_s)`.
 
-    The file name is a digest of everything that decides the content, so equal names are equal clips, and a video
-    that was replaced is cut anew. `source` itself is not part of it: files may move.
+    The file name is a hash of everything that decides the content, so equal names are equal clips, and a video that
+    was replaced is cut anew. `source` itself is not part of it: files may move. Browsers see the name, so the hash is
+    keyed with the campaign's secret: without it nobody can find out which moment of a public corpus a clip shows.
     """
     start_s, end_s = float(start_s), float(end_s)
-    key = "\n".join([cache.profile.name, identity, repr(start_s), repr(end_s)])
-    name = f"{hashlib.sha256(key.encode()).hexdigest()[:40]}.{cache.profile.form}"
+    digest = keyed_digest(cache.secret, "clip", cache.profile.name, identity, repr(start_s), repr(end_s))
+    name = f"{digest[:40]}.{cache.profile.form}"
     return ClipJob(source, identity, start_s, end_s, cache.folder / name, cache)
 
 
@@ -157,14 +160,19 @@ def with_context(job: ClipJob, video_s: float) -> ClipJob:
     """The job for a moment's clip and the seconds on either side that the cache says, within a video of `video_s`.
 
     A clip of its own: the moment's is neither cut anew nor replaced. Where a video's measured length ends before the
-    moment does, the moment keeps its end.
+    moment does, the moment keeps its end. A side that the video's start or end cuts short has whole tenths of a second,
+    rounded down: annotators are told its length, and a longer number would tell them which moment it is.
     """
-    before_s = min(job.cache.context_s, job.start_s)
-    after_s = min(job.cache.context_s, max(0.0, video_s - job.end_s))
+    before_s = _context_s(job.cache, job.start_s)
+    after_s = _context_s(job.cache, video_s - job.end_s)
     # Annotations are decimal: 2.2 - 2.0 is a little more than 0.2 in floats, which would leave out the frame at 0.2.
     start_s, end_s = round(job.start_s - before_s, 6), round(job.end_s + after_s, 6)
     wide = clip_job(job.cache, job.source, start_s, end_s, job.identity)
     return replace(wide, before_s=before_s, after_s=after_s)
+
+
+def _context_s(cache: ClipCache, there_s: float) -> float:
+    return cache.context_s if there_s >= cache.context_s else floor(10 * max(0.0, round(there_s, 6)) + 1e-9) / 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from backend.ground.errors import StoreUnavailable
 from backend.ground.saying import said
 from backend.store.address import password_of, shown, without_password
+from backend.store.secret import TABLE
 
 ENDING = ".dump"
 """What the name of such a backup ends with."""
@@ -19,7 +20,7 @@ RESTORING = "pg_restore --no-owner --exit-on-error --single-transaction --dbname
 
 
 def dump(address: str, part: Path) -> None:
-    """All of a database as it is at this instant, while people work; then the file is read through.
+    """All of a database but the campaign's secret, as it is at this instant, while people work; then the file is read.
 
     Args:
         address: where it is; its password goes to the program by the environment, where no list of processes shows it.
@@ -33,7 +34,7 @@ def dump(address: str, part: Path) -> None:
         environment["PGPASSWORD"] = password
     # It never asks: a backup at night has nobody to answer.
     asked = ["--format=custom", "--no-owner", "--no-privileges", "--no-password", f"--file={part}"]
-    _run(["pg_dump", *asked, f"--dbname={without_password(address)}"], address, environment)
+    _run(["pg_dump", *asked, f"--exclude-table-data={TABLE}", f"--dbname={without_password(address)}"], address, environment)
     _run(["pg_restore", "--file=/dev/null", str(part)], address, environment)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from backend.ground.errors import ProjectError, StoreUnavailable
-from backend.store import creating, postgresql, upkeep
+from backend.store import creating, postgresql, secret, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase
 from backend.store.files import arriving, beside, copy, damage_of, fold, free
@@ -54,6 +54,7 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
             store.close()
         then()
         path.replace(kept)
+    secret.remove(kept)
     return {name: rows for name, (rows, _) in there.items()}, kept
 
 

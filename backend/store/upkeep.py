@@ -17,7 +17,7 @@ from pathlib import Path
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.ground.private import make_private
 from backend.ground.saying import said
-from backend.store import events
+from backend.store import events, secret
 from backend.store.connection import Store
 from backend.store.dumping import ENDING
 from backend.store.engine import Database, SqliteDatabase
@@ -70,6 +70,7 @@ def backup(store: Store, target: Path) -> None:
         fold(part)
         if wrong := damage_of(part):
             raise damaged(store.place, wrong)
+        secret.remove(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
                 shutil.copyfile(source, part.with_name(part.name + companion))
                 make_private(part.with_name(part.name + companion))
         pending = _require_ours(part, file)
+        secret.remove(part)  # a file copied by hand has one, and whoever has the file knows it
         with closing(sqlite3.connect(part, isolation_level=None)) as new:
             payload = {"file": file.name, "kept": kept.name if kept else None}
             events.record(
@@ -179,7 +181,7 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
         if wrong := damage(present):
             raise damaged(path, wrong)
         _keep(present, kept)
-        shutil.copyfile(kept, part)
+        copy(present, part)
         _upgrade(part, derive)
         _put(part, present)
     return pending, kept
@@ -198,9 +200,11 @@ def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
 
 
 def _keep(present: sqlite3.Connection, kept: Path) -> None:
-    """Copy the present state beside it, also when it is damaged."""
+    """Copy the present state beside it: byte for byte when it is damaged, else without the campaign's secret."""
     with arriving(kept) as part:
         copy(present, part)
+        if not damage_of(part):
+            secret.remove(part)
 
 
 def _put(part: Path, present: sqlite3.Connection) -> None:

@@ -493,6 +493,49 @@ def test_a_clip_is_served_by_range(client: TestClient) -> None:
     assert part.content == bytes(range(256))
 
 
+def test_a_clip_kept_by_a_browser_is_shown_again_only_after_the_session_was_asked_for(client: TestClient) -> None:
+    signed_in(client, ANNOTATOR)
+    whole = client.get("/clips/pair7.mp4")
+    assert whole.headers["cache-control"] == "private, no-cache"
+    etag = whole.headers["etag"]
+    for asked in (etag, f"W/{etag}", f'"other", {etag}', "*"):
+        again = client.get("/clips/pair7.mp4", headers={"If-None-Match": asked})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", etag)
+        assert again.headers["cache-control"] == "private, no-cache"
+    changed = client.get("/clips/pair7.mp4", headers={"If-None-Match": '"other"'})
+    assert (changed.status_code, changed.content) == (200, whole.content)
+    client.cookies.clear()
+    assert client.get("/clips/pair7.mp4", headers={"If-None-Match": etag}).status_code == 401
+
+
+def test_a_part_of_a_clip_is_sent_only_of_the_clip_that_the_browser_has(client: TestClient) -> None:
+    signed_in(client, ANNOTATOR)
+    etag = client.get("/clips/pair7.mp4").headers["etag"]
+    part = client.get("/clips/pair7.mp4", headers={"Range": "bytes=256-511", "If-Range": etag})
+    assert (part.status_code, len(part.content), part.headers["etag"]) == (206, 256, etag)
+    for other in ('"other"', f"W/{etag}", "Thu, 26 Nov 2026 08:00:00 GMT"):  # strong validators only
+        whole = client.get("/clips/pair7.mp4", headers={"Range": "bytes=256-511", "If-Range": other})
+        assert whole.status_code == 200
+        assert len(whole.content) > 256
+
+
+@pytest.mark.parametrize("path", ["/clips/pair7.mp4", "/clips/pair7.mp4?context=1", "/clips/pair7.webp"])
+def test_no_header_tells_when_others_had_a_clip(client: TestClient, path: str) -> None:
+    """Using a clip touches its file, so its time tells whether others graded the pair before."""
+    answer = signed_in(client, ANNOTATOR).get(path)
+    assert answer.status_code == 200
+    assert {name for name in answer.headers if not name.startswith("x-reelrank")} & {
+        *("last-modified", "content-disposition", "date", "age", "expires")
+    } == set()
+
+
+def test_signing_out_clears_what_the_browser_keeps(client: TestClient) -> None:
+    for path, who in (("/session/sign-out", LEAD), ("/session/sign-out-everywhere", ANNOTATOR)):
+        token = csrf(signed_in(client, who), "/session/account")
+        assert client.post(path, data={"csrf": token}).headers["clear-site-data"] == '"cache"'
+        assert "clear-site-data" not in client.get("/session/sign-in").headers
+
+
 def test_only_their_own_clips_are_shown_to_annotators(client: TestClient) -> None:
     assert signed_in(client, ANNOTATOR).get("/clips/key101.mp4").status_code == 403
     assert signed_in(client, LEAD).get("/clips/key101.mp4").status_code == 200

@@ -216,7 +216,7 @@ class FakeDesk:
             return JSONResponse({"message": "The server's disk is full."}, 507)
         path = self.clips[int(pair[1:]) % len(self.clips)]
         kind = f"video/{path.suffix[1:]}"
-        return FileResponse(path, media_type=kind, headers={"Cache-Control": "private, max-age=600"})
+        return FileResponse(path, media_type=kind, headers={"Cache-Control": "private, no-cache"})
 
     async def board(self, request: Request) -> Response:
         """A storyboard, where the test gave one."""

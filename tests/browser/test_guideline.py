@@ -39,7 +39,7 @@ class ShowingDesk(FakeDesk):
         self.asked.append(str(request.url).removeprefix(str(request.base_url)))
         if request.path_params["grade"] in self.missing:
             return JSONResponse({"message": "there is no such example"}, 404)
-        return FileResponse(self.clips[0], media_type="video/mp4", headers={"Cache-Control": "private, max-age=600"})
+        return FileResponse(self.clips[0], media_type="video/mp4", headers={"Cache-Control": "private, no-cache"})
 
     def app(self) -> Starlette:
         app = super().app()

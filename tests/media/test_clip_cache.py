@@ -77,10 +77,20 @@ def test_equal_requests_have_one_file_and_different_ones_their_own(tmp_path: Pat
     assert name(others[0]).endswith(".webm")
 
 
-def test_clips_that_older_versions_cut_are_found_again(tmp_path: Path) -> None:
-    # The digest by `sha256sum` of what version 1.0 wrote: profile, identity, start and end, a line each.
-    name = "6e563a866007113817981b0e6fd310f3fee66d49.mp4"
-    assert clip_job(ClipCache(tmp_path), **JOB).path.name == name  # type: ignore[arg-type]
+def test_clips_that_this_version_cut_are_found_again(tmp_path: Path) -> None:
+    # By `openssl dgst -sha256 -hmac key` of a word, the profile, identity, start and end, a line each.
+    name = "75d7cbe78ad6d458494973cddd8f7370606c215b.mp4"
+    assert clip_job(ClipCache(tmp_path, secret=b"key"), **JOB).path.name == name  # type: ignore[arg-type]
+
+
+def test_another_secret_gives_other_names_to_all_that_is_made_of_a_moment(tmp_path: Path) -> None:
+    made = (lambda job: job, storyboard, thumbnail, gif, predicted, lambda job: with_context(job, 60.0))
+    names = [
+        make(clip_job(ClipCache(tmp_path, secret=secret), **JOB)).path.name  # type: ignore[arg-type]
+        for secret in (b"one", b"other")
+        for make in made
+    ]
+    assert len(set(names)) == 2 * len(made)
 
 
 def test_a_job_can_be_sent_to_another_process(tmp_path: Path) -> None:
@@ -95,7 +105,9 @@ def test_a_job_can_be_sent_to_another_process(tmp_path: Path) -> None:
     [
         ((10.0, 14.0), 60.0, (8.0, 16.0), (2.0, 2.0)),
         ((0.5, 4.0), 60.0, (0.0, 6.0), (0.5, 2.0)),
-        ((50.0, 59.25), 60.0, (48.0, 60.0), (2.0, 0.75)),
+        ((50.0, 59.25), 60.0, (48.0, 59.95), (2.0, 0.7)),  # what annotators are told has tenths of a second
+        ((1.9371, 4.0), 60.0, (0.0371, 6.0), (1.9, 2.0)),
+        ((50.0, 59.7), 60.0, (48.0, 60.0), (2.0, 0.3)),  # in floats, 60.0 - 59.7 is less than 0.3
         ((0.0, 60.0), 60.0, (0.0, 60.0), (0.0, 0.0)),
         ((50.0, 61.0), 60.0, (48.0, 61.0), (2.0, 0.0)),  # annotated past the end that was measured
     ],

@@ -5,6 +5,7 @@ holds is read off its pixels; for real videos the reference is a decoding of the
 """
 
 from fractions import Fraction
+from operator import ne
 from pathlib import Path
 
 import av
@@ -278,6 +279,32 @@ def test_clips_are_what_browsers_play(tmp_path: Path) -> None:
         assert (picture.name, picture.pix_fmt, sound.name) == ("h264", "yuv420p", "aac")
         keys = [n for n, packet in enumerate(clip.demux(video=0)) if packet.is_keyframe and packet.size]
     assert max(np.diff([*keys, 60])) <= 25
+
+
+@pytest.mark.parametrize("form", list(ClipForm))
+def test_nothing_in_a_clips_file_tells_which_video_it_is_of_or_where_in_it_it_lies(
+    form: ClipForm, tmp_path: Path
+) -> None:
+    plain = write_source(tmp_path / "a.mkv", range(100), Fraction(1, 25), lambda _: numbered(0), "ffv1", {})
+    titled = tmp_path / "titled.mkv"
+    with av.open(str(plain)) as source, av.open(str(titled), "w") as out:
+        out.metadata.update({"title": "Episode 7", "creation_time": "2020-02-02T02:02:02Z"})
+        streams = {stream: out.add_stream_from_template(stream) for stream in source.streams}
+        for packet in source.demux():
+            if packet.dts is not None:
+                packet.stream = streams[packet.stream]
+                out.mux(packet)
+    assert b"Episode 7" in titled.read_bytes()
+    clips = {start_s: tmp_path / f"{start_s}.{form}" for start_s in (1.0, 3.0)}
+    for start_s, clip in clips.items():
+        cut(titled, start_s, start_s + 0.96, clip, Profile(form))
+    cut(plain, 1.0, 1.96, tmp_path / f"plain.{form}", Profile(form))
+    # The same pictures, at another place or of a video without a title, are the same bytes; but WebM numbers each
+    # file's segment (16 bytes) and track (8 bytes) at random.
+    first = clips[1.0].read_bytes()
+    for other in (clips[3.0].read_bytes(), (tmp_path / f"plain.{form}").read_bytes()):
+        assert len(other) == len(first)
+        assert sum(map(ne, first, other)) <= (24 if form is ClipForm.WEBM else 0)
 
 
 @pytest.mark.parametrize(("start_s", "end_s"), [(2.2, 2.4), (0.53, 1.0), (2.51, 4.57), (4.0, 5.9)])

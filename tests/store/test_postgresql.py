@@ -63,19 +63,24 @@ def dump(file: Path) -> list[str]:
         return sorted(db.iterdump())
 
 
+def without_secret(lines: list[str]) -> list[str]:
+    """A dump as any copy has it."""
+    return [line for line in lines if not line.startswith('INSERT INTO "campaign_secret"')]
+
+
 def test_there_and_back_every_row_is_the_same(worked: Judging, cluster: Cluster, tmp_path: Path) -> None:
     folder = copied(worked.project, tmp_path / "moved")
     before = dump(folder / "reelrank.db")
     rows, kept = api.move(folder, cluster.address(cluster.new()), now=NOW)
     assert rows["judgement"] > 20
     assert kept is not None
-    assert dump(kept) == before
+    assert dump(kept) == without_secret(before)
     assert not (folder / "reelrank.db").exists()
     moved = api.open_project(folder)
     assert api.doctor(moved, now=NOW + 100).findings == ()
     api.backup(moved, tmp_path / "copy.db")
     moved.store.close()
-    assert dump(tmp_path / "copy.db") == before
+    assert dump(tmp_path / "copy.db") == without_secret(before)
     assert api.move(folder, "file", now=NOW) == (rows, None)
     assert dump(folder / "reelrank.db") == before
     again = api.open_project(folder)
@@ -370,7 +375,7 @@ def test_a_dump_is_restored_by_the_documented_command(
     assert api.doctor(again, now=NOW + 100).findings == ()
     again.store.close()
     api.move(folder, "file", now=NOW)
-    assert dump(folder / "reelrank.db") == before
+    assert without_secret(dump(folder / "reelrank.db")) == without_secret(before)
 
 
 def watched_programs(folder: Path) -> Path:

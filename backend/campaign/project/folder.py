@@ -5,7 +5,7 @@ The file keeps what may change any day. What the campaign is (batch size, scale,
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from backend.campaign.project import rows
@@ -39,6 +39,7 @@ from backend.media.sources import Source, place_in, source_at
 from backend.store import connection
 from backend.store.address import shown, without_password
 from backend.store.connection import Store, reading, writing
+from backend.store.secret import secret_of
 
 CACHE_FOLDER = "cache"
 ADDRESS_FILE = "served-at.txt"
@@ -55,6 +56,8 @@ class Project:
     folder: Path
     settings: ProjectSettings
     store: Store
+    secret: bytes = field(repr=False)
+    """The campaign's, read once: it stays the same while a project is open. Never shown, sent or exported."""
 
     @property
     def name(self) -> str:
@@ -77,7 +80,7 @@ class Project:
         """Where clips are cached, and how they are made."""
         own = self.settings.clips
         folder, profile = self.folder / CACHE_FOLDER / "clips", Profile(own.format, own.height)
-        return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB), own.shared, own.signed_s)
+        return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB), own.shared, own.signed_s, self.secret)
 
     def stored_path(self, file: Place) -> str:
         """How a file's place is written down: relative if inside the project, so that the folder may move."""
@@ -192,7 +195,7 @@ def open_project(folder: Path) -> Project:
             )
         )
     store = connection.open_store(folder / DATABASE_FILE, address)
-    return Project(folder, read_settings(folder), store)
+    return Project(folder, read_settings(folder), store, secret_of(store))
 
 
 def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Project:

@@ -144,7 +144,7 @@ def test_settings_of_clips_are_what_clips_are_made_by(corpus_project: api.Projec
     before, there = re.subn(r"(?s)\[clips\].*?\n\n", "", path.read_text())
     assert there == 1
     usual = corpus_project.clips
-    assert usual == ClipCache(corpus_project.folder / "cache" / "clips")
+    assert usual == ClipCache(corpus_project.folder / "cache" / "clips", secret=corpus_project.secret)
     path.write_text(f'{before}\n[clips]\nformat = "webm"\nheight = 480\ncontext_s = 3.5\ncache_gb = 0.5\n')
     changed = api.open_project(corpus_project.folder)
     assert changed.clips.profile == Profile(ClipForm.WEBM, 480)

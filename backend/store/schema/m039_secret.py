@@ -1,0 +1,24 @@
+"""A secret of the campaign; attempts at exams have an order that their names do not give away."""
+
+from backend.store.engine import SqliteDatabase
+from backend.store.schema.running import migrations, run
+
+SECRET = """
+-- 32 random bytes in hex: whatever annotators see named or ordered by a hash is hashed with them. One row, made by
+-- `migrate` or when a project is first opened. No export and no copy of the database has it: whoever opens a copy
+-- gets another one.
+CREATE TABLE campaign_secret (
+  one           INTEGER PRIMARY KEY CHECK (one = 1),
+  secret        TEXT NOT NULL CHECK (length(secret) = 64)
+) STRICT;
+
+-- Random, and never sent to a browser: it decides the order of the items. Empty for attempts from before, whose order
+-- comes from `attempt_key`, so that nothing moves while somebody answers.
+ALTER TABLE exam_attempt ADD COLUMN order_key TEXT NOT NULL DEFAULT ''
+"""
+
+
+@migrations()
+def m039_secret(db: SqliteDatabase) -> None:
+    """A secret of the campaign; attempts at exams have an order that their names do not give away."""
+    run(db, SECRET)
