@@ -14,14 +14,16 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.middleware import Middleware
+from streamlit.runtime import Runtime
 
 from annotate_app.server import long_work, metrics, stopping
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.health import Health
 from annotate_app.server.routes import own_routes
-from annotate_app.server.sockets import answer_at_once
+from annotate_app.server.sockets import answer_at_once, limit_messages
 from annotate_app.session import auth, downloads, oidc
 from annotate_app.session.guard import Guard
+from annotate_app.session.websocket_sessions import bind_sessions
 from annotate_app.widgets.menu_counts import MORE, told
 from backend import api
 from backend.ground import processes
@@ -36,6 +38,9 @@ except ReelRankError as refusal:
 for name in api.__all__:  # at the start, not while the first person waits for a page
     getattr(api, name)
 MORE.append(long_work.in_menu)
+_SWITCH_S = 0.001
+"""A thread that needs Python waits so long for one that computes; with the usual 5 ms a request beside a script run takes
+many times as long."""
 clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
 videos: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)  # its process starts when the first video is described
 
@@ -48,6 +53,9 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     metrics.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos})
     clips.start()
     answer_at_once()
+    limit_messages()
+    bind_sessions(Runtime.instance())
+    sys.setswitchinterval(_SWITCH_S)
     stopping.leave_in_time()
     # What is loaded by now stays: every later collection need not look at it again.
     gc.collect()

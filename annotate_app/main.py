@@ -13,14 +13,15 @@ from backend.ground.errors import StoreUnavailable
 st.set_page_config(page_title="ReelRank", page_icon=look.MARK, layout="wide")
 try:
     person = auth.current()
-    if person is not None:
-        look.header(auth.project(), person)
-    page = navigation.page_for(person)
-    if person is None:
-        look.style()
-        signed_out.page(page.url_path)
-    else:
-        signed_out.welcome_back(person, page.url_path)
-        page.run()
+    with auth.turn_of(person):
+        if person is not None:
+            look.header(auth.project(), person)
+        page = navigation.page_for(person)
+        if person is None:
+            look.style()
+            signed_out.page(page.url_path)
+        else:
+            signed_out.welcome_back(person, page.url_path)
+            page.run()
 except StoreUnavailable as error:
     st.error(plain(retold(error)), icon=":material/database_off:")

@@ -10,6 +10,7 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.server import agreement_worker
+from annotate_app.session import auth
 from annotate_app.widgets import address_state, agreement_view, look, wording
 from backend import api
 from backend.campaign.nouns import Person
@@ -65,7 +66,7 @@ def page() -> None:
         _others()
     else:
         _PARTS[part](found, agreement_worker.draw)
-    st.fragment(_wait_for, run_every=None if taken.surer.done() else 0.5)(taken)
+    auth.fragment(_wait_for, run_every=None if taken.surer.done() else 0.5)(taken)
 
 
 def bring_up_to_date() -> None:
@@ -93,7 +94,7 @@ def _others() -> None:
     busy = future is not None and not future.done()
     st.button(tr("Compare"), key="compare_others", on_click=compare, disabled=busy, type="primary")
     if future is not None:
-        st.fragment(_compared, run_every=1.0 if busy else None)(future, busy)
+        auth.fragment(_compared, run_every=1.0 if busy else None)(future, busy)
 
 
 def _compared(future: "Future[api.AggregatorReport]", was_busy: bool) -> None:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from annotate_app.language import tr
 from annotate_app.plain import plain
+from annotate_app.session import auth
 from annotate_app.widgets import address_state, pair_view, wording
 from annotate_app.widgets.candidates import candidates
 from annotate_app.widgets.next_batch import next_batch
@@ -53,7 +54,7 @@ def show(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
             )
         )
     if opened:
-        st.dialog(tr("Candidate"), width="large", on_dismiss=_close)(_opened)(project, lead, query_id)
+        auth.dialog(_opened, tr("Candidate"), width="large", on_dismiss=_close)(project, lead, query_id)
 
 
 def _back() -> None:

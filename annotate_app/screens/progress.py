@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -54,11 +55,9 @@ def page() -> None:
     backups(project, lead)
 
 
-@st.fragment(run_every=waiting.REFRESH_S)
+@partial(auth.fragment, run_every=waiting.REFRESH_S)
 def _live(project: api.Project, lead: Person) -> None:
     """All that changes while people work. It is counted anew only where something has changed."""
-    if auth.current() is None:
-        st.rerun()
     version, now = api.work_version(project, lead), time.time()
     kept = st.session_state.get("progress_kept")
     if kept is None or kept[0] != version or now - kept[1] > _AT_LEAST_S:

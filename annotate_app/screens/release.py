@@ -10,6 +10,7 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.server import export_worker
+from annotate_app.session import auth
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.release_diff import release_diff
 from annotate_app.widgets.release_terms import release_terms
@@ -229,7 +230,7 @@ def _maker(options: ReleaseOptions) -> None:
         )
         st.button(tr("Make release"), type="primary", key="make_release", on_click=make, args=(options,), disabled=busy)
     # Only a release in the making needs to be looked at again every second.
-    st.fragment(_progress, run_every=1.0 if busy else None)()
+    auth.fragment(_progress, run_every=1.0 if busy else None)()
 
 
 def _progress() -> None:

@@ -64,7 +64,7 @@ def put_away() -> None:
 
 def _work(project: api.Project, lead: Person, work: LongWork) -> None:
     if work.state is WorkState.UNDER_WAY:
-        st.fragment(_under_way, run_every=_EVERY_S)(project, lead)
+        auth.fragment(_under_way, run_every=_EVERY_S)(project, lead)
         return
     with st.container(border=True, key="set-up-outcome"):
         _outcome(work)

@@ -22,7 +22,7 @@ def menu_route(project: Callable[[], api.Project], waiting: Waiting) -> BaseRout
     """`GET /lead/waiting`, for leads: what `waiting` says just now."""
 
     async def answer(request: Request) -> Response:
-        if request.headers.get("x-reelrank") != "1" or not is_own_page(request.headers):
+        if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
             return refused(403, "This request did not come from a page of this server.")
         person = person_of(request)
 

@@ -24,7 +24,7 @@ _Kind = TypeVar("_Kind", bound=Sent)
 
 async def sent_by(request: Request, kind: type[_Kind]) -> _Kind | Response:
     """The body of a request, or the answer that refuses it."""
-    if request.headers.get("x-reelrank") != "1" or not is_own_page(request.headers):
+    if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
         return refused(403, tr("This request did not come from a page of this server."))
     try:
         sent = await json_body(request, kind)

@@ -1,8 +1,11 @@
-"""Answers that do not wait: an option of the server's listening socket that nobody else sets."""
+"""Settings of the server's sockets that nobody else sets: no delay of answers, and a bound on messages."""
 
 import os
 import socket
 import stat
+
+from annotate_app.server import stopping
+from annotate_app.session.websocket_limits import LARGEST_MESSAGE_BYTES
 
 
 def answer_at_once() -> None:
@@ -21,3 +24,12 @@ def answer_at_once() -> None:
                     found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError:
             continue  # closed since it was listed
+
+
+def limit_messages() -> None:
+    """Close a websocket on a message beyond `LARGEST_MESSAGE_BYTES` before the rest of it is read.
+
+    Streamlit's setting for this, `server.maxMessageSize`, bounds what the server sends too.
+    """
+    if (settings := stopping.server_settings()) is not None:
+        settings.ws_max_size = LARGEST_MESSAGE_BYTES

@@ -33,12 +33,20 @@ def leave_in_time() -> None:
     """Called when the server has begun, in its main thread: from now on a signal is answered within `LAST_S`."""
     if threading.current_thread() is not threading.main_thread():
         return
+    settings = server_settings()
+    if settings is None:
+        return
+    settings.timeout_graceful_shutdown = GRACE_S
     for number in SIGNALS:
         its_own = signal.getsignal(number)
-        uvicorn: Any = getattr(its_own, "__self__", None)  # Streamlit makes it, and passes no such setting on
-        if callable(its_own) and hasattr(uvicorn, "config"):
-            uvicorn.config.timeout_graceful_shutdown = GRACE_S
+        if callable(its_own):
             signal.signal(number, partial(_answer, its_own))
+
+
+def server_settings() -> Any:
+    """Return uvicorn's settings, some of which Streamlit does not pass on; None where no uvicorn runs."""
+    handler = signal.getsignal(SIGNALS[0])
+    return getattr(getattr(handler, "__self__", None), "config", None)
 
 
 def _answer(its_own: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:

@@ -96,7 +96,7 @@ class Uploads:
 
     async def _prepared(self, request: Request, announced: str) -> Response | None:
         """Who asks is let through, and there is a place for a file of this size; otherwise the refusal."""
-        if request.headers.get("x-reelrank") != "1" or not is_own_page(request.headers):
+        if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
             return refused(403, tr("This request did not come from a page of this server."))
         project = self._project()
         await run_in_threadpool(api.lead_of, project, person_of(request))

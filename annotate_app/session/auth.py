@@ -7,22 +7,26 @@ variable `REELRANK_PROJECT` and the cookies of the request; writes nothing.
 import functools
 import os
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.session.addresses import SIGN_IN_PATH
+from annotate_app.session.cookies import SESSION_COOKIE
+from annotate_app.session.websocket_limits import ScriptTurns
 from backend import api
 from backend.campaign.nouns import Person, Role
 from backend.ground.errors import NotAllowed, ProjectError
 
 PROJECT_VARIABLE = "REELRANK_PROJECT"
-SESSION_COOKIE = "reelrank_session"
-CSRF_COOKIE = "reelrank_csrf"
 
 ROLES = {Role.ANNOTATOR: marked("annotator"), Role.LEAD: marked("lead")}
+_turns = ScriptTurns()
 _FOR = {
     Role.ANNOTATOR: marked("This page is for annotators. You are signed in as {name} ({role})."),
     Role.LEAD: marked("This page is for leads. You are signed in as {name} ({role})."),
@@ -76,3 +80,47 @@ def require(role: Role) -> Person:
         name = plain(person.name)
         st.warning(tr(_FOR[role], name=name, role=tr(ROLES[person.role])))
         st.stop()
+
+
+@contextmanager
+def turn_of(person: Person | None) -> Iterator[None]:
+    """Wait until a script may run for this person. Only annotators wait; see `ScriptTurns`."""
+    if person is None or person.role is not Role.ANNOTATOR:
+        yield
+        return
+    with _turns.of(person.annotator_id):
+        yield
+
+
+def fragment(draw: Callable[..., None], *, run_every: float | None = None) -> Callable[..., None]:
+    """`st.fragment` for a function that draws a part of a page; all fragments of this app are made here."""
+    return _for_one_person(draw, functools.partial(st.fragment, run_every=run_every))
+
+
+def dialog(draw: Callable[..., None], title: str, **more: Any) -> Callable[..., None]:
+    """`st.dialog` for a function that draws what is in it; a dialog is a fragment too."""
+    return _for_one_person(draw, st.dialog(title, **more))
+
+
+def _for_one_person(draw: Callable[..., None], part_of_page: Callable[..., Any]) -> Callable[..., None]:
+    """Draw a part of a page again only for the person whom it was first drawn for.
+
+    Streamlit draws such a part without the page around it, with the values that the page passed: another person who got
+    hold of the session would see what they may not. The whole page is drawn then, for whoever asks.
+    """
+
+    @functools.wraps(draw)
+    def first(*args: Any, **more: Any) -> None:
+        shown_to = current()
+
+        @functools.wraps(draw)
+        def again() -> None:
+            now = current()
+            if now != shown_to:
+                st.rerun()
+            with turn_of(now):
+                draw(*args, **more)
+
+        part_of_page(again)()
+
+    return first

@@ -3,18 +3,17 @@
 Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds
 the security headers to every answer, and answers what the api refuses: with 403 what this person may not do, with
 429 what is too much at once, with 503 and the reason when the database cannot be used, with 507 when there is no room
-for a clip.
+for a clip. What passes a websocket, `websocket.py` looks at.
 """
 
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from http.cookies import SimpleCookie
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,11 +21,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from annotate_app.language import chosen, marked, retold, tr, use
 from annotate_app.session import downloads
 from annotate_app.session.addresses import HEALTH_PATH, PAGE_PATHS, READY_PATH, SIGN_IN_PATH
-from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
 from annotate_app.session.bodies import TooMuch
-from annotate_app.session.notice import not_found_page, unavailable_page
+from annotate_app.session.cookies import CSRF_COOKIE, SESSION_COOKIE, is_secure, set_cookie, with_plain_names
+from annotate_app.session.notice import not_found_page, too_many_pages, unavailable_page
 from annotate_app.session.patience import Patience
 from annotate_app.session.policy import of_pages
+from annotate_app.session.websocket import Pages
 from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable
@@ -70,6 +70,11 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+_HTTPS_ONLY = "max-age=31536000"
+"""A browser that came by https comes by https for a year, without a first request that others on the way can change."""
+_TWO_LENGTHS = JSONResponse(
+    {"message": "A request has either Content-Length or Transfer-Encoding, not both."}, 400, {"Connection": "close"}
+)
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # Streamlit's own figures, and its way for programs to work a page: neither is of this app.
 _CLOSED_PREFIXES = ("/_stcore/metrics", "/_stcore/agent/")
@@ -81,28 +86,16 @@ def person_of(connection: HTTPConnection) -> Person:
     return person
 
 
-def set_cookie(response: Response, name: str, value: str, *, secure: bool, max_age_s: int, strict: bool) -> None:
-    """Sets a cookie that no script can read; `secure` is whether the page came by https."""
-    response.set_cookie(
-        name,
-        value,
-        max_age=max_age_s,
-        path="/",
-        httponly=True,
-        secure=secure,
-        samesite="strict" if strict else "lax",
-    )
-
-
-def is_own_page(headers: Headers) -> bool:
+def is_own_page(connection: HTTPConnection) -> bool:
     """Whether a request was made by a page of this server, as far as the browser says.
 
     Old browsers and tools send neither header; then the custom header or token the caller also checks decides.
     """
+    headers = connection.headers
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
-    origin = headers.get("origin")
-    return origin is None or origin.partition("://")[2] == headers.get("host")
+    scheme = "https" if is_secure(connection.scope) else "http"
+    return headers.get("origin") in (None, f"{scheme}://{headers.get('host')}")
 
 
 class Guard:
@@ -112,12 +105,14 @@ class Guard:
         self._app = app
         self._project = project
         self._patience = Patience()
+        self._pages = Pages()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets a request through, or answers it here."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        scope = with_plain_names(scope)
         if scope["type"] == "websocket":
             await self._websocket(scope, receive, send)
             return
@@ -125,7 +120,10 @@ class Guard:
         use(chosen(connection.cookies, connection.headers))
         path = scope["path"]
         is_open = path in _OPEN_PATHS or path.startswith(_OPEN_PREFIXES)
-        send = self._with_headers(send, new_csrf=self._missing_csrf(connection, is_open))
+        send = self._with_headers(send, connection, is_open)
+        if _has_two_lengths(connection):
+            await _TWO_LENGTHS(scope, receive, send)
+            return
         try:
             if not is_open:
                 person = await self._person(connection)
@@ -137,12 +135,15 @@ class Guard:
                     return
                 if scope["method"] not in _SAFE_METHODS:
                     send = self._held_back(send, person)
-                    if not is_own_page(connection.headers):
+                    if not is_own_page(connection):
                         raise NotAllowed("This request did not come from a page of this server.")
                 as_lead = partial(run_in_threadpool, api.lead_of, self._project(), person)
                 if path.startswith(_UPLOADS):
                     await as_lead()
                 scope[_SCOPE_KEY] = person
+                if not path.startswith(_MACHINE_PREFIXES) and self._pages.are_too_many(person):
+                    await too_many_pages(self._pages.most(person))(scope, receive, send)
+                    return
                 if path.startswith(downloads.PREFIX):
                     await downloads.answer(self._app, person, as_lead, scope, receive, send)
                     return
@@ -165,19 +166,20 @@ class Guard:
             await _unavailable(path, retold(error))(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        connection = HTTPConnection(scope)
         try:
-            person = await self._person(HTTPConnection(scope))
+            person = await self._person(connection)
         except StoreUnavailable:
-            await receive()
-            await send({"type": "websocket.close", "code": 1013, "reason": "the database cannot be used just now"})
+            await _refuse(receive, send, 1013, "the database cannot be used just now")
             return
-        other_site = not is_own_page(Headers(scope=scope))
-        if person is None or other_site:
-            why = "another site" if other_site else "signed out"
-            await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": why})
-            return
-        await self._app(scope, receive, send)
+        if not is_own_page(connection):
+            await _refuse(receive, send, 1008, "another site")
+        elif person is None:
+            await _refuse(receive, send, 1008, "signed out")
+        elif self._pages.are_too_many(person):
+            await _refuse(receive, send, 1013, "too many pages are open")
+        else:
+            await self._pages.serve(self._app, person, connection.cookies[SESSION_COOKIE], scope, receive, send)
 
     async def _person(self, connection: HTTPConnection) -> Person | None:
         token = connection.cookies.get(SESSION_COOKIE)
@@ -185,15 +187,19 @@ class Guard:
             return None
         return await run_in_threadpool(api.person_for, self._project(), token, now=time.time())
 
-    def _with_headers(self, send: Send, new_csrf: Iterable[bytes]) -> Send:
+    def _with_headers(self, send: Send, connection: HTTPConnection, is_open: bool) -> Send:
         async def sender(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
+                if is_secure(connection.scope):
+                    headers.setdefault("Strict-Transport-Security", _HTTPS_ONLY)
                 headers.setdefault("Content-Security-Policy", of_pages(self._project().clips.signed_s > 0))
-                for cookie in new_csrf:
-                    headers.append("set-cookie", cookie.decode("latin-1"))
+                if _lacks_csrf(connection, is_open):
+                    cookies = Response()
+                    set_cookie(connection, cookies, CSRF_COOKIE, secrets.token_urlsafe(24), max_age_s=None, strict=True)
+                    headers.append("set-cookie", cookies.headers["set-cookie"])
             await send(message)
 
         return sender
@@ -215,17 +221,21 @@ class Guard:
             return RedirectResponse(SIGN_IN_PATH + back, 303)
         return JSONResponse({"message": tr("You are signed out. Sign in again to go on.")}, 401)
 
-    @staticmethod
-    def _missing_csrf(connection: HTTPConnection, is_open: bool) -> Iterable[bytes]:
-        """The sign-out form sits in a Streamlit page, so its token must be there before the websocket opens."""
-        machine = connection.url.path.startswith(_MACHINE_PREFIXES)
-        if is_open or machine or CSRF_COOKIE in connection.cookies:
-            return ()
-        cookie = SimpleCookie({CSRF_COOKIE: secrets.token_urlsafe(24)})
-        secure = connection.url.scheme == "https"
-        for name, value in (("path", "/"), ("httponly", True), ("samesite", "strict"), ("secure", secure)):
-            cookie[CSRF_COOKIE][name] = value
-        return (cookie[CSRF_COOKIE].OutputString().encode("latin-1"),)
+
+def _lacks_csrf(connection: HTTPConnection, is_open: bool) -> bool:
+    """The sign-out form sits in a Streamlit page, so its token must be there before the websocket opens."""
+    machine = connection.url.path.startswith(_MACHINE_PREFIXES)
+    return not (is_open or machine or CSRF_COOKIE in connection.cookies)
+
+
+def _has_two_lengths(connection: HTTPConnection) -> bool:
+    """Whether a request says in two ways where its body ends: what a proxy reads as one request may be two here."""
+    return "content-length" in connection.headers and "transfer-encoding" in connection.headers
+
+
+async def _refuse(receive: Receive, send: Send, code: int, reason: str) -> None:
+    await receive()
+    await send({"type": "websocket.close", "code": code, "reason": reason})
 
 
 def _leads_somewhere(path: str) -> bool:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from annotate_app.language import COOKIE, LANGUAGES, current, tr
 from annotate_app.session.addresses import SIGN_IN_PATH
 from annotate_app.session.bodies import form as form_of
-from annotate_app.session.guard import set_cookie
+from annotate_app.session.cookies import set_cookie
 
 _PATH = "/session/language"
 _YEAR_S = 365 * 86_400
@@ -54,8 +54,7 @@ def routes(is_ours: Callable[[Request, dict[str, str]], bool], safe_path: Callab
         response = RedirectResponse(back, 303)
         language = fields.get("language", "")
         if is_ours(request, fields) and language in LANGUAGES:
-            secure = request.url.scheme == "https"
-            set_cookie(response, COOKIE, language, secure=secure, max_age_s=_YEAR_S, strict=False)
+            set_cookie(request, response, COOKIE, language, max_age_s=_YEAR_S, strict=False)
         return response
 
     return [Route(_PATH, choose, methods=["POST"])]

@@ -60,6 +60,13 @@ def gone_page(person: Person) -> Response:
     return plain_page(tr("No longer there"), content, 404)
 
 
+def too_many_pages(most: int) -> Response:
+    """The user has as many pages open as they may; the button tries the same address again."""
+    told = tr("You have {n} pages of ReelRank open. Close one of them, then try again.", n=most)
+    content = f'<form method="get"><p class="about">{told}</p><button type="submit">{tr("Try again")}</button></form>'
+    return plain_page(tr("Too many open pages"), content, 429)
+
+
 def way_back(person: Person) -> str:
     """What leads to somebody's first page."""
     return tr("Back to grading") if person.role is Role.ANNOTATOR else tr("Back to the project")

@@ -21,7 +21,7 @@ from streamlit import auth_util
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 from streamlit.web.server.starlette.starlette_server_config import TOKENS_COOKIE_NAME, USER_COOKIE_NAME
 
-from annotate_app.session.guard import set_cookie
+from annotate_app.session.cookies import delete_cookie, set_cookie
 from backend import api
 
 _LOG = logging.getLogger(__name__)
@@ -56,8 +56,7 @@ def start(request: Request, *, next_path: str, invitation: str) -> Response:
     """Send the browser to the provider; where it wants to go, and the invitation it accepts, wait in a cookie."""
     response = RedirectResponse(f"/auth/login?provider={auth_util.encode_provider_token(_PROVIDER)}", 303)
     journey = urlencode({"next": next_path, "invitation": invitation})
-    secure = request.url.scheme == "https"
-    set_cookie(response, _JOURNEY_COOKIE, journey, secure=secure, max_age_s=_JOURNEY_S, strict=False)
+    set_cookie(request, response, _JOURNEY_COOKIE, journey, max_age_s=_JOURNEY_S, strict=False)
     return response
 
 
@@ -99,7 +98,9 @@ async def finish(
 
 def forget(request: Request, response: Response) -> Response:
     """Drop what the journey left in the browser, Streamlit's month-long cookies included."""
+    if _JOURNEY_COOKIE in request.cookies:
+        delete_cookie(request, response, _JOURNEY_COOKIE)
     for name in request.cookies:
-        if name == _JOURNEY_COOKIE or name.startswith((USER_COOKIE_NAME, TOKENS_COOKIE_NAME)):
+        if name.startswith((USER_COOKIE_NAME, TOKENS_COOKIE_NAME)):
             response.delete_cookie(name, path="/", httponly=True, samesite="lax")
     return response

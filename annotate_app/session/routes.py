@@ -20,9 +20,9 @@ from starlette.routing import BaseRoute, Route
 from annotate_app.language import marked, retold, tr
 from annotate_app.session import language_choice, oidc
 from annotate_app.session.addresses import SIGN_IN_PATH
-from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
 from annotate_app.session.bodies import form
-from annotate_app.session.guard import is_own_page, set_cookie
+from annotate_app.session.cookies import CSRF_COOKIE, SESSION_COOKIE, delete_cookie, set_cookie
+from annotate_app.session.guard import is_own_page
 from annotate_app.session.notice import not_found_page
 from annotate_app.session.sign_in import account_page, invitation_page, sign_in_page
 from backend import api
@@ -114,19 +114,19 @@ class Sessions:
         token = request.cookies.get(SESSION_COOKIE)
         if token:
             await run_in_threadpool(api.sign_out, self._project(), token, now=self._clock())
-        return _signed_out()
+        return _signed_out(request)
 
     async def sign_out_everywhere(self, request: Request) -> Response:
         """Ends all sessions of the person and returns their seats."""
         fields = await form(request)
         person = await self._person(request)
         if person is None:
-            return _signed_out()
+            return _signed_out(request)
         if not _is_ours(request, fields):
             return account_page(request, person, error=tr(STALE), status=403)
         token = request.cookies[SESSION_COOKIE]
         await run_in_threadpool(api.sign_out_everywhere, self._project(), token, now=self._clock())
-        return _signed_out()
+        return _signed_out(request)
 
     async def account(self, request: Request) -> Response:
         """The page of the person signed in."""
@@ -228,15 +228,14 @@ def _address(request: Request) -> str:
 
 def _signed_in(request: Request, token: str, path: str) -> Response:
     response = RedirectResponse(path, 303)
-    secure = request.url.scheme == "https"
-    set_cookie(response, SESSION_COOKIE, token, secure=secure, max_age_s=int(api.SESSION_S), strict=False)
+    set_cookie(request, response, SESSION_COOKIE, token, max_age_s=int(api.SESSION_S), strict=False)
     return response
 
 
-def _signed_out() -> Response:
+def _signed_out(request: Request) -> Response:
     # Not "storage": it holds grades that were not sent yet.
     response = RedirectResponse(SIGN_IN_PATH, 303, {"Clear-Site-Data": '"cache"'})
-    response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="lax")
+    delete_cookie(request, response, SESSION_COOKIE)
     return response
 
 
@@ -262,7 +261,7 @@ def _is_ours(request: Request, fields: dict[str, str]) -> bool:
     """Double submit: the form repeats a cookie that another site can neither read nor send along."""
     cookie, sent = request.cookies.get(CSRF_COOKIE, ""), fields.get("csrf", "")
     same = hmac.compare_digest(cookie.encode(), sent.encode())
-    return bool(cookie) and same and is_own_page(request.headers)
+    return bool(cookie) and same and is_own_page(request)
 
 
 def _safe_path(path: str | None) -> str:

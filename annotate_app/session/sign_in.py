@@ -11,8 +11,8 @@ from starlette.responses import Response
 from annotate_app.language import marked, tr
 from annotate_app.session import language_choice, oidc
 from annotate_app.session.addresses import SIGN_IN_PATH
-from annotate_app.session.auth import CSRF_COOKIE, ROLES
-from annotate_app.session.guard import set_cookie
+from annotate_app.session.auth import ROLES
+from annotate_app.session.cookies import CSRF_COOKIE, set_cookie
 from annotate_app.session.notice import plain_page, way_back
 from backend import api
 from backend.campaign.nouns import Person
@@ -104,8 +104,7 @@ def _page(request: Request, title: str, content: str, status: int, wait_s: int =
     response = plain_page(title, content, status, {"Retry-After": str(wait_s)} if wait_s else None)
     token = _token(request)
     if token != request.cookies.get(CSRF_COOKIE):
-        secure = request.url.scheme == "https"
-        set_cookie(response, CSRF_COOKIE, token, secure=secure, max_age_s=_DAY_S, strict=True)
+        set_cookie(request, response, CSRF_COOKIE, token, max_age_s=_DAY_S, strict=True)
     return response
 
 

@@ -11,6 +11,7 @@ from annotate_app.language import SOURCE, current, retold, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import address
+from annotate_app.session.cookies import CSRF_COOKIE
 from annotate_app.widgets.menu_counts import menu_counts
 from backend import api
 from backend.campaign.nouns import Person, Role
@@ -40,7 +41,7 @@ def header(project: api.Project, person: Person) -> None:
     Plain HTML: it works without a script run of ours.
     """
     style()
-    csrf = st.context.cookies.get(auth.CSRF_COOKIE, "")
+    csrf = st.context.cookies.get(CSRF_COOKIE, "")
     # On a narrow screen Streamlit folds its menu into a drawer; annotators get these links instead, see look.css.
     titles = ["My work"] if person.role is Role.ANNOTATOR else []
     if titles and api.may_describe(project, person):

@@ -10,6 +10,7 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
+from annotate_app.session import auth
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.next_batch import REASON_LENGTH, WORD_COLOURS
 from backend import api
@@ -33,7 +34,7 @@ def next_batches(project: api.Project, lead: Person) -> None:
         st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
     look.refusal(_PROBLEM)
     if _SEEN in st.session_state:
-        st.dialog(tr("Next batches"), width="large", on_dismiss=_close)(_dialog)(project, lead)
+        auth.dialog(_dialog, tr("Next batches"), width="large", on_dismiss=_close)(project, lead)
 
 
 def shares(found: Mapping[str, Mapping[str, int]]) -> str:

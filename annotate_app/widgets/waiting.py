@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -169,11 +170,9 @@ def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
     return {**told, "Progress": tr("{pairs:,} stuck", pairs=pairs)} if pairs else told
 
 
-@st.fragment(run_every=REFRESH_S)
+@partial(auth.fragment, run_every=REFRESH_S)
 def line(project: api.Project, lead: Person) -> None:
     """One short line of all that waits and is stuck, which keeps itself up to date."""
-    if auth.current() is None:
-        st.rerun()
     kept = now_waiting(project, lead)
     parts = [WAITS[one.kind][1]._replace(act=f"{one.count:,} {tr(SHORT[one.kind])}").link for one in kept.waits]
     said = [tr("Waits for you: {parts}.", parts=", ".join(parts))] if parts else []

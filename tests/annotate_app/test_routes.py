@@ -5,7 +5,7 @@ import re
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -180,7 +180,65 @@ def test_signing_in_sets_a_cookie_no_script_can_read(client: TestClient) -> None
 
 def test_the_cookie_is_secure_on_https(client: TestClient) -> None:
     client.base_url = "https://testserver"  # type: ignore[assignment]
-    assert "Secure" in sign_in(client, "Ana", fake_api.PASSWORD).headers["set-cookie"]
+    answer = sign_in(client, "Ana", fake_api.PASSWORD)
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("__Host-reelrank_session=token-of-Ana;")
+    assert {"Secure", "HttpOnly", "Path=/"} <= {*cookie.split("; ")}
+    assert "domain" not in cookie.lower(), "a browser takes the prefix only from a cookie of one host"
+    assert {*client.cookies} == {"__Host-reelrank_session", "__Host-reelrank_csrf"}
+    assert client.get("/").text == "streamlit"
+    assert client.post("/session/sign-out", data={"csrf": csrf(client, "/session/account")}).status_code == 303
+    assert "__Host-reelrank_session" not in client.cookies
+
+
+@pytest.mark.parametrize(
+    ("scheme", "name", "status"),
+    [
+        ("https", "__Host-reelrank_session", 200),
+        ("https", "reelrank_session", 303),
+        ("https", "\x0breelrank_session", 303),
+        ("http", "reelrank_session", 200),
+        ("http", "__Host-reelrank_session", 303),
+    ],
+)
+def test_a_session_counts_under_the_name_of_its_scheme_alone(
+    client: TestClient, scheme: str, name: str, status: int
+) -> None:
+    headers = {"Cookie": f"theme=dark; {name}={ANNOTATOR}"}
+    assert client.get(f"{scheme}://testserver/", headers=headers).status_code == status
+    socket = {"https": "wss", "http": "ws"}[scheme]
+    with ExitStack() as stack:
+        if status != 200:
+            stack.enter_context(pytest.raises(WebSocketDisconnect))
+        stack.enter_context(client.websocket_connect(f"{socket}://testserver/_stcore/stream", headers=headers))
+
+
+@pytest.mark.parametrize(("scheme", "told"), [("https", "max-age=31536000"), ("http", None)])
+def test_browsers_are_told_to_stay_with_https(client: TestClient, scheme: str, told: str | None) -> None:
+    for path in ("/session/sign-in", "/people", "/static/js/main.js", "/no-such-page"):
+        assert client.get(f"{scheme}://testserver{path}").headers.get("strict-transport-security") == told
+
+
+@pytest.mark.parametrize(
+    ("scheme", "origin", "status"),
+    [
+        ("http", "http://testserver", 200),
+        ("http", "https://testserver", 403),
+        ("https", "https://testserver", 200),
+        ("https", "http://testserver", 403),
+    ],
+)
+def test_a_page_sent_by_another_scheme_is_another_site(
+    client: TestClient, scheme: str, origin: str, status: int
+) -> None:
+    name = "__Host-reelrank_session" if scheme == "https" else "reelrank_session"
+    headers = {**JSON, "Origin": origin, "Cookie": f"{name}={ANNOTATOR}"}
+    assert client.post(f"{scheme}://testserver/desk/exchange", json={}, headers=headers).status_code == status
+    socket = {"https": "wss", "http": "ws"}[scheme]
+    with ExitStack() as stack:
+        if status != 200:
+            stack.enter_context(pytest.raises(WebSocketDisconnect))
+        stack.enter_context(client.websocket_connect(f"{socket}://testserver/_stcore/stream", headers=headers))
 
 
 def test_a_wrong_password_is_said_in_words(client: TestClient) -> None:

@@ -3,11 +3,13 @@
 import base64
 import hashlib
 import logging
+import platform
 import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,12 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.metrics_util import Installation
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_kwargs
 
-from annotate_app.session import downloads, policy
+from annotate_app.session import auth, downloads, policy, websocket_limits, websocket_sessions
 from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
 from backend import api
 from backend.campaign.nouns import Role
@@ -51,12 +55,13 @@ class Whole:
             self.client.cookies.set("reelrank_session", token)
         return self.client.request(method, path, **more)
 
-    def page(self, token: str, origin: str = ORIGIN) -> WebSocketTestSession:
-        """What a page talks through."""
+    def page(self, token: str, origin: str = ORIGIN, resumes: str = "") -> WebSocketTestSession:
+        """What a page talks through; one that lost its connection resumes its session."""
         cookie = {"Cookie": f"reelrank_session={token}"} if token else {}
         self.client.cookies.clear()
         headers = {"Origin": origin, **cookie}
-        return self.client.websocket_connect("/_stcore/stream", subprotocols=["streamlit"], headers=headers)
+        protocols = ["streamlit", "no-token", resumes] if resumes else ["streamlit"]
+        return self.client.websocket_connect("/_stcore/stream", subprotocols=protocols, headers=headers)
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +74,10 @@ def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> It
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REELRANK_PROJECT", str(folder))
         patch.setattr("time.time", lambda: NOW)
+        # These tests ask as fast as they can; those of the limits are elsewhere.
+        patch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, websocket_limits.LIMITS[Role.LEAD]))
         patch.setattr("backend.ground.processes.end_all", lambda: None)  # this process goes on after the app
         tokens = [api.sign_in(project, name, PASSWORD, now=NOW) for name in ("Lou", "Ada")]
-        from annotate_app.session import auth
         from annotate_app.widgets import menu_counts
 
         auth._open.cache_clear()
@@ -308,3 +314,134 @@ def test_every_page_says_what_a_browser_may_load(whole: Whole) -> None:
         assert f"'sha256-{digest}'" in parts["script-src"]
     assert "https:" in policy.of_pages(clips_elsewhere=True)
     assert whole.call("", "GET", "/session/sign-in").headers["content-security-policy"].startswith("default-src 'none'")
+
+
+def back(**kind: Any) -> bytes:
+    return bytes(BackMsg(**kind).SerializeToString())
+
+
+def answers_until(page: WebSocketTestSession, kind: str) -> list[ForwardMsg]:
+    """What comes until a message of this kind."""
+    found = [ForwardMsg.FromString(page.receive_bytes())]
+    while found[-1].WhichOneof("type") != kind:
+        found.append(ForwardMsg.FromString(page.receive_bytes()))
+    return found
+
+
+def session_of(messages: Iterable[ForwardMsg]) -> str:
+    return next(one.new_session.initialize.session_id for one in messages if one.WhichOneof("type") == "new_session")
+
+
+def drawn_by_fragments(messages: Iterable[ForwardMsg]) -> list[ForwardMsg]:
+    return [one for one in messages if one.delta.fragment_id and one.delta.HasField("new_element")]
+
+
+@pytest.mark.parametrize("is_open", [True, False], ids=["whose page is open", "whose page was closed"])
+def test_an_annotator_cannot_resume_the_session_of_a_lead(whole: Whole, is_open: bool) -> None:
+    with ExitStack() as pages:
+        page = pages.enter_context(whole.page(whole.lead))
+        shown = drawn(page, "progress")
+        fragment = next(one.delta.fragment_id for one in shown if one.delta.fragment_id)
+        if not is_open:
+            pages.close()
+        with whole.page(whole.annotator, resumes=session_of(shown)) as other:
+            other.send_bytes(back(rerun_script=ClientState(fragment_id=fragment)))
+            after = drawn(other, "progress")
+            assert session_of(after) != session_of(shown)
+            assert not drawn_by_fragments(after)
+            assert "This page is for leads." in text_of(after)
+
+
+def test_a_page_of_the_same_sign_in_resumes_and_one_of_the_next_sign_in_does_not(whole: Whole) -> None:
+    first = api.sign_in(whole.project, "Lou", PASSWORD, now=NOW)
+    with whole.page(first) as page:
+        session = session_of(drawn(page, "progress"))
+    with whole.page(first, resumes=session) as page:
+        assert session_of(drawn(page, "progress")) == session
+    second = api.sign_in(whole.project, "Lou", PASSWORD, now=NOW)
+    with whole.page(second, resumes=session) as page:
+        assert session_of(drawn(page, "progress")) != session
+
+
+def test_a_fragment_is_drawn_for_the_person_it_was_first_drawn_for(
+    whole: Whole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(websocket_sessions, "owner", lambda _person, _token: "anybody")
+    with whole.page(whole.lead) as page:
+        shown = drawn(page, "progress")
+    fragment = next(one.delta.fragment_id for one in shown if one.delta.fragment_id)
+    assert drawn_by_fragments(shown)
+    with whole.page(whole.annotator, resumes=session_of(shown)) as other:
+        other.send_bytes(back(rerun_script=ClientState(fragment_id=fragment)))
+        got = [*answers_until(other, "script_finished"), *drawn(other, "progress")]
+        assert session_of(got) == session_of(shown), "the first line of defence is off in this test"
+        assert not drawn_by_fragments(got)
+        assert "Ada" in text_of(got)
+
+
+def test_all_fragments_and_dialogs_are_made_in_one_place() -> None:
+    made = re.compile(r"\bst\.(fragment|dialog)\b|experimental_(fragment|dialog)")
+    sources = [path for path in Path(auth.__file__).parents[1].rglob("*.py") if made.search(path.read_text("utf-8"))]
+    assert [path.name for path in sources] == ["auth.py"]
+
+
+@pytest.mark.parametrize("who", ["annotator", "lead"])
+def test_nothing_that_is_sent_tells_where_the_server_is_or_what_it_runs_on(whole: Whole, who: str) -> None:
+    sent = []
+    with whole.page(getattr(whole, who)) as page:
+        page.send_bytes(back(rerun_script=ClientState()))
+        page.send_bytes(back(load_git_info=True))
+        page.send_bytes(back(rerun_script=ClientState(page_name="my-work", widget_states={"widgets": [{"id": "x"}]})))
+        page.send_bytes(back(app_heartbeat=True))
+        ends = 0
+        while ends < 2:
+            sent.append(page.receive_bytes())
+            ends += ForwardMsg.FromString(sent[-1]).script_finished == _TO_THE_END and b"" != sent[-1]
+    for path in ("/_stcore/health", "/_stcore/host-config", "/", "/no-such-page", "/clips/x.mp4", "/healthz"):
+        answer = whole.call(getattr(whole, who), "GET", path)
+        sent.append(answer.content + str(answer.headers.raw).encode())
+    everything = b"\n".join(sent)
+    machine = {str(Path(auth.__file__).parents[2]), sys.prefix, str(whole.project.folder), str(Path.home())}
+    machine |= {sys.version.split()[0], ".".join(map(str, sys.version_info[:3])), platform.node(), platform.release()}
+    machine |= {Installation.instance().installation_id_v3, Installation.instance().installation_id_v4}
+    for text in machine - {"/", "", "/root"}:
+        assert text.encode() not in everything, text
+
+
+@pytest.mark.parametrize("kind", ["clear_cache", "load_git_info", "set_run_on_save"])
+def test_a_page_cannot_ask_streamlit_for_what_is_not_of_this_app(
+    whole: Whole, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached: list[str] = []
+    handle = AppSession.handle_backmsg
+
+    def handled(session: AppSession, message: BackMsg) -> None:
+        reached.append(message.WhichOneof("type") or "")
+        handle(session, message)
+
+    monkeypatch.setattr(AppSession, "handle_backmsg", handled)
+    for token in (whole.annotator, whole.lead):
+        with whole.page(token) as page:
+            page.send_bytes(back(**{kind: True}))
+            page.send_bytes(back(backend_operation_request={"request_id": "1", "install_skills": {}}))
+            page.send_bytes(back(app_heartbeat=True))
+            answers_until(page, "heartbeat_ack")
+    assert reached == ["app_heartbeat", "app_heartbeat"]
+
+
+def test_few_sessions_of_closed_pages_are_kept_of_each_user(whole: Whole, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = replace(websocket_limits.LIMITS[Role.ANNOTATOR], kept_sessions=2)
+    monkeypatch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, few))
+    sessions = Runtime.instance()._session_mgr
+    token = api.sign_in(whole.project, "Ada", PASSWORD, now=NOW)
+    opened = []
+    for _ in range(4):
+        with whole.page(token) as page:
+            opened.append(session_of(drawn(page, "grade")))
+    assert [sessions.get_session_info(one) is not None for one in opened] == [False, False, True, True]
+    with whole.page(token, resumes=opened[2]) as page:
+        assert session_of(drawn(page, "grade")) == opened[2]
+        for _ in range(3):
+            with whole.page(token):
+                pass
+        assert sessions.is_active_session(opened[2]), "a page that came back is open"

@@ -132,6 +132,19 @@ def test_two_servers_killed_lose_nothing(servers: tuple[AppServer, AppServer], o
     assert guesser.sign_in(other, "Dan") == 429
 
 
+def test_a_body_with_two_lengths_ends_the_connection(one: str) -> None:
+    host, _, port = one.removeprefix("http://").partition(":")
+    request = (
+        f"POST /session/sign-in HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 4\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    )
+    with socket.create_connection((host, int(port)), timeout=20) as connection, connection.makefile("rb") as answers:
+        connection.sendall(request.encode())
+        everything = answers.read()  # to the end, because the server closes the connection
+    assert everything.startswith(b"HTTP/1.1 400 ")
+    assert everything.count(b"HTTP/1.1 ") == 1, "the second request is not answered"
+
+
 @pytest.fixture
 def proxy(servers: tuple[AppServer, AppServer], tmp_path: Path) -> Iterator[str]:
     """nginx as it is deployed, but for other ports, no certificate, and an answer that names who gave it."""
@@ -195,6 +208,18 @@ def test_the_deployed_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
     ) as page:
         assert page.response is not None
         assert page.response.headers["X-Upstream"] == home
+    # Over https the cookie has a prefix.
+    over_https = [
+        {httpx.get(f"{proxy}/healthz", headers={"Cookie": f"a=1; __Host-reelrank_session=t{n}"}).headers["x-upstream"]}
+        | {
+            httpx.get(f"{proxy}/healthz", headers={"Cookie": f"__Host-reelrank_session=t{n}; b=2"}).headers[
+                "x-upstream"
+            ]
+        }
+        for n in range(8)
+    ]
+    assert [len(one) for one in over_https] == [1] * 8
+    assert len(set().union(*over_https)) == 2
     dead = next(server for server in servers if server.url.endswith(home))
     dead.kill()
     assert front_ends_of(visitor) != {home}  # the same session, at the other one

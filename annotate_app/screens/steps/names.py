@@ -12,6 +12,7 @@ from annotate_app.plain import plain
 from annotate_app.screens.steps.encoder import encoder_box
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.server import long_work, set_up_work
+from annotate_app.session import auth
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.searched import searched
 from annotate_app.widgets.ways import WayThere
@@ -108,7 +109,7 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     _rewriting(project, lead)
     # Counted when somebody asks: a second for 15,000 captions.
     if queue.counts.rewritten and st.button(tr("What rewriting changed"), key="rewriting_changed"):
-        st.dialog(tr("What rewriting changed"))(_what_changed)(project, lead)
+        auth.dialog(_what_changed, tr("What rewriting changed"))(project, lead)
     if queue.counts.waiting:
         way = WayThere("Rewrites", "", tr("Decide on the page Rewrites"))
         told = trn("{n} caption wait for a decision.", "{n} captions wait for a decision.", queue.counts.waiting)
