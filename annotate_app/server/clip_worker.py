@@ -1,20 +1,25 @@
-"""Cuts clips in a process of its own, so that a minute of encoding never delays a key press.
+"""Cut clips in a separate process, so that a minute of encoding never delays a key press.
 
-Everything here runs on the event loop except the cutting itself. A clip somebody waits for goes before clips
-that are only likely to be wanted; a clip asked for twice is cut once; a cutter that dies is replaced.
+Everything here runs on the event loop except the cutting itself. `ClipQueue` says which clip is next. A clip asked for
+twice is cut once. A cutter that dies is replaced. A cut that has begun is finished: `backend.media.limits` bounds its
+processor time, and whole videos to describe have a worker of their own.
 """
 
 import asyncio
 import os
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from annotate_app.language import tr
+from annotate_app.server.clip_queue import ClipQueue, Priority
+from annotate_app.session.bodies import TooMuch
 from backend.ground import processes
 from backend.ground.errors import VideoUnreadable
+from backend.ground.ids import AnnotatorId
 
 
 class Job(Protocol):
@@ -39,71 +44,85 @@ def _nothing() -> None:
 
 
 class ClipWorker(Generic[J]):
-    """A queue in front of a small process pool.
+    """A queue in front of one process.
 
     `cut` is a module-level function `job -> path` that raises `VideoUnreadable` for a clip that cannot be made.
     """
 
-    def __init__(self, cut: Callable[[J], Path], workers: int = 1) -> None:
+    def __init__(self, cut: Callable[[J], Path]) -> None:
         self._cut = cut
-        self._workers = workers
         self._pool: Executor | None = None
-        self._asked: dict[Path, asyncio.Future[Path]] = {}
-        self._urgent: deque[J] = deque()
-        self._later: deque[J] = deque()
-        self._running: set[asyncio.Task[None]] = set()
+        self._queue: ClipQueue[Path] = ClipQueue()
+        self._asked: dict[Path, tuple[J, asyncio.Future[Path]]] = {}
+        """What waits and what is being cut."""
+        self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Starts the first process now, so that the first clip does not wait for imports."""
+        """Start the process now, so that the first clip does not wait for imports."""
         self._pool = self._new_pool()
         self._pool.submit(_nothing)
 
     def stop(self) -> None:
-        """Drops what is queued; a clip being cut is finished in the background."""
-        for task in self._running:
-            task.cancel()
+        """Drop what is queued; a clip being cut is finished in the background."""
+        if self._running is not None:
+            self._running.cancel()
         if self._pool is not None:
             self._pool.shutdown(wait=False)
             self._pool = None
 
     @property
     def queued(self) -> tuple[int, int]:
-        """How many clips wait that somebody waits for, and how many others; those being cut do not count."""
-        return len(self._urgent), len(self._later)
+        """How many clips people at the desk wait for, and how many others wait; the one being cut does not count."""
+        counts = self._queue.counts()
+        return counts[Priority.DESK], counts.total() - counts[Priority.DESK]
 
-    def ask(self, job: J, *, urgent: bool) -> asyncio.Future[Path]:
-        """A future of the finished clip, shared by everybody who asks for it; do not cancel it.
+    def ask(self, job: J, person: AnnotatorId, priority: Priority) -> asyncio.Future[Path]:
+        """Return a future of the finished clip, shared by everybody who asks for it; do not cancel it.
 
-        Raises (from the future):
-            VideoUnreadable: the clip cannot be made; the text is written for the lead.
+        Raises:
+            TooMuch: this person has too many clips waiting. The future raises it too, if the clip was to be cut ahead
+                and made room for others of the same person.
+            VideoUnreadable: (from the future) the clip cannot be made; the text is written for the lead.
         """
-        future = self._asked.get(job.path)
-        if future is None:
-            future = asyncio.get_running_loop().create_future()
+        known = self._asked.get(job.path)
+        if known is None or job.path in self._queue:
+            left = self._queue.add(job.path, person, priority)
+            if left is not None:
+                _, dropped = self._asked.pop(left)
+                dropped.set_exception(TooMuch(tr("Too many clips at once. Please wait a moment."), 2))
+        if known is None:
+            future: asyncio.Future[Path] = asyncio.get_running_loop().create_future()
             future.add_done_callback(_seen)
-            self._asked[job.path] = future
-            (self._urgent if urgent else self._later).append(job)
+            self._asked[job.path] = known = job, future
             self._pump()
-        elif urgent and job in self._later:
-            self._later.remove(job)
-            self._urgent.append(job)
-        return future
+        return known[1]
+
+    @contextmanager
+    def waiting_for(self, job: J, person: AnnotatorId, priority: Priority) -> Iterator[asyncio.Future[Path]]:
+        """Ask for a clip for as long as the block runs: whoever leaves it early gives up their place.
+
+        Raises:
+            TooMuch: this person has too many clips waiting.
+        """
+        future = self.ask(job, person, priority)
+        try:
+            yield future
+        finally:
+            if not future.done() and self._queue.leave(job.path, person, priority):
+                self._asked.pop(job.path)[1].cancel()
 
     def _pump(self) -> None:
-        # The pool's own queue is first in, first out; handing it one job a process keeps the order ours.
-        while len(self._running) < self._workers and (self._urgent or self._later):
-            job = (self._urgent or self._later).popleft()
-            task = asyncio.get_running_loop().create_task(self._run(job))
-            self._running.add(task)
-            task.add_done_callback(self._ran)
+        # The pool's own queue is first in, first out; handing it one job at a time keeps the order ours.
+        if self._running is None and (path := self._queue.next()) is not None:
+            self._running = asyncio.get_running_loop().create_task(self._run(*self._asked[path]))
+            self._running.add_done_callback(self._ran)
 
     def _ran(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
+        self._running = None
         if not task.cancelled():
             self._pump()
 
-    async def _run(self, job: J) -> None:
-        future = self._asked[job.path]
+    async def _run(self, job: J, future: asyncio.Future[Path]) -> None:
         try:
             path = await self._cut_in_pool(job)
         except Exception as error:
@@ -128,7 +147,7 @@ class ClipWorker(Generic[J]):
         raise VideoUnreadable(f"The clip cutter stopped twice at {job.path.name}: the video may be damaged.")
 
     def _new_pool(self) -> Executor:
-        return processes.pool(self._workers, _settle_in, (self._cut,))
+        return processes.pool(1, _settle_in, (self._cut,))
 
 
 def _seen(future: asyncio.Future[Path]) -> None:

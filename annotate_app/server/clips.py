@@ -4,16 +4,20 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from annotate_app.language import retold
 from annotate_app.server import metrics
+from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.session.guard import person_of
 from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import VideoUnreadable
@@ -47,22 +51,43 @@ _STATIC = StaticFiles(check_dir=False)
 
 
 async def cut_clip(
-    clips: ClipWorker[api.ClipJob], find: Callable[[], api.ClipJob], *, urgent: bool = True
+    request: Request,
+    clips: ClipWorker[api.ClipJob],
+    find: Callable[[], api.ClipJob],
+    priority: Priority = Priority.DESK,
 ) -> api.ClipJob:
-    """The clip that `find` names, once it is there; `find` reads the database, in a thread.
+    """Return the clip that `find` names, once it is there; `find` reads the database, in a thread.
 
     Raises:
+        ClientDisconnect: the browser has gone, so the request gave up its place in the queue.
+        TooMuch: this person has too many clips waiting.
         VideoUnreadable: it cannot be cut. And whatever `find` raises.
     """
     job, is_there = await run_in_threadpool(look, find)
     if not is_there:
         began = time.perf_counter()
         try:
-            await asyncio.shield(clips.ask(job, urgent=urgent))
+            with clips.waiting_for(job, person_of(request).annotator_id, priority) as future:
+                await _unless_gone(request, future)
         finally:
-            if urgent:
+            if priority is Priority.DESK:
                 metrics.waited(time.perf_counter() - began)
     return job
+
+
+async def _unless_gone(request: Request, future: asyncio.Future[Path]) -> None:
+    async def gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    leaving = asyncio.ensure_future(gone())
+    try:
+        await asyncio.wait((future, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not future.done():
+            raise ClientDisconnect
+        future.result()
+    finally:
+        leaving.cancel()
 
 
 def look(find: Callable[[], api.ClipJob]) -> tuple[api.ClipJob, bool]:

@@ -18,10 +18,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.language import as_json
+from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import ASKED_AGAIN, clip_response, cut_clip, look, not_shown, refused
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns
+from annotate_app.session.bodies import TooMuch
 from annotate_app.session.guard import person_of
 from backend import api
 from backend.campaign.describing.model import DescribeEvent
@@ -99,7 +101,7 @@ class DescribeRoutes:
     async def clip(self, request: Request) -> Response:
         """The whole video, its first frame at 0, whole or by Range; made now if it is not there yet."""
         try:
-            return clip_response(await cut_clip(self._clips, self._find(request), urgent=False))
+            return clip_response(await cut_clip(request, self._clips, self._find(request), Priority.EXTRA))
         except StoreUnavailable:
             raise
         except VideoUnreadable as error:
@@ -124,7 +126,8 @@ class DescribeRoutes:
                 if isinstance(why, VideoUnreadable):
                     return await not_shown(self._project(), person_of(request), why)
                 raise why
-            self._clips.ask(job, urgent=False).add_done_callback(partial(self._made, job.path))
+            asked = self._clips.ask(job, person_of(request).annotator_id, Priority.AHEAD)
+            asked.add_done_callback(partial(self._made, job.path))
         return _answer({"ready": is_there})
 
     async def frames(self, request: Request) -> Response:
@@ -143,7 +146,9 @@ class DescribeRoutes:
         )
 
     def _made(self, path: Path, future: asyncio.Future[Path]) -> None:
-        if not future.cancelled() and (error := future.exception()) is not None:
+        if future.cancelled() or isinstance(error := future.exception(), TooMuch):
+            return  # the page asks again
+        if error is not None:
             self._failed[path] = error
 
     def _find(self, request: Request) -> Callable[[], api.ClipJob]:

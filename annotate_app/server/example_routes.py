@@ -1,11 +1,13 @@
 """The clips of the guideline's examples: for everybody who is signed in, and nothing of them but the moment itself."""
 
 from collections.abc import Callable
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, not_shown, refused
 from annotate_app.session.bodies import small_number
@@ -37,7 +39,8 @@ class Examples:
             return refused(404, "this is not the number of an example")
         person = person_of(request)
         try:
-            job = await cut_clip(self._clips, lambda: api.example_clip(self._project(), person, grade, version))
+            find = partial(api.example_clip, self._project(), person, grade, version)
+            job = await cut_clip(request, self._clips, find, Priority.CONTEXT)
         except StoreUnavailable:
             raise  # the guard answers
         except VideoUnreadable as error:

@@ -40,7 +40,7 @@ class Counts:
         )
         self._wait = Histogram(
             "reelrank_clip_wait_seconds",
-            "For how long somebody waited for a clip that was not there.",
+            "How long a desk waited for a clip that was not there.",
             buckets=WAIT_S,
             registry=registry,
         )

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, refused
 from annotate_app.session.guard import person_of
@@ -53,4 +54,4 @@ class Moments:
             return refused(400, f"[{start_s}, {end_s}) is no moment of a video.")
         person, video = person_of(request), asked.get("video", "")
         found = partial(find, self._project(), person, video, start_s, end_s)
-        return clip_response(await cut_clip(self._clips, found, urgent=False))  # people at the desk go first
+        return clip_response(await cut_clip(request, self._clips, found, Priority.EXTRA))

@@ -48,7 +48,9 @@ class PracticeRoutes:
         """The clip of a practice pair, whole or by Range; cut now if it is not there yet."""
         person, name = person_of(request), request.path_params["name"]
         try:
-            return clip_response(await cut_clip(self._clips, lambda: api.practice_clip(self._project(), person, name)))
+            return clip_response(
+                await cut_clip(request, self._clips, lambda: api.practice_clip(self._project(), person, name))
+            )
         except VideoUnreadable as error:
             return await not_shown(self._project(), person, error)
 

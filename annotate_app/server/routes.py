@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.language import as_json
 from annotate_app.server import metrics
+from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, look, not_shown, refused
 from annotate_app.server.describe_routes import DescribeRoutes
@@ -32,6 +33,7 @@ from annotate_app.server.rewriting_routes import Rewriting
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns, parts
 from annotate_app.server.uploads import Uploads
+from annotate_app.session.bodies import TooMuch
 from annotate_app.session.guard import person_of
 from annotate_app.session.routes import Sessions
 from backend import api
@@ -222,7 +224,8 @@ class Desks:
                 way = await run_in_threadpool(api.clip_elsewhere, self._project(), person, pair, now=self._clock())
                 if way is not None:
                     return RedirectResponse(way, 307, {"Cache-Control": "no-store"})
-            job = await cut_clip(self._clips, lambda: api.clip_for(self._project(), person, pair, context=context))
+            find = partial(api.clip_for, self._project(), person, pair, context=context)
+            job = await cut_clip(request, self._clips, find, Priority.CONTEXT if context else Priority.DESK)
         except VideoUnreadable as error:
             if not context:
                 await self._report(person, pair, error)
@@ -231,18 +234,14 @@ class Desks:
         return clip_response(job, headers=around if context else None)
 
     async def storyboard(self, request: Request) -> Response:
-        """The storyboard of a clip. Where none can be made the clip tells why, so nothing is reported.
-
-        `?later=1`, of a page that asks for many: it is made after what people at the desk wait for.
-        """
+        """The storyboard of a clip. Where none can be made the clip tells why, so nothing is reported."""
         person, pair = person_of(request), PairKey(request.path_params["pair"])
-        urgent = request.query_params.get("later") != "1"
 
         def find() -> api.ClipJob:
             return api.storyboard_for(self._project(), person, pair)
 
         try:
-            return clip_response(await cut_clip(self._clips, find, urgent=urgent))
+            return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
         except VideoUnreadable as error:
             return await not_shown(self._project(), person, error)
 
@@ -254,7 +253,7 @@ class Desks:
             return api.gif_for(self._project(), person, pair)
 
         try:
-            return clip_response(await cut_clip(self._clips, find, urgent=False))
+            return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
         except VideoUnreadable as error:
             return await not_shown(self._project(), person, error)
 
@@ -301,10 +300,15 @@ class Desks:
             jobs = await run_in_threadpool(missing)
         except StoreUnavailable:
             return  # whoever asks for the clip is told, and the next exchange tries again
-        asked = [(pair, self._clips.ask(job, urgent=False)) for pair, job in jobs]
+        asked = []
+        with suppress(TooMuch):  # the others are cut when they are asked for
+            for pair, job in jobs:
+                asked.append((pair, self._clips.ask(job, person.annotator_id, Priority.AHEAD)))
         for pair, future in asked:
             try:
                 await asyncio.shield(future)
+            except TooMuch:
+                pass  # it made room for a clip that this person waits for
             except VideoUnreadable as error:
                 with suppress(StoreUnavailable):
                     await self._report(person, pair, error)

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,7 +24,7 @@ from annotate_app.session.addresses import HEALTH_PATH, PAGE_PATHS, READY_PATH, 
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.cookies import CSRF_COOKIE, SESSION_COOKIE, is_secure, set_cookie, with_plain_names
 from annotate_app.session.notice import not_found_page, too_many_pages, unavailable_page
-from annotate_app.session.patience import Patience
+from annotate_app.session.patience import MOST_AT_ONCE, MOST_CLIPS_AT_ONCE, Patience
 from annotate_app.session.policy import of_pages
 from annotate_app.session.websocket import Pages
 from backend import api
@@ -43,18 +43,9 @@ _OPEN_PATHS = frozenset(
 )
 # Asked by scripts and by <video>, never typed into an address bar: these get an answer, not a redirect.
 _UPLOADS = "/_stcore/upload_file/"
+_CLIP_PREFIXES = ("/clips/", "/examples/", "/practice/", "/describe/videos/", "/moments.mp4", "/moments.webp")
 _MACHINE_PREFIXES = (
-    *(
-        "/desk/",
-        "/lead/",
-        "/rewriting/",
-        "/clips/",
-        "/examples/",
-        "/practice/",
-        "/describe/",
-        "/moments.mp4",
-        "/moments.webp",
-    ),
+    *("/desk/", "/lead/", "/rewriting/", "/describe/", *_CLIP_PREFIXES),
     *("/_stcore/", "/media/", "/component/", "/app/"),
 )
 
@@ -147,11 +138,14 @@ class Guard:
                 if path.startswith(downloads.PREFIX):
                     await downloads.answer(self._app, person, as_lead, scope, receive, send)
                     return
-                if scope["method"] == "POST":
-                    with self._patience.under_way(person.annotator_id):
+                if scope["method"] == "POST" or path.startswith(_CLIP_PREFIXES):
+                    most = MOST_AT_ONCE if scope["method"] == "POST" else MOST_CLIPS_AT_ONCE
+                    with self._patience.under_way(person.annotator_id, most):
                         await self._app(scope, receive, send)
                     return
             await self._app(scope, receive, send)
+        except ClientDisconnect:
+            pass  # nobody is there to be answered
         except NotAllowed as refusal:
             await JSONResponse({"message": retold(refusal)}, 403)(scope, receive, send)
         except TooMuch as refusal:

@@ -22,6 +22,8 @@ from backend.ground.ids import AnnotatorId
 
 MOST_AT_ONCE = 8
 """Posted requests of one person, under way at a time; files that are uploaded are not among them."""
+MOST_CLIPS_AT_ONCE = 64
+"""Requests of one person for clips and pictures, under way at a time. A page asks for 25 at most."""
 TOLD_AT_ONCE = 30
 """Refusals of all people together that are told without a wait, after a time without any."""
 TOLD_A_SECOND = 10.0
@@ -36,7 +38,7 @@ class Patience:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._under_way: defaultdict[AnnotatorId, int] = defaultdict(int)
+        self._under_way: defaultdict[tuple[AnnotatorId, int], int] = defaultdict(int)
         self._refused = Lately(_LATELY_S, clock)
         self._free, self._reckoned = float(TOLD_AT_ONCE), clock()
         """How many may be told at once, and since when that is so."""
@@ -45,21 +47,22 @@ class Patience:
         self._numbers = itertools.count()
 
     @contextmanager
-    def under_way(self, person: AnnotatorId) -> Iterator[None]:
-        """A posted request.
+    def under_way(self, person: AnnotatorId, most: int = MOST_AT_ONCE) -> Iterator[None]:
+        """Count a request while it is handled: a posted one, or with `MOST_CLIPS_AT_ONCE` one for a clip.
 
         Raises:
-            TooMuch: this person has `MOST_AT_ONCE` under way.
+            TooMuch: this person has `most` of them under way.
         """
-        if self._under_way[person] >= MOST_AT_ONCE:
+        key = person, most
+        if self._under_way[key] >= most:
             raise TooMuch(tr("Too many requests at once. Please wait a moment."), 1)
-        self._under_way[person] += 1
+        self._under_way[key] += 1
         try:
             yield
         finally:
-            self._under_way[person] -= 1
-            if not self._under_way[person]:
-                del self._under_way[person]
+            self._under_way[key] -= 1
+            if not self._under_way[key]:
+                del self._under_way[key]
 
     async def refused(self, person: AnnotatorId) -> None:
         """A request that changes something is about to be refused; comes back when it may be told."""

@@ -229,8 +229,12 @@ def _take_along(project: api.Project, lead: Person, board: api.Leaderboard, summ
 
     files: dict[str, tuple[str, str, Callable[[], str]]] = {
         tr("Report"): ("leaderboard.html", "text/html", report),
-        "CSV": ("leaderboard.csv", "text/csv", lambda: api.SCORE_FORMATS["csv"](summary)),
-        tr("Every query"): ("per-query.csv", "text/csv", lambda: api.per_query_csv(summary, list(scores.per_query()))),
+        "CSV": ("leaderboard.csv", "text/csv", lambda: api.score_csv(summary, for_people=True)),
+        tr("Every query"): (
+            "per-query.csv",
+            "text/csv",
+            lambda: api.per_query_csv(summary, list(scores.per_query()), for_people=True),
+        ),
         "LaTeX": ("leaderboard.tex", "text/x-tex", lambda: api.SCORE_FORMATS["latex"](summary)),
         tr("Markdown"): ("leaderboard.md", "text/markdown", lambda: api.SCORE_FORMATS["markdown"](summary)),
     }

@@ -402,6 +402,7 @@ if TYPE_CHECKING:
     from backend.scoring.scored_files import evaluate_files, score_files, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
+    from backend.scoring.tables import to_csv as score_csv
     from backend.scoring.trec import MatchedRun, match_run
     from backend.scoring.views.benchmark import figures as score_figures
     from backend.scoring.views.case import FIRST as CASE_FIRST
@@ -801,6 +802,7 @@ __all__ = [
     "rewrite_summary",
     "same_words",
     "score_case",
+    "score_csv",
     "score_examples",
     "score_figures",
     "score_files",

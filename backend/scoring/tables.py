@@ -32,14 +32,14 @@ class ScoreFormat(Protocol):
     def __call__(self, summary: Mapping[str, Any], shown: Shown = ...) -> str: ...  # noqa: D102  # told above
 
 
-def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
+def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool = False) -> str:
     """One line for each run, group and measure, ready for a data frame; numbers in full, undefined ones empty.
 
     The figures of a benchmark follow as group `figure`, by their published names.
 
     Columns: run, model, variant, seed, split (as the list of runs says), by, group, queries (that count), missing,
     measure, value, then interval and comparison where they were asked for, then baseline, preset and options, and last
-    the measure's title, which says how IoU is compared.
+    the measure's title, which says how IoU is compared. `for_people`: see `csv_text`.
     """
     head = ["run", *_FACTS, "by", "group", "queries", "missing", "measure", "value", *_STATISTICS, "baseline"]
     lines = []
@@ -61,7 +61,7 @@ def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
             [*cells, *[None] * len((*_STATISTICS, "baseline", *_COMPARISON)), *tail, title]
             for cells, title in _figures(of_split)
         ]
-    return csv_text([*head, *_COMPARISON, "preset", "options", "title"], lines)
+    return csv_text([*head, *_COMPARISON, "preset", "options", "title"], lines, for_people=for_people)
 
 
 def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
@@ -76,7 +76,12 @@ def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
             yield [*cells, len(run["missing"]), figure["key"], run["figures"][name]], titles[name]
 
 
-def per_query_csv(summary: Mapping[str, Any], rows: Sequence[tuple[str, Any, bool, Mapping[str, float]]]) -> str:
+def per_query_csv(
+    summary: Mapping[str, Any],
+    rows: Sequence[tuple[str, Any, bool, Mapping[str, float]]],
+    *,
+    for_people: bool = False,
+) -> str:
     """One line for each run and query that counts, all measures as columns; `rows` from `Scoreboard.per_query`."""
     keys = list(rows[0][3]) if rows else []
     changed = " ".join(options(summary))
@@ -84,7 +89,7 @@ def per_query_csv(summary: Mapping[str, Any], rows: Sequence[tuple[str, Any, boo
         [run, query, word(lacking), *(values[key] for key in keys), summary["preset"], changed]
         for run, query, lacking, values in rows
     )
-    return csv_text(["run", "query", "missing", *keys, "preset", "options"], lines)
+    return csv_text(["run", "query", "missing", *keys, "preset", "options"], lines, for_people=for_people)
 
 
 def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:

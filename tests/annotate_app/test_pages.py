@@ -537,7 +537,7 @@ def test_a_candidate_tells_its_grades_the_rule_and_its_frames(open_page: Open, p
     assert "Ana" in second
     assert "similarity 0.860" in second
     pair = project.pairs[QueryId(1)][1]
-    assert second.count(f"src='/clips/{pair.pair}.webp?later=1'") == 8
+    assert second.count(f"src='/clips/{pair.pair}.webp'") == 8
     times = [float(at) for at in re.findall(r"<figcaption>([\d.]+) s</figcaption>", second)]
     assert times == [66.3, 68.1, 69.8, 71.6, 73.3, 75.1, 76.8, 78.5], "the middles of eighths of 65.47 to 79.42 s"
 

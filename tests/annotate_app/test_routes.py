@@ -687,24 +687,6 @@ def test_thumbnails_are_for_leads_and_missing_ones_are_no_error(client: TestClie
     assert client.get("/moments.webp?video=friends_s01&start=4&end=x").status_code == 400
 
 
-def test_storyboards_for_later_wait_for_what_people_at_the_desk_want(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from annotate_app.server import routes
-
-    asked: list[bool] = []
-    real = routes.cut_clip
-
-    async def noting(clips: Any, find: Any, *, urgent: bool = True) -> Any:
-        asked.append(urgent)
-        return await real(clips, find, urgent=urgent)
-
-    monkeypatch.setattr(routes, "cut_clip", noting)
-    assert signed_in(client, LEAD).get("/clips/key101.webp?later=1").status_code == 200
-    assert signed_in(client, ANNOTATOR).get("/clips/pair7.webp").status_code == 200
-    assert asked == [False, True]
-
-
 def test_a_storyboard_that_cannot_be_made_blocks_no_pair(client: TestClient, project: fake_api.Project) -> None:
     answer = signed_in(client, LEAD).get("/clips/broken.webp")
     assert (answer.status_code, answer.json()) == (404, {"message": "friends_s01.mp4 is not a video file"})
@@ -762,15 +744,17 @@ def test_a_moment_of_an_unknown_video_says_so(client: TestClient) -> None:
 
 
 def test_a_clip_asked_twice_is_cut_once_and_the_awaited_one_goes_first(tmp_path: Path) -> None:
+    from annotate_app.server.clip_queue import Priority
     from annotate_app.server.clip_worker import ClipWorker
 
     jobs = {name: fake_api.ClipJob(fake_api.PairKey(name), tmp_path / "clips" / f"{name}.mp4") for name in "abcd"}
 
     async def work() -> None:
         clips = ClipWorker(fake_api.cut_clip)
-        ahead = [clips.ask(jobs[name], urgent=False) for name in "abcd"]
-        assert clips.ask(jobs["a"], urgent=False) is ahead[0]
-        assert clips.ask(jobs["c"], urgent=True) is ahead[2]
+        ana = fake_api.AnnotatorId(1)
+        ahead = [clips.ask(jobs[name], ana, Priority.AHEAD) for name in "abcd"]
+        assert clips.ask(jobs["a"], ana, Priority.AHEAD) is ahead[0]
+        assert clips.ask(jobs["c"], ana, Priority.DESK) is ahead[2]
         await asyncio.wait_for(asyncio.gather(*ahead), 20)
         clips.stop()
 

@@ -359,6 +359,7 @@ OWN_FILES = {
     "write_negatives",
     "report_page",  # with frames of a project's videos it is for leads, see below
     "score_case",
+    "score_csv",
     "score_examples",
     "score_figures",
     "score_files",

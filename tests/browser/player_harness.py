@@ -75,6 +75,7 @@ class FakeDesk:
     missing: set[str] = field(default_factory=set)
     bucket: str = ""  # where browsers are sent for clips, unless they ask for them `here`
     no_room: set[str] = field(default_factory=set)  # pairs whose clip the full disk has no place for
+    not_now: int = 507  # the status of their answers; 429 is too many requests
     whole: set[str] = field(default_factory=set)  # pairs whose clip is a whole video
     boards: dict[str, bytes] = field(default_factory=dict)  # their storyboards; without one, there is none
     context_clip: Path | None = None
@@ -215,7 +216,7 @@ class FakeDesk:
         if pair in self.garbage:
             return Response(b"not a video", media_type="video/mp4")
         if pair in self.no_room:
-            return JSONResponse({"message": "The server's disk is full."}, 507)
+            return JSONResponse({"message": "The server's disk is full."}, self.not_now)
         path = self.clips[int(pair[1:]) % len(self.clips)]
         kind = f"video/{path.suffix[1:]}"
         return FileResponse(path, media_type=kind, headers={"Cache-Control": "private, no-cache"})

@@ -121,6 +121,10 @@ def test_every_part_is_usable_by_everybody_and_a_hostile_name_is_text_in_it(ente
         if name == "Runs":
             expect(page.get_by_text("<img src=x onerror=document.title='run'> **run**").first).to_be_visible()
         assert page.locator("img[src=x]").count() == 0
+        for table in page.get_by_test_id("stDataFrame").filter(visible=True).all():
+            table.hover()
+            expect(table.get_by_role("button", name="Search")).to_be_visible()
+            assert table.get_by_role("button", name="CSV").count() == 0, "a raw CSV, in which names can be formulas"
         for scheme, size in (("light", SCREEN), ("dark", SCREEN), ("light", PHONE)):
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme)

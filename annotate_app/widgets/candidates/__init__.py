@@ -84,7 +84,7 @@ def _relevance(pair: PairReview) -> str:
 def _board(pair: PairReview) -> str:
     if pair.fault:
         return f"<p class='rr-fault'>{tr('Its clip cannot be shown: {fault}', fault=escape(retold(pair.fault)))}</p>"
-    src = f"/clips/{pair.pair}.webp?later=1"
+    src = f"/clips/{pair.pair}.webp"
     # Each shows its part of the one picture, which browsers fetch once.
     frames = "".join(
         f"<figure><img loading='lazy' src='{src}' alt='' style='object-position:{100 * part / (FRAMES - 1):.3f}% 0'>"

@@ -2,7 +2,7 @@
 
 const AHEAD = 4; // clips kept in memory beyond the two videos; cutting one may take the server half a second
 const RETRIES = 2;
-const NO_ROOM = 507; // the server's disk is full: nothing is wrong with the clip, and it comes once there is room
+const LATER = [429, 507]; // too many requests, or the disk is full: nothing is wrong with the clip, ask again later
 const CLIP_WAIT_MS = 8000;
 const FRAME_S = 1 / 25; // until the clip's own frame duration was measured
 
@@ -135,7 +135,7 @@ class Stage {
         return { blob: url };
       }
       const { message } = await response.json().catch(() => ({}));
-      return { what: message ?? tr("the server answered {status}", { status: response.status }), later: response.status === NO_ROOM };
+      return { what: message ?? tr("the server answered {status}", { status: response.status }), later: LATER.includes(response.status) };
     } catch {
       return { what: tr("the clip did not arrive") };
     }

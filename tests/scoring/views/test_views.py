@@ -55,6 +55,18 @@ def summary(board: api.Scoreboard) -> dict[str, Any]:
     return found
 
 
+def test_tables_for_people_name_no_run_as_a_formula(board: api.Scoreboard) -> None:
+    name, summary = "=cmd|calc!A1", board.summary()
+    summary["runs"] = [{**summary["runs"][0], "name": name}]
+    rows = [(name, *row) for _, *row in board.per_query()]
+    for text, kept in (
+        (api.score_csv(summary, for_people=True), f"'{name}"),
+        (api.per_query_csv(summary, rows, for_people=True), f"'{name}"),
+        (api.score_csv(summary), name),
+    ):
+        assert {row["run"] for row in csv.DictReader(text.splitlines())} == {kept}
+
+
 def test_a_new_measure_is_rightly_titled_wherever_scores_are_shown(
     new_measure: None,
     files: tuple[Path, list[Path]],
