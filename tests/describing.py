@@ -11,11 +11,11 @@ from support import NOW, Judging
 _number = count()
 
 
-def opened(judging: Judging) -> Judging:
+def opened(judging: Judging, *, at: float = NOW - 3600) -> Judging:
     """The project with describing open for everybody in all six videos of 60 s, which have files by name."""
     with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
         db.execute("UPDATE video SET path = name, fps_num = 25, fps_den = 1, has_audio = 0, sha256 = name")
-    api.choose_describing(judging.project, judging.lead, DescribingChoice(open=True), now=NOW)
+    api.choose_describing(judging.project, judging.lead, DescribingChoice(open=True), now=at)
     return judging
 
 

@@ -54,7 +54,7 @@ class Round:
         return api.exam_act(self.project, self.person(who), api.ExamAct(what), now=NOW)
 
     def answer(self, who: int, name: PairKey, grade: int, key: str = "") -> Receipt:
-        event = GradeEvent(name, grade, key or f"{who} {name} {grade}", 700 + who)
+        event = GradeEvent(name, grade, key or f"{who} {name} {grade}", 100 + who)
         return api.record_grades(self.project, self.person(who), [event], now=NOW + 5)[0]
 
     def pair_of(self, who: int, name: PairKey) -> int:

@@ -2,6 +2,22 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 
+DAY_MS = 24 * 3_600_000
+
+
+def within_a_day(*parts_ms: int) -> tuple[int, ...]:
+    """Cut one person's working times of one day, in proportion, to 24 h together.
+
+    Every report goes by this, because times may be stored that nobody can have worked: what is credited is bounded
+    (`backend.campaign.judging.crediting`), but work of one day may arrive on the next, and older rows hold whatever a
+    browser claimed.
+
+    >>> within_a_day(7_200_000, 3_600_000), within_a_day(596 * 3_600_000, 149 * 3_600_000)
+    ((7200000, 3600000), (69120000, 17280000))
+    """
+    total_ms = sum(parts_ms)
+    return parts_ms if total_ms <= DAY_MS else tuple(part * DAY_MS // total_ms for part in parts_ms)
+
 
 def midnight(now: float, days_ago: int = 0) -> float:
     """When the day of an instant began, or a day before it; both in seconds since 1970."""

@@ -13,9 +13,9 @@ Run = Callable[..., tuple[int, str, str]]
 
 def test_hours_pay_and_payroll(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
     for n in range(4):
-        pair = api.desk(judging.project, judging.annotators[0], now=NOW + n).items[0].pair
+        pair = api.desk(judging.project, judging.annotators[0], now=NOW + 900 * n).items[0].pair
         event = GradeEvent(pair, 3, f"key {n}", 900_000)
-        api.record_grades(judging.project, judging.annotators[0], [event], now=NOW + n)
+        api.record_grades(judging.project, judging.annotators[0], [event], now=NOW + 900 * (n + 1))
     file = tmp_path / "pay.csv"
     code, out, _ = reelrank("hours", judging.project.folder, "--rate", 11, "--currency", "EUR", "--csv", file)
     assert code == 0

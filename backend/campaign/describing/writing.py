@@ -17,6 +17,7 @@ from backend.campaign.describing.model import (
 from backend.campaign.describing.rows import choices, descriptions
 from backend.campaign.describing.rows.descriptions import DescriptionRow
 from backend.campaign.describing.rules import may, tidy, wrong
+from backend.campaign.judging.crediting import work_time
 from backend.campaign.nouns import Annotator
 from backend.campaign.people import rows as people
 from backend.campaign.project.folder import Project
@@ -71,7 +72,9 @@ def _take(store: Store, person: Annotator, event: DescribeEvent, *, now: float) 
         video_id, why = _about(db, person, event, there)
         if why is None and video_id is not None:
             if event.kind is not DescribeKind.WITHDRAW:
-                descriptions.write(db, event, tidy(event.sentence), video_id, me, at=now)
+                since = choices.first_open_for(db, me)
+                work = work_time(db, me, event.active_ms, event.elapsed_ms, since=since, now=now)
+                descriptions.write(db, event, tidy(event.sentence), video_id, me, work, at=now)
             elif there is not None:  # also once more: an event that left no trace would count when it is sent again
                 descriptions.withdraw(db, there.description_id, me, event.key, at=now)
             return None

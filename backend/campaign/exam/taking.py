@@ -19,6 +19,7 @@ from backend.campaign.exam.rows.exams import Exam, Place
 from backend.campaign.exam.standing import ExamStanding, in_order, is_missed, result, standing, to_look_at_again
 from backend.campaign.judging import judgements as grading
 from backend.campaign.judging.assignments import QUEUE_LENGTH
+from backend.campaign.judging.crediting import work_time
 from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import assigned, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
@@ -234,7 +235,9 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
             event.grade,
             again=again,
             at=now,
-            active_ms=grading.counted(event.active_ms),
+            active_ms=work_time(
+                *(db, attempt.annotator_id, event.active_ms, event.elapsed_ms), since=attempt.started_at, now=now
+            ).active_ms,
             event_key=event.key,
         )
         note = None if event.note is None else grading.tidy(event.note)

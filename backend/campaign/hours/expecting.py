@@ -30,6 +30,6 @@ def expect(project: Project, *, batch_size: int, probe: int = 0, pooled: bool = 
         batch = batch_size if pooled else min(batch_size, moments)
         pairs = asked * batch + min(probe, asked) * max(min(PROBE_TOP + PROBE_OTHERS, moments) - batch, 0)
         grades = pairs * facts.campaign(db).seats
-        measured = rules.outlook(rows.days(db), grades).seconds
+        measured = rules.outlook(rules.bounded(rows.days(db)), grades).seconds
         seconds = rows.mean_moment_s(db) if measured is None else measured
     return Expected(asked, pairs, grades, seconds, measured is not None)

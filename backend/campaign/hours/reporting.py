@@ -32,7 +32,7 @@ def report(
     pay = read_settings(project.folder).pay
     rate = pay.hourly_rate if rate is None else rate
     with reading(project.store) as db:
-        everything = rules.paid(rows.days(db), rate, pay.rates)
+        everything = rules.paid(rules.bounded(rows.days(db)), rate, pay.rates)
         wanted = watching.demand(db)
         ahead = rules.outlook(
             everything,

@@ -8,6 +8,7 @@ from math import sqrt
 from statistics import NormalDist
 
 from backend.campaign.hours.model import MS_AN_HOUR, Outlook, PersonHours, WorkDay
+from backend.ground.days import within_a_day
 from backend.ground.saying import said
 
 CENT = Decimal("0.01")
@@ -18,6 +19,15 @@ _Z = NormalDist().inv_cdf(0.975)
 NO_TIME = said("no judgement made here has a measured time yet")
 FEW_DAYS = said("an interval needs {days} working days of people", days=FEWEST_DAYS)
 CERTAIN = said("nothing is left")
+
+
+def bounded(days: Sequence[WorkDay]) -> list[WorkDay]:
+    """Return the days with no more than 24 hours each."""
+    found = []
+    for day in days:
+        judging, exam, gold, describing = within_a_day(day.judging_ms, day.exam_ms, day.gold_ms, day.describing_ms)
+        found.append(replace(day, judging_ms=judging, exam_ms=exam, gold_ms=gold, describing_ms=describing))
+    return found
 
 
 def pay(active_ms: int, rate: float) -> Decimal:

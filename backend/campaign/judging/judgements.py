@@ -10,6 +10,7 @@ business of `consensus`, which calls `accept` inside its own transaction.
 
 from unicodedata import category
 
+from backend.campaign.judging.crediting import WorkTime, counted, work_time
 from backend.campaign.judging.model import CORRECTION_S, FROM_EXAM, DeskItem, GradeEvent
 from backend.campaign.judging.rows import assigned, going_on, judgements, notes, rulings, seats
 from backend.campaign.judging.rows.going_on import GoneOn
@@ -102,9 +103,9 @@ def accept(
             raise PairLocked(why)
         if has_assignment and not seat.judged and (why := _beyond(db, me, seat, pair, now=now)):
             raise SeatUnavailable(why)
-        elapsed_ms = None if event.elapsed_ms is None else counted(event.elapsed_ms)
-        # Nobody works longer at a clip than it was on screen, whatever the page of an older player counted.
-        active_ms = event.active_ms if elapsed_ms is None else min(event.active_ms, elapsed_ms)
+        work = WorkTime(counted(event.active_ms), event.elapsed_ms)  # as the demo made it up
+        if not simulated:
+            work = work_time(db, me, event.active_ms, event.elapsed_ms, since=seat.claimed_at, now=now)
         note = None if event.note is None else tidy(event.note)
         if note is not None and note == notes.of(db, pair.pair_id, me):
             note = None
@@ -115,8 +116,8 @@ def accept(
             event.grade,
             revision=earlier.revision + 1 if earlier else 1,
             at=now,
-            active_ms=counted(active_ms),
-            elapsed_ms=elapsed_ms,
+            active_ms=work.active_ms,
+            elapsed_ms=work.elapsed_ms,
             contexts=counted(event.contexts),
             event_key=event.key,
             simulated=simulated,
@@ -159,15 +160,6 @@ def tidy(note: str) -> str:
     """
     words = " ".join(note.split())
     return "".join(sign for sign in words if category(sign) != "Cc")[:LONGEST_NOTE].strip()
-
-
-def counted(number: int) -> int:
-    """What a browser counted, as it is kept: nothing negative, and nothing so large that sums of it overflow.
-
-    >>> counted(4_100), counted(-1), counted(2**52)
-    (4100, 0, 2147483647)
-    """
-    return min(max(0, number), 2**31 - 1)
 
 
 def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *, now: float) -> str | None:

@@ -5,7 +5,7 @@ many at once: nothing here tells how anybody graded one pair, nor anything about
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 
 from backend.campaign.judging.model import CORRECTION_S
@@ -14,7 +14,7 @@ from backend.campaign.project import rows as facts
 from backend.campaign.quality.model import MyAgreement, MyWork
 from backend.campaign.quality.rows import my_work
 from backend.campaign.quality.rows.my_work import Given
-from backend.ground.days import day_of, last_days
+from backend.ground.days import day_of, last_days, within_a_day
 from backend.store.connection import Store, reading
 
 DAYS = 30
@@ -33,7 +33,7 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
     days = last_days(now, DAYS)
     first = Counter(day_of(one.at) for one in given if one.is_first)
     standing = [one for one in given if one.stands]
-    measured = [one.active_ms for one in standing if one.active_ms]
+    measured = [within_a_day(one.active_ms)[0] for one in standing if one.active_ms]
     grades = Counter(one.grade for one in standing)
     settled = [one for one in standing if one.relevance is not None]
     return MyWork(
@@ -42,8 +42,8 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
         in_all=len(standing),
         simulated=sum(one.simulated for one in standing),
         days=tuple((day, first[day]) for day in days),
-        active_s=sum(one.active_ms for one in given) / 1000,
-        months=_months(given),
+        active_s=sum(_days(given).values()) / 1000,
+        months=_months(one for one in given if not one.simulated),
         median_s=median(measured) / 1000 if measured else None,
         grades=tuple(grades[grade] for grade in grading.scale.grades),
         skips=skips,
@@ -54,12 +54,20 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
     )
 
 
-def _months(given: Sequence[Given]) -> tuple[tuple[str, float], ...]:
-    """Active seconds of every month of the server's calendar, the newest first."""
+def _days(given: Iterable[Given]) -> dict[str, int]:
+    """Active milliseconds of every day with any."""
     found: defaultdict[str, int] = defaultdict(int)
     for one in given:
-        if one.active_ms and not one.simulated:
-            found[f"{day_of(one.at)[:7]}-01"] += one.active_ms
+        if one.active_ms:
+            found[day_of(one.at)] += one.active_ms
+    return {day: within_a_day(time_ms)[0] for day, time_ms in found.items()}
+
+
+def _months(given: Iterable[Given]) -> tuple[tuple[str, float], ...]:
+    """Active seconds of every month of the server's calendar, the newest first."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for day, time_ms in _days(given).items():
+        found[f"{day[:7]}-01"] += time_ms
     return tuple((month, found[month] / 1000) for month in sorted(found, reverse=True))
 
 

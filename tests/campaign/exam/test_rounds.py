@@ -8,7 +8,7 @@ import pytest
 from backend import api
 from backend.campaign.exam import setting, taking
 from backend.campaign.exam.model import ExamDesk, ExamKey, ExamPhase, ExamPurpose
-from backend.campaign.judging.model import Desk
+from backend.campaign.judging.model import Desk, GradeEvent
 from backend.campaign.people import gate
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.ids import AnnotatorId, PairKey
@@ -378,6 +378,15 @@ def used(fresh: Round) -> list[tuple[object, ...]]:
     )
 
 
+def test_answers_claim_no_more_time_than_passed_since_the_exam_began(fresh: Round) -> None:
+    fresh.hold(queries=2, pairs=4)
+    items = fresh.act(0, api.ExamAct.START).items
+    answers = [GradeEvent(item.pair, 2, item.pair, 2**31, 2**31) for item in items]
+    api.record_grades(fresh.project, fresh.person(0), answers, now=NOW + 5)
+    stored = fresh.project.store.db.conn.execute("SELECT count(*), sum(active_ms) FROM exam_answer").fetchone()
+    assert tuple(stored) == (len(items), 5_000)
+
+
 def test_answers_become_two_judgements_a_pair_once_a_lead_says_so(fresh: Round) -> None:
     fresh.hold(queries=2, pairs=4)
     given = {who: {pair: (pair + who) % 5 for pair in fresh.items()} for who in range(4)}
@@ -395,7 +404,7 @@ def test_answers_become_two_judgements_a_pair_once_a_lead_says_so(fresh: Round) 
     for pair, seat, person, grade, active, at, key in used(fresh):
         who = people[AnnotatorId(int(str(person)))]
         assert grade == given[who][int(str(pair))], "the blind grade, whatever was given when they looked again"
-        assert (active, at, str(key).startswith("exam:")) == (700 + who, NOW + 5, True)
+        assert (active, at, str(key).startswith("exam:")) == (100 + who, NOW + 5, True)
         assert seat in (1, 2)
     assert Counter(pair for pair, *_ in used(fresh)) == dict.fromkeys(fresh.items(), 2)
     for pair in fresh.items():

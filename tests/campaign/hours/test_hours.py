@@ -30,7 +30,7 @@ def worked(judging: Judging) -> Judging:
         at = NOW - days_ago * DAY_S
         for person in judging.annotators[:3]:
             for _ in range(rng.randrange(1, 5)):
-                pair = api.desk(judging.project, person, now=at).items[0].pair
+                pair = api.desk(judging.project, person, now=at - 100).items[0].pair
                 for _ in range(rng.choice((1, 1, 2))):  # the second is a correction
                     event = GradeEvent(pair, rng.randrange(5), secrets.token_hex(8), rng.choice((0, 4_321, 9_876)))
                     api.record_grades(judging.project, person, [event], now=at)
@@ -63,6 +63,7 @@ def test_a_day_is_what_its_rows_add_up_to(worked: Judging) -> None:
         first[day, name] += revision == 1
         unmeasured[day, name] += active_ms == 0
     assert [(one.day, one.name) for one in found.days] == sorted(time_ms)
+    assert set(time_ms.values()) & {4_321, 9_876, 14_197}, "what was claimed had passed"
     for one in found.days:
         key = one.day, one.name
         assert (one.judgements, one.judging_ms, one.unmeasured) == (first[key], time_ms[key], unmeasured[key])
@@ -129,7 +130,7 @@ def test_time_at_gold_is_work_and_none_of_the_judgements(worked: Judging) -> Non
 
 
 def test_time_of_descriptions_is_work_and_none_of_the_judgements(worked: Judging) -> None:
-    opened(worked)
+    opened(worked, at=NOW - 100)
     before = api.hours(worked.project, api.OPERATOR)
     again = event("d1", DescribeKind.REDESCRIBE, sentence="A man pours tea.")
     send(worked, 0, event("d1"), event("d2"), again, event("d2", DescribeKind.WITHDRAW), at=NOW)
@@ -140,6 +141,30 @@ def test_time_of_descriptions_is_work_and_none_of_the_judgements(worked: Judging
     assert found.hours == pytest.approx(before.hours + 9 / 3600)
     assert [one.an_hour for one in found.people] == [one.an_hour for one in before.people]
     assert found.outlook.seconds == before.outlook.seconds
+
+
+def test_no_report_has_a_day_of_more_than_24_hours(judging: Judging) -> None:
+    """As rows have it that were stored before times were bounded: 596 h of grading and 149 h of describing."""
+    opened(judging, at=NOW - 100)
+    set_pay(judging, "hourly_rate = 10")
+    pair = api.desk(judging.project, judging.annotators[0], now=NOW - 100).items[0].pair
+    api.record_grades(judging.project, judging.annotators[0], [GradeEvent(pair, 2, "k", 1000, 1000)], now=NOW)
+    send(judging, 0, event("d1"), at=NOW)
+    db = judging.project.store.db.conn
+    for table in ("judgement", "description_act"):
+        db.execute(f"DROP TRIGGER {table}_no_update")
+    db.execute("UPDATE judgement SET active_ms = ?, elapsed_ms = ?", [596 * 3_600_000] * 2)
+    db.execute("UPDATE description_act SET active_ms = ?", [149 * 3_600_000])
+    found = api.hours(judging.project, api.OPERATOR)
+    (day,) = found.days
+    # By hand: 24 h, of which 596 of 745 parts are grading.
+    assert (day.judging_ms, day.describing_ms) == (69_120_000, 17_280_000)
+    assert (found.hours, found.pay) == (24.0, Decimal("240.00"))
+    assert api.my_work(judging.project, judging.annotators[0], now=NOW).active_s == 86_400
+    assert api.my_work(judging.project, judging.annotators[0], now=NOW).months == (("2026-03-01", 86_400.0),)
+    assert [one.active_h for one in api.describing_figures(judging.project, judging.lead).people] == [24.0]
+    assert api.flags(judging.project, judging.lead)[0].median_s == 86_400
+    assert judging.state(pair).grades[0].active_ms == 86_400_000
 
 
 def test_imported_judgements_are_left_out_and_said(worked: Judging) -> None:

@@ -236,7 +236,7 @@ def test_a_gold_place_goes_before_a_free_seat_of_the_same_pair_and_is_handled_li
         gold.offer(db, pair, me)
         assert (pair, 4) in seats.claimable(db, me, batch, now=now), "as at the last seat of a pair"
         assert seats.claim(db, me, pair, now=now, until=until)
-        assert seats.seat_of(db, pair, me) == seats.Seat(pair, 4, judged=False, gold=True)
+        assert seats.seat_of(db, pair, me) == seats.Seat(pair, 4, judged=False, gold=True, claimed_at=now)
         assert not seats.is_held(db, me, pair)
         assert [one.pair_key for one in seats.held(db, me)] == [*held, key], "the last claim"
         seats.mark_shown(db, me, key, now=now)
@@ -467,7 +467,7 @@ def test_nobody_works_longer_at_a_clip_than_it_was_on_screen(judging: Judging) -
         GradeEvent(second, 3, "2", active_ms=9000, elapsed_ms=None),
         GradeEvent(third, 3, "3", active_ms=-5, elapsed_ms=-7),
     ]
-    api.record_grades(judging.project, judging.annotators[0], given, now=NOW)
+    api.record_grades(judging.project, judging.annotators[0], given, now=NOW + 60)
     rows = judging.project.store.db.conn.execute("SELECT active_ms, elapsed_ms FROM judgement ORDER BY event_key")
     assert [tuple(row) for row in rows] == [(4000, 4000), (9000, None), (0, 0)]
 

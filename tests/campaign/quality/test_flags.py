@@ -18,12 +18,12 @@ def test_a_project_tells_its_flags(judging: Judging) -> None:
     clips = {pair.pair: pair for pair in judging.pairs()}
     for n in range(100):
         me = judging.annotators[n % 2]
-        pair = api.desk(judging.project, me, now=NOW + n).items[0].pair if n < 80 else None
+        pair = api.desk(judging.project, me, now=NOW + 10 * n).items[0].pair if n < 80 else None
         if pair is None:
             continue
         elapsed = rng.choice((400, 700, 1400, 4000))
         event = GradeEvent(pair, rng.choice((2, 3)), secrets.token_hex(8), elapsed, elapsed)
-        api.record_grades(judging.project, me, [event], now=NOW + n)
+        api.record_grades(judging.project, me, [event], now=NOW + 10 * n + 5)
         given[me.annotator_id].append((elapsed, elapsed, clips[pair].end_s - clips[pair].start_s))
     found = {one.annotator_id: one for one in api.flags(judging.project, judging.lead)}
     assert [one.name for one in found.values()] == ["Anna", "Boris", "Carla", "Dev"]
@@ -42,7 +42,7 @@ def test_a_correction_in_no_time_is_not_too_fast(judging: Judging) -> None:
     pair = api.desk(judging.project, me, now=at).items[0].pair
     for grade, ms in ((0, 5000), (3, 300)):
         event = GradeEvent(pair, grade, secrets.token_hex(8), ms, ms)
-        api.record_grades(judging.project, me, [event], now=at)
+        api.record_grades(judging.project, me, [event], now=at + 10)
     assert api.flags(judging.project, judging.lead)[0].flags[0].value == 0
     (given,) = judging.state(pair).grades
     assert (given.grade, given.active_ms, given.too_fast) == (3, 5300, False)

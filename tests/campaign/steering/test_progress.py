@@ -31,7 +31,7 @@ def worked(judging: Judging) -> Judging:
         at = NOW - days_ago * DAY_S
         for who, person in enumerate(judging.annotators[:3]):
             for _ in range(rng.randrange(1, 4)):
-                pair = api.desk(judging.project, person, now=at).items[0].pair
+                pair = api.desk(judging.project, person, now=at - 100).items[0].pair
                 for _ in range(rng.choice((1, 1, 2))):  # the second is a correction
                     active_ms = rng.choice((600, 1400, 5000))
                     event = GradeEvent(pair, rng.randrange(5), secrets.token_hex(8), active_ms, active_ms + 100)

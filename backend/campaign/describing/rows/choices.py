@@ -90,6 +90,14 @@ def was_open_for(db: Database, me: AnnotatorId) -> bool:
     return bool(row[0])
 
 
+def first_open_for(db: Database, me: AnnotatorId) -> float | None:
+    """When this person could describe for the first time, in seconds since 1970; None if they never could."""
+    row = db.conn.execute(
+        f"SELECT min(c.chosen_at) FROM describing_choice c WHERE c.open AND {CHOSEN_PERSON}", {"me": me}
+    ).fetchone()
+    return None if row[0] is None else float(row[0])
+
+
 def ever_chosen(db: Database, me: AnnotatorId, video_id: VideoId) -> bool:
     """Whether this person may describe this video, or ever might."""
     row = db.conn.execute(

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.campaign.describing.model import DescribeEvent, DescriptionAct, DescriptionStatus
 from backend.campaign.describing.rows.choices import CHOSEN_VIDEO
-from backend.campaign.judging.judgements import counted
+from backend.campaign.judging.crediting import WorkTime
 from backend.ground.ids import AnnotatorId, MomentId, VideoId
 from backend.store.engine import Database
 
@@ -154,7 +154,16 @@ def refusal_known(db: Database, me: AnnotatorId, key: str) -> str | None:
     return row[0] if row else None
 
 
-def write(db: Database, event: DescribeEvent, sentence: str, video_id: VideoId, me: AnnotatorId, *, at: float) -> int:
+def write(
+    db: Database,
+    event: DescribeEvent,
+    sentence: str,
+    video_id: VideoId,
+    me: AnnotatorId,
+    work: WorkTime,
+    *,
+    at: float,
+) -> int:
     """Keep what an author wrote, as a new description or the newest revision of theirs; its row's number."""
     row = db.conn.execute(
         "INSERT INTO description (description_key, video_id, annotator_id, status, revision, start_s, end_s, sentence) "
@@ -168,7 +177,7 @@ def write(db: Database, event: DescribeEvent, sentence: str, video_id: VideoId, 
         "active_ms, event_key) VALUES (?, 'written', ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             *(row[0], me, at, event.start_s, event.end_s, sentence),
-            *(None if event.elapsed_ms is None else counted(event.elapsed_ms), counted(event.active_ms), event.key),
+            *(work.elapsed_ms, work.active_ms, event.key),
         ],
     )
     return int(row[0])

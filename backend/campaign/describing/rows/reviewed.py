@@ -1,5 +1,7 @@
 """A lead's list of descriptions: searched, sorted and cut into pages by the database; what lies beside one; figures."""
 
+from collections import Counter
+
 from backend.campaign.describing.model import (
     DescriberFigures,
     DescriptionAct,
@@ -8,6 +10,7 @@ from backend.campaign.describing.model import (
     DescriptionSort,
     DescriptionStatus,
 )
+from backend.ground.days import within_a_day
 from backend.ground.ids import MomentId, VideoId
 from backend.store.engine import Database, containing
 
@@ -111,11 +114,18 @@ def per_video(db: Database) -> list[tuple[float, int]]:
 def figures(db: Database) -> list[DescriberFigures]:
     """What each person described who described anything, by name."""
     rows = db.conn.execute(
-        "SELECT a.name, sum(d.status = 'waiting'), sum(d.status = 'returned'), sum(d.status = 'accepted'), "
-        "(SELECT coalesce(sum(x.active_ms), 0) FROM description_act x WHERE x.person_id = a.annotator_id) / 3600000.0 "
-        "FROM description d JOIN annotator a USING (annotator_id) GROUP BY a.annotator_id ORDER BY a.name"
+        "SELECT a.annotator_id, a.name, sum(d.status = 'waiting'), sum(d.status = 'returned'), "
+        "sum(d.status = 'accepted') FROM description d JOIN annotator a USING (annotator_id) "
+        "GROUP BY a.annotator_id ORDER BY a.name"
+    ).fetchall()
+    days = db.conn.execute(
+        "SELECT person_id, sum(active_ms), date(at, 'unixepoch', 'localtime') AS day FROM description_act "
+        "WHERE active_ms IS NOT NULL GROUP BY person_id, day"
     )
-    return [DescriberFigures(*row) for row in rows]
+    time_ms: Counter[int] = Counter()
+    for person, day_ms, _ in days:
+        time_ms[person] += within_a_day(int(day_ms))[0]
+    return [DescriberFigures(*(r[1], r[2], r[3], r[4]), active_h=time_ms[r[0]] / 3_600_000) for r in rows]
 
 
 def _where(wanted: DescriptionFilter) -> tuple[str, dict[str, object]]:

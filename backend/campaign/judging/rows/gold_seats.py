@@ -17,7 +17,7 @@ _MINE_TO_TAKE = """
   AND NOT EXISTS (SELECT 1 FROM skip AS k WHERE k.pair_id = g.pair_id AND k.annotator_id = :me AND k.lifted_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM clip_fault AS f WHERE f.moment_id = p.moment_id)
 """
-_UNCLAIMED = "lease_until = NULL, claim_no = NULL, shown_at = NULL"
+_UNCLAIMED = "lease_until = NULL, claim_no = NULL, shown_at = NULL, claimed_at = NULL"
 
 # For statements about seats, which ask for these places on the way.
 # The first and the last lease are the ends of an index, whatever PostgreSQL thinks of how many there may be.
@@ -50,12 +50,12 @@ def next_batch(db: Database, me: AnnotatorId) -> tuple[BatchId, int] | None:
     return (BatchId(row[0]), row[1]) if row else None
 
 
-def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, until: float) -> bool:
+def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:
     """Sit down at a pair that is offered; whether it was."""
     cursor = db.conn.execute(
-        f"UPDATE gold_seat SET lease_until = :until, claim_no = 1 + {CLAIMS}, shown_at = NULL "
+        f"UPDATE gold_seat SET lease_until = :until, claim_no = 1 + {CLAIMS}, shown_at = NULL, claimed_at = :now "
         "WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NULL",
-        {"me": me, "pair": pair_id, "until": until},
+        {"me": me, "pair": pair_id, "now": now, "until": until},
     )
     return cursor.rowcount == 1
 

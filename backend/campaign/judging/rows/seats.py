@@ -19,7 +19,7 @@ from backend.store.engine import Database
 SECOND_ROUND_SEATS = (3, 4)
 RE_OPENED_SEATS = (5, 6)
 
-_NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL"
+_NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL, claimed_at = NULL"
 # A place that anybody may take: nobody's, or somebody's whose lease has run out.
 _FREE = "(s.annotator_id IS NULL OR s.lease_until < :now)"
 # Pairs this person may sit down at: never twice at the same pair, none they skipped, nothing settled, no broken clip,
@@ -75,6 +75,8 @@ class Seat:
     seat_no: int
     judged: bool
     gold: bool = False
+    claimed_at: float | None = None
+    """When the person took it, in seconds since 1970; None if that is not known."""
 
 
 def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: float) -> None:
@@ -215,8 +217,8 @@ def free_of(db: Database, pair_id: PairId, *, now: float) -> list[int]:
 def give(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) -> Seat:
     """Put somebody at a free seat whose grade is known already: the seat is judged, and was never claimed."""
     db.conn.execute(
-        "UPDATE seat SET annotator_id = ?, lease_until = NULL, shown_at = NULL, claim_no = NULL "
-        "WHERE pair_id = ? AND seat_no = ?",
+        "UPDATE seat SET annotator_id = ?, lease_until = NULL, shown_at = NULL, claim_no = NULL, "
+        "claimed_at = NULL WHERE pair_id = ? AND seat_no = ?",
         [me, pair_id, seat_no],
     )
     return Seat(pair_id, seat_no, judged=True)
@@ -231,7 +233,7 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
         Whether a seat was had; never a second one at the same pair.
     """
     cursor = db.conn.execute(
-        "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, "
+        "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, claimed_at = :now, "
         f"claim_no = 1 + {gold_seats.CLAIMS} WHERE pair_id = :pair AND seat_no = "
         f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} "
         "ORDER BY s.annotator_id IS NOT NULL, s.seat_no LIMIT 1) "
@@ -241,7 +243,7 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
         f"AND NOT {gold_seats.OFFERED}",
         {"me": me, "pair": pair_id, "now": now, "until": until},
     )
-    return cursor.rowcount == 1 or gold_seats.claim(db, me, pair_id, until=until)
+    return cursor.rowcount == 1 or gold_seats.claim(db, me, pair_id, now=now, until=until)
 
 
 def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> None:
@@ -287,13 +289,13 @@ def is_held(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
 def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
     """This person's seat at a pair, held or judged."""
     row = db.conn.execute(
-        "SELECT seat_no, lease_until IS NULL, 0 AS gold FROM seat "
+        "SELECT seat_no, lease_until IS NULL, 0 AS gold, claimed_at FROM seat "
         "WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0 "
-        f"UNION ALL SELECT {gold_seats.SEAT_NO}, lease_until IS NULL, 1 FROM gold_seat "
+        f"UNION ALL SELECT {gold_seats.SEAT_NO}, lease_until IS NULL, 1, claimed_at FROM gold_seat "
         "WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NOT NULL ORDER BY gold DESC LIMIT 1",
         {"pair": pair_id, "me": me},
     ).fetchone()
-    return Seat(pair_id, row[0], bool(row[1]), gold=bool(row[2])) if row else None
+    return Seat(pair_id, row[0], bool(row[1]), gold=bool(row[2]), claimed_at=row[3]) if row else None
 
 
 def mark_judged(db: Database, seat: Seat, me: AnnotatorId) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from backend.campaign.corpus.rows import WHOLE
 from backend.campaign.quality.rules.columns import NOT_MEASURED, Floats, Grades, Integers, Skips, Truths
+from backend.ground.days import DAY_MS
 from backend.ground.ids import AnnotatorId
 from backend.store.engine import Database
 
@@ -28,6 +29,7 @@ def given(db: Database) -> Grades:
     pair, seat, annotator, grade, at_ms, active_ms, elapsed_ms, imported = (numbers(text) for text in row)
     imports = [int(at * 1000) for (at,) in db.conn.execute("SELECT at FROM event WHERE kind = 'judgements_imported'")]
     timed = ~((imported == 1) & np.isin(at_ms, imports))
+    active_ms, elapsed_ms = (np.minimum(times, DAY_MS) for times in (active_ms, elapsed_ms))
     read = Grades(pair, seat, annotator, grade, at_ms / 1000, timed, active_ms, elapsed_ms)
     return read.take(np.argsort(at_ms, kind="stable"))  # an earlier campaign's come in late
 

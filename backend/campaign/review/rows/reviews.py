@@ -20,6 +20,7 @@ from backend.campaign.review.model import (
     PairReview,
     QueryReview,
 )
+from backend.ground.days import within_a_day
 from backend.ground.ids import PairId, PairKey, QueryId
 from backend.ground.saying import recalled
 from backend.store.engine import Database
@@ -257,7 +258,8 @@ def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[Giv
         ):
             hasty = r[6] is not None and too_fast(min(r[5], r[6]), duration_s[r[0]])
             note = notes.get((r[0], r[7]))
-            found[r[0]].append(GivenGrade(r[1], r[2], (r[3] + 1) // 2, r[4], r[5], hasty, note))
+            (active_ms,) = within_a_day(r[5])
+            found[r[0]].append(GivenGrade(r[1], r[2], (r[3] + 1) // 2, r[4], active_ms, hasty, note))
     return found
 
 
