@@ -29,7 +29,7 @@ from annotate_app.session.patience import Patience
 from annotate_app.session.policy import of_pages
 from backend import api
 from backend.campaign.nouns import Person
-from backend.ground.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable
+from backend.ground.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable, TextRefused
 
 # Streamlit's own scripts, fonts and signs of life: the same bytes for everybody.
 _OPEN_PREFIXES = ("/session/", "/static/")
@@ -151,6 +151,8 @@ class Guard:
                         await self._app(scope, receive, send)
                     return
             await self._app(scope, receive, send)
+        except TextRefused as refusal:
+            await JSONResponse({"message": retold(refusal)}, 400)(scope, receive, send)
         except NotAllowed as refusal:
             await JSONResponse({"message": retold(refusal)}, 403)(scope, receive, send)
         except TooMuch as refusal:
