@@ -8,7 +8,7 @@ from annotate_app.plain import plain
 from annotate_app.screens import signed_out
 from annotate_app.session import auth
 from annotate_app.widgets import look
-from backend.ground.errors import StoreUnavailable
+from backend.ground.errors import StoreUnavailable, TextRefused
 
 st.set_page_config(page_title="ReelRank", page_icon=look.MARK, layout="wide")
 try:
@@ -23,5 +23,7 @@ try:
         else:
             signed_out.welcome_back(person, page.url_path)
             page.run()
+except TextRefused as error:
+    st.error(plain(retold(error)))
 except StoreUnavailable as error:
     st.error(plain(retold(error)), icon=":material/database_off:")

@@ -7,6 +7,7 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, pair_view, wording
+from annotate_app.widgets.address_state import read_number
 from annotate_app.widgets.flag_chart import flag_chart
 from backend import api
 from backend.campaign.nouns import Person
@@ -32,8 +33,8 @@ _OF_SKIPS = (FlagKind.SKIPS, FlagKind.REPORTS)
 
 def asked() -> AnnotatorId | None:
     """Whom the address asks for."""
-    who = st.query_params.get(_WHO, "")
-    return AnnotatorId(int(who)) if who.isdecimal() else None
+    who = read_number(_WHO)
+    return None if who is None else AnnotatorId(who)
 
 
 def button(flags: PersonFlags) -> None:

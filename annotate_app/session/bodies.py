@@ -72,10 +72,14 @@ async def body(request: Request, limit: int) -> bytes:
 
 
 async def form(request: Request) -> dict[str, str]:
-    """The fields of a posted form; a field sent twice counts with its last value."""
+    """The fields of a posted form; a field sent twice counts with its last value.
+
+    NUL, which no person types, becomes a sign that databases keep: such a name is simply an unknown one.
+    """
     raw = await body(request, MAX_FORM_BYTES)
     try:
-        return dict(parse_qsl(raw.decode("utf-8"), keep_blank_values=True, max_num_fields=10, errors="strict"))
+        fields = parse_qsl(raw.decode("utf-8"), keep_blank_values=True, max_num_fields=10, errors="strict")
+        return {name: value.replace("\0", "\ufffd") for name, value in fields}
     except ValueError as error:
         raise HTTPException(400, tr("The form could not be read.")) from error
 

@@ -29,7 +29,7 @@ from annotate_app.session.policy import of_pages
 from annotate_app.session.websocket import Pages
 from backend import api
 from backend.campaign.nouns import Person
-from backend.ground.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable
+from backend.ground.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable, TextRefused
 
 # Streamlit's own scripts, fonts and signs of life: the same bytes for everybody.
 _OPEN_PREFIXES = ("/session/", "/static/")
@@ -146,6 +146,8 @@ class Guard:
             await self._app(scope, receive, send)
         except ClientDisconnect:
             pass  # nobody is there to be answered
+        except TextRefused as refusal:
+            await JSONResponse({"message": retold(refusal)}, 400)(scope, receive, send)
         except NotAllowed as refusal:
             await JSONResponse({"message": retold(refusal)}, 403)(scope, receive, send)
         except TooMuch as refusal:

@@ -18,6 +18,8 @@ import streamlit as st
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from annotate_app.language import tr
+from annotate_app.session.bodies import small_number
+from backend.ground.typed_text import is_storable
 
 _KEY = "address-"
 _PAGE_PX, _PAGES_SHOWN = 44, 7
@@ -25,14 +27,16 @@ _PAGE_PX, _PAGES_SHOWN = 44, 7
 
 
 def read(name: str, default: str = "") -> str:
-    """What the address has under a name, or the default."""
-    return st.query_params.get(name, default)
+    """What the address has under a name, or the default. A text that cannot be stored counts as the default."""
+    value = st.query_params.get(name, default)
+    return value if is_storable(value) else default
 
 
 def read_number(name: str, default: int | None = None) -> int | None:
     """The number that the address has under a name; the default where it has none, or something else."""
     value = read(name)
-    return int(value) if value.isascii() and value.isdecimal() else default
+    number = small_number(value)
+    return default if number is None else number
 
 
 def go(**values: str | int | None) -> None:

@@ -65,6 +65,10 @@ class StoreUnavailable(ProjectError, OSError):
     """The database cannot be written (or read) just now. What was to be saved was not; what was saved before is."""
 
 
+class TextRefused(ReelRankError, ValueError):
+    """A text has a character that not every database keeps: NUL, or half of a surrogate pair."""
+
+
 class VideoUnreadable(ReelRankError, OSError):
     """A video file is missing, is not a video, or holds no picture where one is needed."""
 

@@ -11,7 +11,8 @@ import msgspec
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
-from backend.ground.text_files import decode_text
+from backend.ground.text_files import HAS_NUL, decode_text
+from backend.ground.typed_text import has_nul_escape
 from backend.ground.undecodable import UNDECODABLE
 
 _Entry = TypeVar("_Entry")
@@ -115,6 +116,10 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
             entries.append((video, decoder.decode(raw)))
         except msgspec.ValidationError as error:
             problems.append(Problem(file, None, said("video {video}: {fault}", video=video, fault=fault_of(error))))
+        if "\0" in video or has_nul_escape(bytes(raw)):
+            problems.append(
+                Problem(file, None, said("video {video}: {fault}", video=video.replace("\0", "\\0"), fault=HAS_NUL))
+            )
     return entries, problems
 
 
@@ -130,6 +135,8 @@ def _decode(
             problems.append(Problem(file, row, fault_of(error)))
         except UNDECODABLE as error:
             problems.append(Problem(file, row, said("not valid JSON: {error}", error=error)))
+        if has_nul_escape(text if isinstance(text, str) else bytes(text)):
+            problems.append(Problem(file, row, HAS_NUL))
     return entries, problems
 
 

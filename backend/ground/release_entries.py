@@ -12,6 +12,8 @@ import msgspec
 
 from backend.ground.errors import Problem
 from backend.ground.saying import said
+from backend.ground.text_files import HAS_NUL
+from backend.ground.typed_text import has_nul_escape
 from backend.ground.undecodable import UNDECODABLE
 
 QueryId = int | str
@@ -99,7 +101,11 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
         found.problems.append(Problem(file, None, said("is not a list of queries in JSON: {fault}", fault=fault)))
         return found
     whole = msgspec.json.Decoder(kind)
+    nul = has_nul_escape(data)
     for row, raw in enumerate(entries, start=1):
+        if nul and has_nul_escape(bytes(raw)):
+            found.problems.append(Problem(file, row, HAS_NUL))
+            continue
         head, fault = _decoded(raw, _Head)
         if fault:
             found.problems += [Problem(file, row, message) for message in _faults(raw, _Head, said("query"))]

@@ -11,6 +11,7 @@ from typing import TypeVar
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said, said_n
 
+HAS_NUL = said("a text has the NUL character, which cannot be stored: remove it")
 LARGEST = 2**53
 """Every reader of JSON keeps whole numbers up to here."""
 
@@ -58,7 +59,7 @@ def decode_text(data: bytes, file: str) -> str:
     r"""The text of a UTF-8 file, with or without a byte order mark.
 
     Raises:
-        InputError: Not UTF-8 (names the row and byte), or nothing but white space.
+        InputError: Not UTF-8 (names the row and byte), nothing but white space, or a row with NUL.
 
     >>> decode_text(b"caf\xe9", "a.csv")
     Traceback (most recent call last):
@@ -79,6 +80,9 @@ def decode_text(data: bytes, file: str) -> str:
         raise InputError.single(file, message, row) from None
     if not text.strip():
         raise InputError.single(file, said("the file is empty"))
+    if "\0" in text:
+        rows = (row for row, line in enumerate(text.split("\n"), start=1) if "\0" in line)
+        raise InputError([Problem(file, row, HAS_NUL) for row in rows])
     return text
 
 

@@ -30,7 +30,7 @@ EXAMPLES = (
     ("Aunt Ruth, Paul, Gia and Ben raise their glasses.", "A group of people raise their glasses."),
 )
 
-_LINE = re.compile(r"\s*(\d+)\s*[.):]\s*(\S.*?)\s*")
+_LINE = re.compile(r"(\d{1,9})\s*[.):]\s*(\S.*)")
 _QUOTES = {'"': '"', "“": "”", "'": "'"}
 
 

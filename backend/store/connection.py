@@ -33,6 +33,9 @@ class Store(Protocol):
     def dangling(self) -> list[str]:
         """Rows that point to rows which do not exist."""
 
+    def texts_with_nul(self) -> list[str]:
+        """Table, row and column of each text that an earlier release took and that PostgreSQL does not keep."""
+
     def schema_differences(self) -> list[str]:
         """Tables, indexes, triggers and views that are not as the migrations make them."""
 

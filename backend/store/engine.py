@@ -13,6 +13,10 @@ from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any, Protocol
 
+from backend.ground.errors import TextRefused
+from backend.ground.saying import said
+from backend.ground.typed_text import is_storable
+
 
 class _Absent(MetaPathFinder):
     """Modules that one thread does not find; other threads import them meanwhile as ever."""
@@ -44,6 +48,7 @@ with _without("pandas", "numpy"):
 SqliteDatabase = _SqliteDatabase
 
 Parameters = Sequence[Any] | Mapping[str, Any]
+_SHOWN = 60
 
 
 class Cursor(Protocol):
@@ -86,6 +91,24 @@ class Database(Protocol):
 
     def atomic(self) -> AbstractContextManager[Any]:
         """What is undone as one if it fails, inside of a larger transaction."""
+
+
+def checked(parameters: Parameters) -> Parameters:
+    """The values of a statement, whichever engine runs it.
+
+    Raises:
+        TextRefused: a text has NUL, which PostgreSQL does not keep, or half of a surrogate pair.
+    """
+    for value in parameters.values() if isinstance(parameters, Mapping) else parameters:
+        if isinstance(value, str) and not is_storable(value):
+            raise TextRefused(
+                said(
+                    "This text has a character that cannot be stored (NUL, or half of a surrogate pair): {text}. "
+                    "Remove it, then try again.",
+                    text=value[:_SHOWN].encode("ascii", "backslashreplace").decode().replace("\0", "\\0"),
+                )
+            )
+    return parameters
 
 
 def added(db: Database, sql: str, parameters: Parameters) -> int:

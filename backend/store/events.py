@@ -7,7 +7,8 @@ import msgspec
 
 from backend.ground.ids import AnnotatorId
 from backend.ground.saying import as_text
-from backend.store.engine import Database
+from backend.ground.typed_text import has_nul_escape
+from backend.store.engine import Database, checked
 
 
 class EventKind(StrEnum):
@@ -187,8 +188,15 @@ def record(
     subject: str,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Write one event, inside the transaction of the act that it tells of."""
+    """Write one event, inside the transaction of the act that it tells of.
+
+    Raises:
+        TextRefused: the payload has NUL, which PostgreSQL could not read from JSON.
+    """
+    told = msgspec.json.encode(payload or {}, enc_hook=as_text).decode()
+    if has_nul_escape(told):
+        checked(["\0"])
     db.conn.execute(
         "INSERT INTO event (at, actor, kind, subject, payload) VALUES (?, ?, ?, ?, ?)",
-        [at, actor, kind, subject, msgspec.json.encode(payload or {}, enc_hook=as_text).decode()],
+        [at, actor, kind, subject, told],
     )

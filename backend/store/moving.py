@@ -14,12 +14,19 @@ from pathlib import Path
 import msgspec
 
 from backend.ground.errors import ProjectError, StoreUnavailable
+from backend.ground.saying import said
 from backend.store import creating, postgresql, secret, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase
 from backend.store.files import arriving, beside, copy, damage_of, fold, free
 from backend.store.foreign import require_known
+from backend.store.nul import texts_with_nul
 from backend.store.sqlite import damaged
+
+WITHOUT_NUL = said(
+    "make a new project from the same files without NUL (`import` names file and row), or go on with the file"
+)
+_SHOWN = 5
 
 
 def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: float) -> tuple[dict[str, int], Path]:
@@ -49,6 +56,16 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
             raise damaged(path, wrong)
         with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as source:
             require_known(source.conn, path)
+            if nul := list(texts_with_nul(source)):
+                raise ProjectError(
+                    said(
+                        "PostgreSQL does not keep the NUL character, which {n} texts have ({first}): {advice}. Nothing "
+                        "was changed.",
+                        n=len(nul),
+                        first="; ".join(nul[:_SHOWN]) + (" ..." if len(nul) > _SHOWN else ""),
+                        advice=WITHOUT_NUL,
+                    )
+                )
             there = digests(source.conn, source)
             store = creating.create_from(address, source, lambda moved: _compare(there, digests(moved, source)))
             store.close()

@@ -25,7 +25,7 @@ from backend.store.address import shown, without_password
 from backend.store.definitions import parts, table_names
 from backend.store.dialect import translated
 from backend.store.dumping import dump
-from backend.store.engine import Cursor, Database, Parameters, SqliteDatabase
+from backend.store.engine import Cursor, Database, Parameters, SqliteDatabase, checked
 from backend.store.postgresql_checks import dangling, differences
 from backend.store.schema import migrations
 from backend.store.values import Raw, configure, cursor_for, named_rows
@@ -137,6 +137,10 @@ class PostgresStore:
         """Rows that point to rows which do not exist."""
         with self.told(), self.one() as raw:
             return dangling(raw)
+
+    def texts_with_nul(self) -> list[str]:
+        """None: PostgreSQL refuses them."""
+        return []
 
     def schema_differences(self) -> list[str]:
         """Tables, indexes, triggers and views that are not as the migrations make them."""
@@ -305,12 +309,13 @@ class PostgresConnection:
     def execute(self, statement: str, parameters: Parameters = (), /) -> Cursor:
         """Run one statement; its rows are here when it returns."""
         translation = translated(statement).encode()
+        checked(parameters)
         with self._store.told():
             return self._store.run(lambda raw: cursor_for(raw, parameters).execute(translation, parameters))
 
     def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> Cursor:
         """Run one statement for each of these; `rowcount` counts the rows of all."""
-        translation, many = translated(statement).encode(), list(parameters)
+        translation, many = translated(statement).encode(), [*map(checked, parameters)]
         with self._store.told(), self._store.one() as raw:
             cursor = raw.cursor()
             cursor.executemany(translation, many)

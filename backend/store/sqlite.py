@@ -9,16 +9,18 @@ because SQLite lets those who wait sleep in steps of up to 100 ms.
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.ground.private import make_private_file
 from backend.ground.saying import said
-from backend.store.engine import Database, SqliteDatabase
+from backend.store.engine import Database, SqliteDatabase, checked
 from backend.store.foreign import Thing, require_known, things
+from backend.store.nul import texts_with_nul
 from backend.store.schema import migrations
 
 BUSY_TIMEOUT_S = 30.0
@@ -49,6 +51,18 @@ READ_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What reading a damaged file may raise; the second where a damaged name is part of SQLite's message."""
 
 _turns: dict[Path, threading.Lock] = {}
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that refuses the texts which PostgreSQL would refuse."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """Run one statement."""
+        return super().execute(sql, checked(parameters))
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        """Run one statement for each of many values."""
+        return super().executemany(sql, map(checked, parameters))
 
 
 class SqliteStore:
@@ -93,6 +107,10 @@ class SqliteStore:
     def dangling(self) -> list[str]:
         """Rows that point to rows which do not exist."""
         return [f"{row[0]} row {row[1]} -> {row[2]}" for row in self.db.conn.execute("PRAGMA foreign_key_check")]
+
+    def texts_with_nul(self) -> list[str]:
+        """Table, row and column of each text that PostgreSQL would not keep."""
+        return list(texts_with_nul(self.db))
 
     def schema_differences(self) -> list[str]:
         """Tables, indexes, triggers and views that are not as the migrations make them."""
@@ -347,7 +365,7 @@ def _text(path: Path, code: int) -> str:
 def _connect(path: Path) -> SqliteDatabase:
     """Open with every pragma set and read back; rows come as `sqlite3.Row`."""
     # isolation_level=None: transactions begin and end only where this module says so.
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=True)
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, factory=_Connection)
     connection.row_factory = sqlite3.Row
     for name, value in PRAGMAS.items():
         connection.execute(f"PRAGMA {name} = {value}")

@@ -97,6 +97,14 @@ def test_every_problem_of_typed_queries_is_told_and_nothing_is_taken(open_page: 
     assert of(project) == []
 
 
+def test_a_pattern_that_is_refused_is_told_by_the_form(open_page: Open, project: api.Project) -> None:
+    app = open_page()
+    app.text_input(key="queries_show_of").set_value("(v")
+    app = typed(app, "", val=2, spread="show")
+    assert "This pattern is not a regular expression: (v" in words(app)
+    assert of(project) == []
+
+
 def test_a_query_is_edited_and_removed_on_the_page(open_page: Open, project: api.Project, lead: Person) -> None:
     own = OwnFile(b"A cat sits\nIt rains\n", "q.txt", Split.TEST)
     api.draw_queries(project, lead, own=own, now=NOW)

@@ -272,6 +272,12 @@ CHECKS = (
         lambda project, db, now: project.store.schema_differences(),
     ),
     Check(
+        "nul",
+        "Texts have the NUL character, which an earlier version took: work goes on, but `reelrank move` to PostgreSQL "
+        "refuses them.",
+        lambda project, db, now: project.store.texts_with_nul(),
+    ),
+    Check(
         "references",
         f"Rows point to rows that do not exist. {RESTORE}",
         lambda project, db, now: project.store.dangling(),

@@ -18,6 +18,7 @@ from backend.campaign.project import rows as facts
 from backend.campaign.quality import agreement_board
 from backend.campaign.quality.model import WHOLE
 from backend.campaign.queries.rules.drawing import named_shows
+from backend.ground.errors import ProjectError
 from backend.store.connection import Store, reading
 
 
@@ -36,8 +37,12 @@ def sources(store: Store) -> list[SourceStanding]:
 def coverage(store: Store) -> list[VideoCoverage]:
     """What was handed out of every video, by name. A show is told as the queries were drawn by, or as TVR names it."""
     with reading(store) as db:
-        found = rows.coverage(db)
-        shows = named_shows((row[1] for row in found), rows.show_pattern(db))
+        found, pattern = rows.coverage(db), rows.show_pattern(db)
+    names = [row[1] for row in found]
+    try:
+        shows = named_shows(names, pattern)
+    except ProjectError:  # an earlier release took the pattern without a limit
+        shows = named_shows(names)
     return [VideoCoverage(video_id, name, shows[name], *counted) for video_id, name, *counted in found]
 
 

@@ -5,7 +5,7 @@ validation or test query, each of which has a text of its own.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -85,6 +85,7 @@ def draw(
         ProjectError: queries were drawn already, or there are no captions, or fewer distinct texts than asked for.
         InputError: everything that is wrong with the file of own queries; nothing was stored then.
     """
+    named = _named_shows(project, asked)  # outside the transaction: somebody's pattern may take a second
     with reading(project.store) if dry_run else writing(project.store) as db:
         if any(queries.split_counts(db).values()):
             if own is None or asked.draws:
@@ -97,7 +98,7 @@ def draw(
                 )
             plan = _only(_own(db, own), dry_run)
         else:
-            plan = _plan(project, db, asked, own, dry_run)
+            plan = _plan(project, db, asked, own, named, dry_run)
         if dry_run:
             return plan.report
         if own is not None:
@@ -125,7 +126,14 @@ def draw(
     return plan.report
 
 
-def _plan(project: Project, db: Database, asked: DrawOptions, own: OwnFile | None, dry_run: bool) -> _Plan:
+def _plan(
+    project: Project,
+    db: Database,
+    asked: DrawOptions,
+    own: OwnFile | None,
+    named: Mapping[str, str | None],
+    dry_run: bool,
+) -> _Plan:
     """The queries of a project that has none."""
     if own is None and (asked.val < 0 or asked.test < 0 or asked.val + asked.test == 0):
         raise ProjectError(said("ask for at least one query: --val N --test N"))
@@ -151,7 +159,7 @@ def _plan(project: Project, db: Database, asked: DrawOptions, own: OwnFile | Non
         test=asked.test,
         seed=asked.seed,
         own={query.text: query.split for query in mine},
-        stratum=_stratum(captions, asked.stratum, asked.show_of),
+        stratum=_stratum(captions, asked.stratum, named),
         repeats=asked.repeats,
     )
     fixed = [(query.text, query.split) for query in mine] + [(query.text, query.split) for query in drawn.queries]
@@ -189,14 +197,23 @@ def _own(db: Database, own: OwnFile) -> list[OwnQuery]:
     return own_rules.parse(own.data, own.name, own.split, there)
 
 
+def _named_shows(project: Project, asked: DrawOptions) -> dict[str, str | None]:
+    """The show of every video by its name; nothing where the draw is not spread over shows."""
+    if asked.stratum is not Stratum.SHOW:
+        if asked.show_of is not None:
+            raise ProjectError(said("--show-of says what a show is: use it with --stratify show"))
+        return {}
+    with reading(project.store) as db:
+        names = sorted({video for video, _, _ in queries.moment_places(db).values()})
+    return rules.named_shows(names, asked.show_of)
+
+
 def _stratum(
-    captions: Sequence[Drawable], stratum: Stratum | None, show_of: str | None
+    captions: Sequence[Drawable], stratum: Stratum | None, named: Mapping[str, str | None]
 ) -> Callable[[Drawable], str] | None:
-    if show_of is not None and stratum is not Stratum.SHOW:
-        raise ProjectError(said("--show-of says what a show is: use it with --stratify show"))
     if stratum is None:
         return None
     if stratum is Stratum.VIDEO:
         return lambda caption: caption.video
-    show = rules.shows(sorted({caption.video for caption in captions}), show_of)
+    show = rules.shows(sorted({caption.video for caption in captions}), named)
     return lambda caption: show[caption.video]

@@ -28,7 +28,8 @@ class DrawOptions:
     """What to draw from the captions.
 
     `stratum` is what the draw is spread over, in proportion (None: evenly over all texts); `show_of` how the show is
-    told from a video's name, see `rules.drawing.shows`; `repeats` what becomes of training captions with one text.
+    told from a video's name, see `rules.drawing.named_shows`; `repeats` what becomes of training captions with one
+    text.
     """
 
     val: int = 0

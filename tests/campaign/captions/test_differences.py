@@ -68,6 +68,14 @@ def test_nothing_rewritten_is_no_division_by_nothing() -> None:
     assert summary([]) == type(summary([]))(0, 0, 0.0, 0.0, ())
 
 
+def test_long_texts_are_not_compared_word_by_word() -> None:
+    before = "Ann, " * 150
+    one, other = differences(before, before + "and leaves.")
+    assert [piece.changed for piece in one] == [True, False]
+    assert [(piece.text, piece.changed) for piece in other] == [(before + "and leaves.", True)]
+    assert not any(piece.changed for side in differences(before * 9, before * 9) for piece in side)
+
+
 TEXTS = st.text(st.sampled_from("ab A'’s-. \n\t佩é"), max_size=40) | st.text(max_size=40)
 
 

@@ -19,6 +19,13 @@ def refusals(*moments: CaptionedMoment, problems: tuple[Problem, ...] = (), **mo
     return [str(problem) for problem in caught.value.problems]
 
 
+def test_a_caption_has_a_length() -> None:
+    assert check([moment(1, caption="a" * 5000)], (), "f")[0]
+    assert refusals(moment(1, caption="a" * 5001)) == [
+        "f, row 1: the caption has 5,001 characters; at most 5,000 are allowed"
+    ]
+
+
 END = "the end is more than 1 s after that of the video"
 LATE = Fault(END, "end 11.5 is more than 1 s after the video's end at 10.0 s")
 BEHIND = Fault("the start is after the end of the video", "start 10.0 is outside the video, which lasts 10.0 s")

@@ -104,14 +104,14 @@ def test_names_without_a_show_are_none() -> None:
 def test_what_is_no_regular_expression_is_told_with_what_is_wrong_in_it() -> None:
     with pytest.raises(ProjectError) as refusal:
         named_shows(["abc"], "(abc")
-    expected = "--show-of '(abc' is not a regular expression: missing ), unterminated subpattern at position 0"
+    expected = "This pattern is not a regular expression: (abc (missing ), unterminated subpattern at position 0)."
     assert str(refusal.value) == expected
 
 
 def test_of_many_names_without_a_show_three_are_told() -> None:
     for names, told in ((["c", "b", "a"], "(a, b, c)"), (["d", "c", "b", "a"], "(a, b, c ...)")):
         with pytest.raises(ProjectError) as refusal:
-            shows([*names, "castle_s01e02"])
+            shows(everything := [*names, "castle_s01e02"], named_shows(everything))
         assert f"the show of {len(names)} of {len(names) + 1} videos cannot be told from the name {told}" in str(
             refusal.value
         )
@@ -119,21 +119,22 @@ def test_of_many_names_without_a_show_three_are_told() -> None:
 
 def test_the_show_of_a_video_is_told_from_its_name() -> None:
     names = {"castle_s01e02_seg02_clip_00": "castle", "s01e02_seg02_clip_00": "", "friends_s03e09_seg01": "friends"}
-    assert shows(names) == names
-    assert shows(["bbc-7", "itv-9"], r"^[a-z]+") == {"bbc-7": "bbc", "itv-9": "itv"}
+    assert shows(names, named_shows(names)) == names
+    assert named_shows(["bbc-7", "itv-9"], r"^[a-z]+") == {"bbc-7": "bbc", "itv-9": "itv"}
     with pytest.raises(
         ProjectError, match=r"the show of 1 of 2 videos cannot be told from the name \(v0\): .*--show-of"
     ):
-        shows(["v0", "castle_s01e02"])
-    with pytest.raises(ProjectError, match=r"--show-of '\(' is not a regular expression"):
-        shows(["v0"], "(")
+        shows(["v0", "castle_s01e02"], named_shows(["v0", "castle_s01e02"]))
+    with pytest.raises(ProjectError, match=r"This pattern is not a regular expression: \("):
+        named_shows(["v0"], "(")
 
 
 def test_a_draw_is_spread_over_the_six_series_of_tvr(shared: Path) -> None:
     """Captions of each series in tvr_val_release.jsonl, counted by another rule, against what is drawn of them."""
     lines = [json.loads(line) for line in (shared / "data/tvr/tvr_val_release.jsonl").open()]
     captions = [Drawable(n, f"{n}", line["vid_name"], *line["ts"]) for n, line in enumerate(lines)]
-    show = shows({caption.video for caption in captions})
+    videos = {caption.video for caption in captions}
+    show = shows(videos, named_shows(videos))
     found = draw(captions, val=500, test=2781, seed=7, stratum=lambda caption: show[caption.video])
     prefixes = ("castle", "friends", "grey", "house", "met", "s0", "s1")
     for split, total in ((Split.VAL, 500), (Split.TEST, 2781)):

@@ -12,6 +12,8 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 _WORD = re.compile(r"['’]s\b|\w+(?:['’-](?!s\b)\w+)*|[^\w\s]")
+MOST_WORDS = 300
+"""Longer texts are not compared word by word: that takes time that grows with the cube of their length."""
 _ARTICLES = frozenset({"a", "an", "the", "another"})
 
 
@@ -39,7 +41,7 @@ class RewriteSummary:
 
 
 def differences(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-    """Both texts in pieces, which joined are the texts again.
+    """Both texts in pieces, which joined are the texts again. Beyond `MOST_WORDS` all words count as changed.
 
     >>> before, after = differences("Amy's cat naps.", "A woman's cat naps.")
     >>> [piece.text for piece in (*before, *after) if piece.changed]
@@ -101,6 +103,8 @@ def _words(text: str) -> list[tuple[int, int]]:
 def _changes(
     before: str, after: str, old: list[tuple[int, int]], new: list[tuple[int, int]]
 ) -> Sequence[tuple[str, int, int, int, int]]:
+    if max(len(old), len(new)) > MOST_WORDS:
+        return [] if before == after else [("replace", 0, len(old), 0, len(new))]
     # Most captions are short and keep most of their words, yet a word may occur often: nothing is taken for junk.
     matcher = SequenceMatcher(
         None, [before[slice(*span)] for span in old], [after[slice(*span)] for span in new], autojunk=False

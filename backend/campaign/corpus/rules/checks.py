@@ -12,6 +12,8 @@ from backend.campaign.corpus.model import END_SLACK_S, CaptionedMoment, LeftOut,
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import joined, said
 
+LONGEST_CAPTION = 5000
+"""Characters. Published captions have at most a few hundred; finding names in a text takes time like its square."""
 _SHOWN = 5
 
 
@@ -193,6 +195,13 @@ def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s
     duration_s = known_duration_s if moment.duration_s is None else moment.duration_s
     if not moment.caption.strip():
         yield Fault(said("the caption is empty"), said("the caption is empty"))
+    if len(moment.caption) > LONGEST_CAPTION:
+        message = said(
+            "the caption has {length:,} characters; at most {longest:,} are allowed",
+            length=len(moment.caption),
+            longest=LONGEST_CAPTION,
+        )
+        yield Fault(said("the caption is too long"), message)
     if moment.start_s < 0:
         yield Fault(said("the start is negative"), said("start {start_s} is negative", start_s=moment.start_s))
     if moment.end_s <= moment.start_s:

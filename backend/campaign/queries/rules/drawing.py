@@ -13,8 +13,9 @@ from backend.campaign.nouns import Split
 from backend.campaign.queries.model import Draw, Drawable, DrawnQuery, Repeats
 from backend.ground.errors import ProjectError
 from backend.ground.saying import said
+from backend.ground.user_patterns import first_groups
 
-EPISODE = r"^(?:(\w+?)_)?s\d+e\d+"
+_EPISODE = re.compile(r"^(?:(\w+?)_)?s\d+e\d+")
 """TVR's names: what stands before season and episode is the show (`castle_s01e02_seg00_clip_00`), and names that begin
 with the season are of one show (The Big Bang Theory)."""
 
@@ -103,48 +104,50 @@ def apportion(total: int, sizes: Mapping[str, int], rng: random.Random) -> dict[
     return shares
 
 
-def shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, str]:
-    """The show of every video: what the pattern's first group finds in its name, or all it finds if it has none.
+def shows(videos: Iterable[str], named: Mapping[str, str | None]) -> dict[str, str]:
+    """The show of every video.
 
     Args:
         videos: names.
-        pattern: a regular expression; `EPISODE` where none is given.
+        named: the show of each, see `named_shows`; None where its name tells none.
 
     Raises:
-        ProjectError: not a regular expression, or names in which it finds nothing.
-
-    >>> shows(["castle_s01e02_seg00_clip_00", "s01e02_seg00_clip_00"])
-    {'castle_s01e02_seg00_clip_00': 'castle', 's01e02_seg00_clip_00': ''}
+        ProjectError: names that tell no show.
     """
-    found = named_shows(videos, pattern)
+    found = {video: named.get(video) for video in videos}
     if strange := sorted(video for video, show in found.items() if show is None):
-        named = ", ".join(strange[:3]) + (" ..." if len(strange) > 3 else "")
+        shown = ", ".join(strange[:3]) + (" ..." if len(strange) > 3 else "")
         raise ProjectError(
             said(
                 "the show of {n} of {videos} videos cannot be told from the name ({named}): say how with --show-of "
                 "REGEX, whose first group is the show",
                 n=len(strange),
                 videos=len(found),
-                named=named,
+                named=shown,
             )
         )
     return {video: show for video, show in found.items() if show is not None}
 
 
 def named_shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, str | None]:
-    """The same, with None for the videos in whose names nothing is found.
+    """What the pattern's first group finds in the name of each video, or all it finds if it has no group.
+
+    None stands for a video in whose name it finds nothing. Call it outside a transaction: a pattern may take a second.
+
+    Args:
+        videos: names.
+        pattern: a regular expression; TVR's names where none is given.
 
     Raises:
-        ProjectError: not a regular expression.
+        ProjectError: not a regular expression, or one that takes too long.
+
+    >>> named_shows(["castle_s01e02_seg00_clip_00", "s01e02_seg00_clip_00", "kitchen"])
+    {'castle_s01e02_seg00_clip_00': 'castle', 's01e02_seg00_clip_00': '', 'kitchen': None}
     """
-    try:
-        compiled = re.compile(pattern or EPISODE)
-    except re.error as error:
-        raise ProjectError(
-            said("--show-of {pattern!r} is not a regular expression: {error}", pattern=pattern, error=error)
-        ) from error
-    group = 1 if compiled.groups else 0
-    return {video: (match[group] or "") if (match := compiled.search(video)) else None for video in videos}
+    names = list(videos)
+    if pattern:
+        return dict(zip(names, first_groups(pattern, names), strict=True))
+    return {name: (match[1] or "") if (match := _EPISODE.search(name)) else None for name in names}
 
 
 def _spread(texts: Sequence[str], strata: Sequence[str], val: int, test: int, rng: random.Random) -> dict[str, Split]:

@@ -18,6 +18,7 @@ from backend.ground.text_files import whole
 
 NO_CAPTION = "(the release has no caption of this moment)"
 """Stands as published caption where a moment has none: what describes a moment must not be empty."""
+_LONGEST_IDENTITY = 1000  # characters; the pattern below takes time that grows with their square
 _ENCODER = re.compile(r"(?P<name>.+) kind=(?P<kind>sup|unsup|minilm) .*?(?:dtype=(?P<dtype>\w+))?$")
 
 
@@ -123,7 +124,7 @@ def encoder_said(identity: str | None) -> tuple[str, str, str] | None:
     >>> encoder_said("minilm kind=minilm tokens=256 weights=53aa files=09fe")
     ('minilm', 'minilm', 'fp32')
     """
-    found = _ENCODER.fullmatch(identity or "")
+    found = _ENCODER.fullmatch((identity or "")[:_LONGEST_IDENTITY])
     return (found["name"], found["kind"], found["dtype"] or "fp32") if found else None
 
 

@@ -1,0 +1,99 @@
+"""Texts that not every database keeps: refused at one door, found where an earlier release took them."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.campaign.nouns import Role
+from backend.ground.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused
+from backend.store import events
+from backend.store.connection import writing
+from backend.store.events import EventKind
+from postgres import ENGINES, Cluster
+from support import NOW, Judging
+
+BAD = ("a\0b", "\ud800", "Ünal \udfff")
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_no_statement_takes_what_postgresql_would_refuse(judging: Judging) -> None:
+    store = judging.project.store
+    with writing(store) as db:
+        for text in BAD:
+            for values in ([text, 1], {"text": text, "id": 1}):
+                marks = "?, ?" if isinstance(values, list) else ":text, :id"
+                with pytest.raises(TextRefused, match="cannot be stored"):
+                    db.conn.execute(f"SELECT 1 FROM annotator WHERE (name, annotator_id) IN (SELECT {marks})", values)
+            with pytest.raises(TextRefused, match="cannot be stored"):
+                db.conn.executemany("UPDATE annotator SET name = ? WHERE annotator_id = ?", [("Zoe", 1), (text, 1)])
+        with pytest.raises(TextRefused):
+            events.record(db, EventKind.INVITED, at=NOW, actor=None, subject="s", payload={"file": "a\0"})
+        assert db.conn.execute("SELECT ? || ?", ["née \\u0000", None]).fetchone()[0] is None
+
+
+def test_what_people_write_and_search_is_refused_in_words(judging: Judging) -> None:
+    project, lead = judging.project, judging.lead
+    pair = judging.pairs()[0].pair
+    for text in BAD:
+        with pytest.raises(ReelRankError):
+            api.add_person(project, lead, f"Zoe {text}", Role.ANNOTATOR, now=NOW)
+        with pytest.raises(TextRefused):
+            api.report_clip(project, lead, pair, text, now=NOW)
+        with pytest.raises(SignInRefused):
+            api.sign_in(project, f"Lea{text}", "a long password", now=NOW)
+
+
+def with_nul(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "reelrank.db")) as db:
+        db.execute("UPDATE annotator SET name = 'An' || char(0) || 'na' WHERE annotator_id = 2")
+        db.execute("INSERT INTO event (at, kind, subject, payload) VALUES (1, 'invited', 's', '{\"x\":\"\\u0000\"}')")
+        db.execute("INSERT INTO event (at, kind, subject, payload) VALUES (1, 'invited', 's', '{\"x\":\"\\\\u0000\"}')")
+        db.commit()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_what_an_earlier_release_took_is_named(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
+    judging.project.store.close()
+    folder = Path(shutil.copytree(judging.project.folder, tmp_path / "old"))
+    with_nul(folder)
+    project = api.open_project(folder)
+    last = project.store.db.conn.execute("SELECT max(event_id) FROM event").fetchone()[0]
+    places = ("table annotator, row 2, column name", f"table event, row {last - 1}, column payload")
+    (finding,) = api.doctor(project, now=NOW).findings
+    assert (finding.check, set(finding.examples)) == ("nul", set(places))
+    project.store.close()
+    with pytest.raises(ProjectError) as refusal:
+        api.move(folder, cluster.address(cluster.new()), now=NOW)
+    assert all(place in str(refusal.value) for place in places)
+    assert "Nothing was changed" in str(refusal.value)
+    api.open_project(folder).store.close()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "content", "rows"),
+    [
+        ("m.jsonl", '{"video":"a","start":1,"end":2,"caption":"A \\u0000 b"}\n' * 2, ("row 1: ", "row 2: ")),
+        ("m.jsonl", '{"video":"a\\u0000","start":1,"end":2,"caption":"A b"}\n', ("row 1: ",)),
+        ("m.csv", "video,start,end,caption\nv,1,2,A.\nv\0x,1,2,A.\n", ("row 3: ",)),
+        ("a.json", '{"v_a":{"duration":9,"timestamps":[[0,1]],"sentences":["\\u0000"]}}', ("video v_a: ",)),
+        ("c.txt", "v 0 1##a \0 b.\n", ("row 1: ",)),
+    ],
+)
+def test_files_are_refused_with_their_rows(
+    judging: Judging, tmp_path: Path, name: str, content: str, rows: list[str]
+) -> None:
+    (tmp_path / name).write_text(content, newline="")
+    with pytest.raises(InputError) as refusal:
+        api.import_corpus(judging.project, api.OPERATOR, tmp_path / name, now=NOW)
+    said = [str(problem) for problem in refusal.value.problems]
+    told = "a text has the NUL character, which cannot be stored: remove it"
+    assert [f"{row}{told}" in line for row, line in zip(rows, said, strict=True)] == [True] * len(rows)
