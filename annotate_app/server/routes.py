@@ -272,11 +272,14 @@ class Desks:
         """Makes the clips that somebody reported as broken: one that cannot be made is kept back from everybody."""
         for pair in pairs:
             try:
-                await cut_clip(self._clips, partial(api.reported_clip, self._project(), person, pair), urgent=False)
+                find = partial(api.reported_clip, self._project(), person, pair)
+                job, is_there = await run_in_threadpool(look, find)
+                if not is_there:
+                    await asyncio.shield(self._clips.ask(job, person.annotator_id, Priority.AHEAD))
             except VideoUnreadable as error:
                 with suppress(StoreUnavailable):
                     await self._report(person, pair, error)
-            except (NotAllowed, NoRoom, StorageUnavailable, StoreUnavailable) as error:
+            except (NotAllowed, NoRoom, StorageUnavailable, StoreUnavailable, TooMuch) as error:
                 _LOG.info("The reported clip of %s was not tried: %s", pair, error)
 
     async def _cut_ahead(self, person: Person, pairs: Sequence[PairKey]) -> None:
