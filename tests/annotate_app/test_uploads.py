@@ -52,6 +52,12 @@ def send(
     return answer.status_code, answer.json()["message"] if answer.content else ""
 
 
+def test_what_is_sent_is_for_the_servers_user_alone(client: TestClient, project: api.Project) -> None:
+    assert send(client, "a.mp4")[0] == 201
+    modes = [(project.folder / place).stat().st_mode & 0o777 for place in ("videos", "videos/a.mp4")]
+    assert modes == [0o700, 0o600]
+
+
 def test_links_out_of_the_project_count_as_sent_by_nobody(project: api.Project, tmp_path: Path) -> None:
     (project.folder / "files").mkdir()
     (tmp_path / "private.csv").write_text("a")

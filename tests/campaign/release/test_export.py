@@ -86,7 +86,7 @@ def test_a_folder_that_only_looks_like_ours_is_left_alone(settled: Judging, tmp_
     assert mine.read_text() == "mine"
     assert (tmp_path / "release" / "manifest.json").is_file()
     assert {path.name for path in tmp_path.iterdir()} == {"release", "release.part", "project", "moments.jsonl"}
-    assert os.stat(tmp_path / "release").st_mode == os.stat(tmp_path / "project").st_mode
+    assert os.stat(tmp_path / "release").st_mode == os.stat(tmp_path / "release.part").st_mode
 
 
 def test_a_release_into_folders_that_are_not_there_yet(settled: Judging, tmp_path: Path) -> None:
