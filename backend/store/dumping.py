@@ -34,7 +34,11 @@ def dump(address: str, part: Path) -> None:
         environment["PGPASSWORD"] = password
     # It never asks: a backup at night has nobody to answer.
     asked = ["--format=custom", "--no-owner", "--no-privileges", "--no-password", f"--file={part}"]
-    _run(["pg_dump", *asked, f"--exclude-table-data={TABLE}", f"--dbname={without_password(address)}"], address, environment)
+    _run(
+        ["pg_dump", *asked, f"--exclude-table-data={TABLE}", f"--dbname={without_password(address)}"],
+        address,
+        environment,
+    )
     _run(["pg_restore", "--file=/dev/null", str(part)], address, environment)
 
 
