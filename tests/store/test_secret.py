@@ -35,7 +35,8 @@ def test_every_campaign_has_a_secret_of_its_own_and_keeps_it(tmp_path: Path) -> 
     assert len(one.secret) == len(other.secret) == 32
     assert one.secret != other.secret
     assert api.open_project(one.folder).secret == one.secret
-    assert one.secret.hex() not in repr(one) and repr(one.secret) not in repr(one)
+    assert one.secret.hex() not in repr(one)
+    assert repr(one.secret) not in repr(one)
     assert repr(one.secret) not in repr(clip_job(one.clips, Path("a.mp4"), 1.0, 2.0, "ab"))
 
 

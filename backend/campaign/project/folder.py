@@ -37,7 +37,6 @@ from backend.media.sources import Source, place_in, source_at
 from backend.store import connection
 from backend.store.address import shown, without_password
 from backend.store.connection import Store, reading, writing
-from backend.store.secret import secret_of
 
 CACHE_FOLDER = "cache"
 ADDRESS_FILE = "served-at.txt"
@@ -193,7 +192,7 @@ def open_project(folder: Path) -> Project:
     for name in (DATABASE_FILE, SETTINGS_FILE):
         _require_inside(folder, name)
     store = connection.open_store(folder / DATABASE_FILE, address)
-    return Project(folder, read_settings(folder), store, secret_of(store))
+    return Project(folder, read_settings(folder), store, connection.campaign_secret(store))
 
 
 def _require_inside(folder: Path, name: str) -> None:
