@@ -326,7 +326,7 @@ def _work(project: Project, db: Database, annotator: Annotator, *, now: float, s
     mixed_in = campaign.gold(db)
     if mixed_in.on:
         gold.offer(store, annotator, mixed_in)
-    found = assignments.desk(db, annotator, now=now, lease_s=lease_s, shown=shown)
+    found = assignments.desk(db, annotator, project.secret, now=now, lease_s=lease_s, shown=shown)
     return gold.follow(store, annotator, found, mixed_in, now=now) if mixed_in.on else found
 
 

@@ -59,7 +59,7 @@ class ClipCache:
 
     `context_s` seconds are shown before and after a moment to whoever asks for its context; the folder holds about
     `max_bytes` at most. `bucket` is shared by several such folders (see `clip_bucket`); browsers are sent to it with
-    addresses that hold for `signed_s` seconds, or never where that is 0. `secret` is the campaign's: it names the files.
+    addresses that hold for `signed_s` seconds, or never where that is 0. `secret` is the campaign's: it names files.
     """
 
     folder: Path

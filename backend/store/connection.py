@@ -7,7 +7,7 @@ from typing import Protocol
 
 from backend.ground.errors import StoreUnavailable
 from backend.ground.saying import said
-from backend.store import sqlite
+from backend.store import secret, sqlite
 from backend.store.engine import Database as Database
 from backend.store.schema import migrations
 
@@ -126,3 +126,15 @@ def has_our_schema(store: Store) -> bool:
     """
     with store.reading():
         return store.schema_level == migrations._migrations[-1].name
+
+
+def campaign_secret(store: Store) -> bytes:
+    """Return the campaign's secret, and make it if the database has none yet.
+
+    Raises:
+        StoreUnavailable: there is none, and the database cannot be written.
+    """
+    if found := secret.read(store.db):
+        return found
+    with store.writing() as db:
+        return secret.ensure(db)

@@ -8,34 +8,23 @@ import secrets
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from backend.store.engine import Database
 
-if TYPE_CHECKING:
-    from backend.store.connection import Store
-
 TABLE = "campaign_secret"
-_READ = f"SELECT secret FROM {TABLE}"
 
 
-def secret_of(store: "Store") -> bytes:
-    """Return the campaign's secret, and make it if the database has none yet.
-
-    Raises:
-        StoreUnavailable: there is none, and the database cannot be written.
-    """
-    row = store.db.conn.execute(_READ).fetchone()
-    if row is None:
-        with store.writing() as db:
-            ensure(db)
-        row = store.db.conn.execute(_READ).fetchone()
-    return bytes.fromhex(row[0])
+def read(db: Database) -> bytes | None:
+    """Return the campaign's secret; None where the database is a copy that was not opened yet."""
+    row = db.conn.execute(f"SELECT secret FROM {TABLE}").fetchone()
+    return bytes.fromhex(row[0]) if row else None
 
 
-def ensure(db: Database) -> None:
-    """Make the secret of a database that has none, inside a transaction."""
-    db.conn.execute(f"INSERT OR IGNORE INTO {TABLE} (one, secret) VALUES (1, ?)", [secrets.token_hex(32)])
+def ensure(db: Database) -> bytes:
+    """Return the campaign's secret, and make it if there is none; inside a transaction that writes."""
+    made = secrets.token_bytes(32)
+    db.conn.execute(f"INSERT OR IGNORE INTO {TABLE} (one, secret) VALUES (1, ?)", [made.hex()])
+    return read(db) or made
 
 
 def remove(file: Path) -> None:

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
-from hashlib import blake2b
 from math import ceil, isfinite
 from unicodedata import category
 
 from backend.campaign.captions.rules import Known, names_in, unknown_names
 from backend.campaign.describing.model import LONGEST_SENTENCE, DescriptionAct, DescriptionStatus
+from backend.ground.keyed import keyed_digest
 from backend.ground.saying import said, said_n
 from backend.ground.timespan import decimal_fraction
 
@@ -159,7 +159,7 @@ def wanted(duration_s: float, per_video: int | None, per_minute: float | None) -
 
 
 def order(
-    videos: Sequence[tuple[str, int, bool]], returned: Collection[str], mine: Collection[str], me: int
+    videos: Sequence[tuple[str, int, bool]], returned: Collection[str], mine: Collection[str], me: int, secret: bytes
 ) -> list[str]:
     """The videos in the order in which one person works: what came back, what is begun, what is new, what is full.
 
@@ -171,11 +171,12 @@ def order(
         returned: those in which a lead sent something of this person back.
         mine: those in which this person described anything.
         me: who it is.
+        secret: the campaign's.
     """
 
-    def place(video: tuple[str, int, bool]) -> tuple[int, int, bytes]:
+    def place(video: tuple[str, int, bool]) -> tuple[int, int, str]:
         key, written, full = video
         rank = 0 if key in returned else 3 if full else 1 if key in mine else 2
-        return rank, written if rank == 2 else 0, blake2b(f"{me}:{key}".encode(), digest_size=8).digest()
+        return rank, written if rank == 2 else 0, keyed_digest(secret, "describe", me, key)
 
     return [key for key, *_ in sorted(videos, key=place)]

@@ -47,6 +47,7 @@ def work(project: Project, person: Annotator) -> DescribeWork:
             {key for key, row in videos.items() if row.returned},
             {key for key, row in videos.items() if row.mine},
             me,
+            project.secret,
         )
         shown = keys[:MOST_VIDEOS]
         ids = [videos[key].video_id for key in shown]

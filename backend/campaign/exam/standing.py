@@ -66,10 +66,10 @@ def _answering(places: Sequence[Place]) -> ExamPhase:
 
 
 def in_order(places: Sequence[Place], attempt: Attempt) -> list[Place]:
-    """The order of one attempt: the items of a query together, both shuffled, seeded by the attempt's key."""
+    """The order of one attempt: the items of a query together, both shuffled by a key that no browser is sent."""
 
     def place(of: str) -> bytes:
-        return blake2b(f"{attempt.key}:{of}".encode(), digest_size=8).digest()
+        return blake2b(f"{attempt.order_key}:{of}".encode(), digest_size=8).digest()
 
     return sorted(places, key=lambda item: (place(f"query {item.query_id}"), place(f"item {item.item_id}")))
 

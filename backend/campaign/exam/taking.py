@@ -6,7 +6,6 @@ for attempts that were handed in. A lead comes here for one thing: to give the k
 """
 
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -149,7 +148,7 @@ def _at_key(db: Database, lead: Lead, held: Exam) -> ExamStanding:
 def _begin(db: Database, person: Person, held: Exam, found: ExamStanding, now: float) -> None:
     if found.phase is ExamPhase.FIRST and held.showable:
         number = found.attempt.number + 1 if found.attempt else 1
-        attempts.begin(db, held.exam_id, person.annotator_id, number, secrets.token_hex(8), at=now)
+        attempts.begin(db, held.exam_id, person.annotator_id, number, at=now)
         _tell(db, EventKind.EXAM_STARTED, person, now, {"exam": held.exam_id, "number": number})
 
 

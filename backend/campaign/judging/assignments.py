@@ -9,7 +9,6 @@ Whom a lead gave an assignment gets pairs of its queries only, and no more than 
 """
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import Any
 
 from backend.campaign.candidates.rows import lists
@@ -19,6 +18,7 @@ from backend.campaign.judging.rows import assigned, judgements, seats, skips
 from backend.campaign.nouns import Annotator, Person
 from backend.ground import days
 from backend.ground.ids import AnnotatorId, PairId, PairKey
+from backend.ground.keyed import keyed_digest
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
@@ -30,28 +30,33 @@ RENEWED_S = 60.0
 """A lease is written anew at most this often, so that most requests write nothing but what they bring."""
 
 
-def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId) -> list[PairId]:
+def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId, secret: bytes) -> list[PairId]:
     """The order in which one person meets the pairs of a batch: fixed, personal, and blind to similarity.
 
-    Only disagreements that wait to be settled (lowest free seat 3 or 4) come before the others.
+    Nobody can compute it without the campaign's secret. Only disagreements that wait to be settled (lowest free seat 3
+    or 4) come before the others.
 
     >>> there = [(PairId(1), 1), (PairId(2), 3), (PairId(3), 2), (PairId(4), 1)]
-    >>> order(there, AnnotatorId(1))[0], order(there, AnnotatorId(1)) == order(there[::-1], AnnotatorId(1))
+    >>> mine = order(there, AnnotatorId(1), b"secret")
+    >>> mine[0], mine == order(there[::-1], AnnotatorId(1), b"secret")
     (2, True)
     """
 
-    def place(pair: tuple[PairId, int]) -> tuple[bool, bytes]:
-        return pair[1] <= max(FIRST_ROUND_SEATS), blake2b(f"{me}:{pair[0]}".encode(), digest_size=8).digest()
+    def place(pair: tuple[PairId, int]) -> tuple[bool, str]:
+        return pair[1] <= max(FIRST_ROUND_SEATS), keyed_digest(secret, "desk", me, pair[0])
 
     return [pair for pair, _ in sorted(pairs, key=place)]
 
 
-def desk(db: Database, person: Annotator, *, now: float, lease_s: float, shown: PairKey | None = None) -> Desk[Any]:
+def desk(
+    db: Database, person: Annotator, secret: bytes, *, now: float, lease_s: float, shown: PairKey | None = None
+) -> Desk[Any]:
     """Fill this person's desk: renew what they hold, claim more up to `QUEUE_LENGTH`, and say how far they are.
 
     Args:
         db: the project's database, in the transaction that has found this person free to work.
         person: whose desk.
+        secret: the campaign's, which orders the pairs.
         now: seconds since 1970.
         lease_s: how long a seat is kept without a sign of life.
         shown: the pair whose clip is on this person's screen.
@@ -78,7 +83,7 @@ def desk(db: Database, person: Annotator, *, now: float, lease_s: float, shown: 
             if following is None:
                 break
             more = seats.claimable(db, me, following[0], mine, now=now, politely=following[1])
-        wanted = order(more, me)[: most - len(held) - len(claimed)]
+        wanted = order(more, me, secret)[: most - len(held) - len(claimed)]
         got = [pair for pair in wanted if seats.claim(db, me, pair, now=now, until=now + lease_s)]
         if not got:
             break

@@ -33,10 +33,15 @@ class DeskItem:
     position: int
     total: int
     duration_s: float
+    """Whole tenths: more digits would tell which moment it is."""
     grade: int | None = None
     whole: bool = False
     note: str = ""
     """What this person wrote with that grade."""
+
+    def __post_init__(self) -> None:
+        """Round what is measured, whoever makes the item."""
+        object.__setattr__(self, "duration_s", round(self.duration_s, 1))
 
 
 class DeskState(StrEnum):

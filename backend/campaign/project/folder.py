@@ -39,7 +39,6 @@ from backend.media.sources import Source, place_in, source_at
 from backend.store import connection
 from backend.store.address import shown, without_password
 from backend.store.connection import Store, reading, writing
-from backend.store.secret import secret_of
 
 CACHE_FOLDER = "cache"
 ADDRESS_FILE = "served-at.txt"
@@ -195,7 +194,7 @@ def open_project(folder: Path) -> Project:
             )
         )
     store = connection.open_store(folder / DATABASE_FILE, address)
-    return Project(folder, read_settings(folder), store, secret_of(store))
+    return Project(folder, read_settings(folder), store, connection.campaign_secret(store))
 
 
 def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Project:

@@ -1,6 +1,7 @@
 """An exam before anything is settled: its draw, its stages, its key, and what becomes of its pairs and answers."""
 
 from collections import Counter
+from hashlib import blake2b
 from statistics import median
 
 import pytest
@@ -8,10 +9,13 @@ import pytest
 from backend import api
 from backend.campaign.exam import setting, taking
 from backend.campaign.exam.model import ExamDesk, ExamKey, ExamPhase, ExamPurpose
+from backend.campaign.exam.rows import attempts, exams
+from backend.campaign.exam.standing import in_order
 from backend.campaign.judging.model import Desk, GradeEvent
 from backend.campaign.people import gate
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.ids import AnnotatorId, PairKey
+from backend.store import connection
 from exam_rounds import Round
 from support import NOW, person_of
 
@@ -219,7 +223,7 @@ def test_an_exam_of_open_pairs_is_held_as_it_was_looked_at(fresh: Round) -> None
     assert {item.right for item in seen.items} == {None}
     report = api.set_exam(fresh.project, fresh.lead, previewed=seen.digest, **ask)
     assert (report.items, report.queries, report.short) == (len(seen.items), seen.queries, seen.short)
-    assert [fresh.pair_named(item.pair) for item in seen.items] == sorted(fresh.items())
+    assert sorted(fresh.pair_named(item.pair) for item in seen.items) == sorted(fresh.items())
     # What it asks may be asked again by the one that takes its place.
     again = api.preview_exam(fresh.project, fresh.lead, **ask)
     assert again.digest == seen.digest
@@ -553,3 +557,23 @@ def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(f
     api.end_exam(fresh.project, fresh.lead, now=NOW)
     assert fresh.handed_out(0).isdisjoint(tried)
     assert fresh.handed_out(1) >= tried
+
+
+def test_the_names_of_an_exams_items_do_not_give_away_its_order(fresh: Round) -> None:
+    """A calibration round asks the top candidates, whose items have numbers in rank order: few guesses find them."""
+    project, person = fresh.project, person_of(fresh.project, "Anna")
+    api.start_trial(project, fresh.lead, queries=3, pairs=8, now=NOW)
+    api.exam_act(project, person, api.ExamAct.START, now=NOW)
+    named = api.desk(project, person, now=NOW).items[0].pair.rsplit("-", 1)[0]
+    with connection.reading(project.store) as db:
+        attempt = attempts.by_key(db, named)
+        assert attempt is not None
+        there = exams.places(db, attempt.exam_id)
+        real = [place.item_id for place in in_order(there, attempt)]
+
+    def by_name(of: str) -> bytes:
+        return blake2b(f"{attempt.key}:{of}".encode(), digest_size=8).digest()
+
+    foreseen = sorted(there, key=lambda item: (by_name(f"query {item.query_id}"), by_name(f"item {item.item_id}")))
+    assert sorted(real) == sorted(item.item_id for item in foreseen)
+    assert real != [item.item_id for item in foreseen]  # equal by chance once in 24! runs

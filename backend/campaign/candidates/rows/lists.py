@@ -212,7 +212,10 @@ def _hand_out(
     at: float,
     by: AnnotatorId | None,
 ) -> BatchId:
-    """A new batch with these pairs, the first seats at each of them free."""
+    """A new batch with these pairs, the first seats at each of them free.
+
+    The pairs get their numbers in random order, so that no number tells a rank.
+    """
     made = added(
         db,
         "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id",
@@ -225,7 +228,7 @@ def _hand_out(
         (
             # The key is opaque on purpose.
             (secrets.token_urlsafe(12), batch_id, query_id, row.moment_id, row.rank, row.similarity, row.encoder)
-            for row in rows
+            for row in secrets.SystemRandom().sample(rows, len(rows))
         ),
     )
     db.conn.executemany(

@@ -1,5 +1,6 @@
 """Attempts at an exam, the answers in them, and what leads decided about people."""
 
+import secrets
 from dataclasses import dataclass
 
 from backend.campaign.exam.model import ExamPurpose
@@ -17,6 +18,9 @@ class Attempt:
     annotator_id: AnnotatorId
     number: int
     key: str
+    """Names the items in a browser."""
+    order_key: str
+    """Decides the order of the items; no browser is sent it."""
     started_at: float
     handed_in_at: float | None
     read_at: float | None
@@ -90,11 +94,12 @@ def of_leads(db: Database, exam_id: int) -> list[Attempt]:
     )
 
 
-def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, key: str, *, at: float) -> None:
-    """A new attempt."""
+def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, *, at: float) -> None:
+    """A new attempt, with random keys for the names and for the order of its items."""
     db.conn.execute(
-        "INSERT INTO exam_attempt (exam_id, annotator_id, number, attempt_key, started_at) VALUES (?, ?, ?, ?, ?)",
-        [exam_id, me, number, key, at],
+        "INSERT INTO exam_attempt (exam_id, annotator_id, number, attempt_key, order_key, started_at) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        [exam_id, me, number, secrets.token_hex(8), secrets.token_hex(16), at],
     )
 
 
@@ -209,16 +214,16 @@ def graded_before(db: Database) -> list[AnnotatorId]:
 
 def _attempts(db: Database, where: str, *values: object) -> list[Attempt]:
     rows = db.conn.execute(
-        "SELECT t.attempt_id, t.exam_id, t.annotator_id, t.number, t.attempt_key, t.started_at, t.handed_in_at, "
-        "t.read_at, e.most_missed, c.tolerance, e.ended_at IS NULL, e.closed_at IS NOT NULL, "
-        "e.purpose "
+        "SELECT t.attempt_id, t.exam_id, t.annotator_id, t.number, t.attempt_key, "
+        "iif(t.order_key = '', t.attempt_key, t.order_key), t.started_at, t.handed_in_at, t.read_at, "
+        "e.most_missed, c.tolerance, e.ended_at IS NULL, e.closed_at IS NOT NULL, e.purpose "
         f"FROM exam_attempt t JOIN exam e USING (exam_id) CROSS JOIN campaign c WHERE {where}",
         values,
     )
     return [
         Attempt(
-            *(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9]),
-            *(bool(r[10]), bool(r[11]), ExamPurpose(r[12])),
+            *(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10]),
+            *(bool(r[11]), bool(r[12]), ExamPurpose(r[13])),
         )
         for r in rows
     ]
