@@ -2,7 +2,7 @@
 
 from backend import api
 from backend.campaign.judging.model import GradeEvent
-from support import NOW, Judging
+from support import NOW, Judging, sit
 
 LAST = ((4, 4, 4, 0, 0), (3, 3, 2, 2, 2), (0, 1, 1, 0, 2))
 """Of each query, the last five relevances. By hand: three of 3 or more; a mean of 12 : 5; neither."""
@@ -18,5 +18,6 @@ def settle(judging: Judging) -> None:
                 GradeEvent(pair.pair, grade, f"{pair.pair}-{who}", 4000)
                 for pair, grade in zip(pairs, grades, strict=True)
             ]
+            sit(judging.project, judging.annotators[who], [pair.pair for pair in pairs], now=NOW)
             receipts = api.record_grades(judging.project, judging.annotators[who], given, now=NOW)
             assert {one.status for one in receipts} == {"saved"}

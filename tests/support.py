@@ -4,7 +4,7 @@ import random
 import secrets
 import socket
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +16,7 @@ import numpy as np
 from backend import api
 from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.judging.model import GradeEvent, Receipt
+from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import Operator, Person, Role
 from backend.campaign.project import rows as facts
 from backend.campaign.project.model import Campaign
@@ -76,8 +77,21 @@ def person_of(project: api.Project, name: str) -> Person:
     return next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
 
 
+def sit(project: api.Project, person: Person, pairs: Iterable[str], *, now: float) -> None:
+    """Give a person a seat at each of these pairs, as the desk does, where one is free and the pair is not settled.
+
+    Tests choose pairs; a desk hands them out in an order of its own.
+    """
+    with connection.writing(project.store) as db:
+        for key in pairs:
+            row = db.conn.execute("SELECT pair_id FROM pair WHERE pair_key = ?", [key]).fetchone()
+            if row and not judgements.verdict(db, row[0]).is_settled:
+                seats.claim(db, person.annotator_id, row[0], now=now, until=now + 900)
+
+
 def grade_all(project: api.Project, name: str, grades: Mapping[PairKey, int], *, now: float) -> None:
     """Somebody gives these grades, as with a player of their own."""
+    sit(project, person_of(project, name), grades, now=now)
     events = [GradeEvent(pair, grade, f"{name} {pair}", 2000, 2000) for pair, grade in grades.items()]
     receipts = api.record_grades(project, person_of(project, name), events, now=now)
     assert {receipt.status for receipt in receipts} == {"saved"}
@@ -137,10 +151,18 @@ class Judging:
         ]
 
     def grade(self, who: int, pair: str, grade: int, *, at: float = NOW, key: str | None = None) -> Receipt:
-        """One grade by annotator number `who`."""
-        event = GradeEvent(PairKey(pair), grade, key or secrets.token_hex(8), 1000)
-        return api.record_grades(self.project, self.annotators[who], [event], now=at)[0]
+        """One grade by annotator number `who`, who sits down at the pair for it."""
+        sit(self.project, self.annotators[who], [pair], now=at)
+        return grade_by_key(self, who, pair, grade, at=at, key=key)
 
     def state(self, pair: str) -> PairReview:
         """How a pair stands."""
         return next(found for found in self.pairs() if found.pair == pair)
+
+
+def grade_by_key(
+    judging: Judging, who: int, pair: str, grade: int = 3, *, at: float = NOW, key: str | None = None
+) -> Receipt:
+    """One grade by annotator number `who`, who knows the pair's key and may sit at the pair or not."""
+    event = GradeEvent(PairKey(pair), grade, key or secrets.token_hex(8), 1000)
+    return api.record_grades(judging.project, judging.annotators[who], [event], now=at)[0]

@@ -95,7 +95,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
     with st.container(key=f"person-{person.annotator_id}"):
         name, numbers, action = st.columns(_WIDTHS, vertical_alignment="center")
         with name.container(horizontal=True, vertical_alignment="center"):
-            if flags is not None and flags.grades:
+            if flags is not None and (flags.grades or flags.raised):
                 person_flags.button(flags)
             else:
                 st.text(person.name, width="content")

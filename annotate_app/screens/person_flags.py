@@ -1,5 +1,7 @@
 """One person on the lead's page "People": every flag with its figure, its course over time, and the pairs behind it."""
 
+import time
+
 import streamlit as st
 
 from annotate_app.language import marked, retold, tr
@@ -12,7 +14,7 @@ from backend.campaign.quality.model import FLAG_MEANINGS, FLAG_NAMES, Flag, Flag
 from backend.ground.ids import AnnotatorId, PairId
 
 PER_PAGE = 5
-_WHO, _FLAG, _PAGE = "who", "flag", "flag_page"
+_WHO, _FLAG, _PAGE, _PROBLEM = "who", "flag", "flag_page", "lift_problem"
 _BEHIND = {
     FlagKind.TOO_FAST: marked("The grades that came too fast, the newest first."),
     FlagKind.UNSEEN: marked("The grades that came before the clip was seen, the newest first."),
@@ -20,7 +22,12 @@ _BEHIND = {
     FlagKind.BIAS: marked("The pairs whose grade lies farthest from the others', on the side of the bias."),
     FlagKind.DRIFT: marked("Of the newest grades those that lie farthest from the others', on the side of the drift."),
     FlagKind.AGREEMENT: marked("Of the newest pairs those whose two first grades do not agree, the newest first."),
+    FlagKind.SKIPS: marked("The pairs that this person skipped, the newest first."),
+    FlagKind.REPORTS: marked("The pairs whose clip this person reported as broken, the newest first."),
 }
+
+
+_OF_SKIPS = (FlagKind.SKIPS, FlagKind.REPORTS)
 
 
 def asked() -> AnnotatorId | None:
@@ -70,6 +77,17 @@ def close() -> None:
     """Callback: back to everybody."""
     for name in (_WHO, _FLAG):
         st.query_params.pop(name, None)
+
+
+def lift(who: AnnotatorId, reports_only: bool) -> None:
+    """Callback: undoes all skips of somebody, or only their reports of broken clips."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        done = api.lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
+        skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
+        st.toast(tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips), icon=":material/undo:")
+
+    st.session_state[_PROBLEM] = look.as_lead(act)
 
 
 def show(project: api.Project, lead: Person) -> None:
@@ -139,7 +157,9 @@ def _behind(project: api.Project, lead: Person, flags: PersonFlags, flag: Flag) 
         st.info(retold(flag.reason))
         return
     found = api.behind_flag(project, lead, flags.annotator_id, flag.kind)
-    if found.stretches:
+    if flag.kind in _OF_SKIPS:
+        _lift(flags, flag.kind, len(found.pairs))
+    elif found.stretches:
         flag_chart(found.stretches, flag)
     else:
         st.caption(
@@ -157,6 +177,30 @@ def _behind(project: api.Project, lead: Person, flags: PersonFlags, flag: Flag) 
             )
         )
     _pairs(project, lead, found.pairs)
+
+
+def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
+    """The button that undoes all skips, or all reports, of somebody, and asks before."""
+    if problem := st.session_state.pop(_PROBLEM, None):
+        st.error(plain(problem))
+    if not count:
+        return
+    label = tr("Undo all reports") if kind is FlagKind.REPORTS else tr("Undo all skips and reports")
+    with st.popover(label, icon=":material/undo:"):
+        st.markdown(
+            tr(
+                "{name} may be offered these pairs again. Clips that are kept back only because of these reports are "
+                "shown to everybody again. To stop the person from skipping more, pause them on the page People.",
+                name=plain(flags.name),
+            )
+        )
+        st.button(
+            label,
+            key=f"lift-{kind.value}",
+            type="primary",
+            on_click=lift,
+            args=(flags.annotator_id, kind is FlagKind.REPORTS),
+        )
 
 
 def _pairs(project: api.Project, lead: Person, pairs: tuple[PairId, ...]) -> None:

@@ -14,7 +14,7 @@ from annotate_app.widgets.backups import backups
 from annotate_app.widgets.day_chart import day_chart
 from annotate_app.widgets.funnel import funnel
 from annotate_app.widgets.pool_check import pool_check
-from annotate_app.widgets.video_troubles import video_troubles
+from annotate_app.widgets.video_troubles import reported_clips, video_troubles
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.steering.model import Ahead, PersonPace, Wait, WorkProgress
@@ -50,6 +50,7 @@ def page() -> None:
         st.subheader(tr("Videos with something wrong"), anchor=False)
         st.caption(tr("As they were when somebody looked last. The page Set up looks at them again."))
         video_troubles(wrong)
+    reported_clips(project, lead)
     backups(project, lead)
 
 

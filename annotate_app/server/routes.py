@@ -8,7 +8,7 @@ What the api refuses is answered by the guard: 403 not allowed, 503 no database 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Annotated
@@ -36,7 +36,7 @@ from annotate_app.session.guard import person_of
 from annotate_app.session.routes import Sessions
 from backend import api
 from backend.campaign.exam.model import ExamDesk
-from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent
+from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.nouns import Person
 from backend.ground.errors import (
     NoRoom,
@@ -142,6 +142,9 @@ class Desks:
                 )
         receipts += taken
         metrics.exchanged(time.perf_counter() - began, sent.grades, receipts)
+        saved = {receipt.key for receipt in receipts if receipt.status is ReceiptStatus.SAVED}
+        broken = [skip.pair for skip in sent.skips if skip.kind is SkipKind.BROKEN_CLIP and skip.key in saved]
+        self._behind(self._try_reported(person, broken))
         return self._answer(person, receipts, desk)
 
     async def _in_parts(
@@ -167,23 +170,18 @@ class Desks:
         return Response(status_code=204)
 
     async def broken(self, request: Request) -> Response:
-        """A clip that could not be loaded or played in the browser: the pair goes to the lead's list."""
+        """A clip that could not be loaded or played in the browser: this person's report, and the server tries it."""
         sent = await sent_by(request, _Broken)
         if isinstance(sent, Response):
             return sent
         person = person_of(request)
 
-        def work() -> Desk[ExamDesk]:
-            api.desk(self._project(), person, now=self._clock())  # leads have none, but for the key of an exam
-            try:
-                api.clip_for(self._project(), person, sent.pair)
-                reason = f"Reported from the desk: {sent.what[:200] or 'no reason given'}"
-                api.report_clip(self._project(), person, sent.pair, reason, now=self._clock())
-            except (NotAllowed, VideoUnreadable):
-                pass  # not theirs to report, or known to be broken already
-            return api.desk(self._project(), person, now=self._clock())
-
-        return self._answer(person, [], await run_in_threadpool(work))
+        now = self._clock()
+        async with self._turns.of(person.annotator_id, 1, now=now):
+            taken = await run_in_threadpool(api.report_broken, self._project(), person, sent.pair, sent.what, now=now)
+            desk = await run_in_threadpool(api.desk, self._project(), person, now=now)
+        self._behind(self._try_reported(person, [sent.pair] if taken else []))
+        return self._answer(person, [], desk)
 
     async def exam(self, request: Request) -> Response:
         """Begins the exam, hands it in, or goes on from its result; its answers come with the exchange."""
@@ -261,11 +259,26 @@ class Desks:
             return await not_shown(self._project(), person, error)
 
     def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk[ExamDesk]) -> Response:
-        task = asyncio.create_task(self._cut_ahead(person, [item.pair for item in desk.items]))
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+        self._behind(self._cut_ahead(person, [item.pair for item in desk.items]))
         content = as_json({"receipts": receipts, "desk": desk})
         return Response(content, headers={"Cache-Control": "no-store"}, media_type="application/json")
+
+    def _behind(self, work: Coroutine[None, None, None]) -> None:
+        """Does something that no answer waits for."""
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def _try_reported(self, person: Person, pairs: Sequence[PairKey]) -> None:
+        """Makes the clips that somebody reported as broken: one that cannot be made is kept back from everybody."""
+        for pair in pairs:
+            try:
+                await cut_clip(self._clips, partial(api.reported_clip, self._project(), person, pair), urgent=False)
+            except VideoUnreadable as error:
+                with suppress(StoreUnavailable):
+                    await self._report(person, pair, error)
+            except (NotAllowed, NoRoom, StorageUnavailable, StoreUnavailable) as error:
+                _LOG.info("The reported clip of %s was not tried: %s", pair, error)
 
     async def _cut_ahead(self, person: Person, pairs: Sequence[PairKey]) -> None:
         """Has the clips of a desk cut in its order, before anybody asks for them."""

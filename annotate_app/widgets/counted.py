@@ -11,6 +11,7 @@ COUNTED = {
         marked_n("{n} batch", "{n} batches"),
         marked_n("{n} candidate", "{n} candidates"),
         marked_n("{n} caption", "{n} captions"),
+        marked_n("{n} clip", "{n} clips"),
         marked_n("{n} day", "{n} days"),
         marked_n("{n} description", "{n} descriptions"),
         marked_n("{n} entry", "{n} entries"),

@@ -1,5 +1,6 @@
 """The annotator's pages: the desk with its clips, taking grades, My work."""
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,7 +11,17 @@ from backend.campaign.exam.taking import Act as ExamAct
 from backend.campaign.gold import offering as gold
 from backend.campaign.guideline import reading as guideline
 from backend.campaign.judging import assignments, blocking, consensus, judgements, skips
-from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging.model import (
+    Desk,
+    DeskState,
+    GradeEvent,
+    LiftedSkips,
+    Receipt,
+    ReceiptStatus,
+    ReportedClip,
+    SkipEvent,
+    SkipKind,
+)
 from backend.campaign.judging.rows import judgements as judgement_rows
 from backend.campaign.judging.rows import seats as seat_rows
 from backend.campaign.judging.rows import skips as skip_rows
@@ -24,11 +35,12 @@ from backend.campaign.quality import replies
 from backend.campaign.quality.model import MyReply, MyWork
 from backend.campaign.serving import windows
 from backend.ground.errors import NotAllowed, VideoUnreadable
-from backend.ground.ids import PairKey
+from backend.ground.ids import AnnotatorId, PairKey
 from backend.ground.saying import said
 from backend.media.jobs import ClipJob, clip_job, gif, storyboard, with_context
 from backend.store.connection import Database, reading, writing
 
+_NOT_ON_DESK = said("this clip is not on your desk")
 _NOT_SHOWN = said("This clip cannot be shown just now. A lead can see why on the page Videos.")
 
 
@@ -114,9 +126,10 @@ def read_guideline(project: Project, person: Person, version: int, *, now: float
 
 
 def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool = False) -> ClipJob:
-    """Which clip shows a pair, for somebody who may see it: who sits at it or skipped it (and steps back), or a lead.
+    """Which clip shows a pair, for somebody who may see it: who holds a seat at it or graded it last, or a lead.
 
-    The items of somebody's exam have names of their own; they are given to this person alone.
+    Nobody who is paused sees a clip of work. The items of the exam that somebody takes have names of their own; they
+    are given to this person alone.
 
     With `context`, another clip: the moment and the seconds around it. The job tells how many on either side.
 
@@ -124,7 +137,12 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
         NotAllowed: not this person's pair.
         VideoUnreadable: the project does not know the video's file.
     """
-    row = _shown(project, gate.signed_in(project.store, person), pair)
+    job, duration_s = _job(project, _shown(project, gate.signed_in(project.store, person), pair))
+    return with_context(job, duration_s) if context else job
+
+
+def _job(project: Project, row: PairRow) -> tuple[ClipJob, float]:
+    """The clip of a pair, and how long its video is in seconds."""
     facts = corpus_rows.video_facts(project.store.db, row.video)
     if facts is None:
         raise VideoUnreadable(
@@ -134,8 +152,7 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
                 why=said("no video file known; import the corpus again with --videos FOLDER"),
             )
         )
-    job = clip_job(project.clips, project.source(facts), row.start_s, row.end_s, facts.sha256)
-    return with_context(job, facts.duration_s) if context else job
+    return clip_job(project.clips, project.source(facts), row.start_s, row.end_s, facts.sha256), facts.duration_s
 
 
 def clip_elsewhere(project: Project, person: Person, pair: PairKey, *, now: float) -> str | None:
@@ -187,14 +204,75 @@ def why_not_shown(project: Project, person: Person, error: VideoUnreadable) -> s
 
 
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:
-    """This pair's clip cannot be shown: it is not handed out again, and the lead sees why.
+    """The server cannot make this pair's clip: it is not handed out again, and the lead sees why.
 
     Raises:
-        NotAllowed: not this person's pair.
+        NotAllowed: not on the desk of the person whose page asked for the clip, nor reported by them.
     """
-    reporter = gate.signed_in(project.store, person)
-    key = _shown(project, reporter, pair).pair_key
-    blocking.block_clip(project.store, reporter, key, reason, found_by=judgement_rows.BY_FILE, now=now)
+    asked_by = gate.signed_in(project.store, person)
+    try:
+        key = _shown(project, asked_by, pair).pair_key
+    except NotAllowed:
+        key = _reported(project, asked_by, pair).pair_key
+    blocking.block_clip(project.store, asked_by, key, reason, found_by=judgement_rows.BY_FILE, now=now)
+
+
+def report_broken(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> bool:
+    """Take the report of a browser that could not show a clip of its desk: a skip of that clip as broken.
+
+    An item of an exam has no seat and cannot be skipped, but its clip is reported alike.
+
+    Returns:
+        Whether it was taken: not where the clip is not on this person's desk, they are paused, or they report too much.
+    """
+    reporter = _at_desk(project, person)
+    event = SkipEvent(pair, SkipKind.BROKEN_CLIP, reason, secrets.token_hex(16))
+    with writing(project.store) as db:
+        item = exam.pair_behind(project.store, reporter, pair)
+        if isinstance(reporter, Lead):
+            if item is not None:
+                blocking.block_clip(project.store, reporter, item.pair_key, reason, now=now)
+            return item is not None
+        if item is None:
+            return skips.record_skip(project.store, reporter, event, now=now).status is ReceiptStatus.SAVED
+        if skips.refusal(db, reporter.annotator_id, now=now):
+            return False
+        skips.take(db, reporter, item, event, now=now)
+    return True
+
+
+def reported_clip(project: Project, person: Person, pair: PairKey) -> ClipJob:
+    """The clip that this person reported as broken, so that the server tries to make it.
+
+    Raises:
+        NotAllowed: they did not report it.
+        VideoUnreadable: the project does not know the video's file.
+    """
+    return _job(project, _reported(project, gate.signed_in(project.store, person), pair))[0]
+
+
+def reported_clips(project: Project, lead: Person) -> list[ReportedClip]:
+    """The clips that one person reported as broken and that are still shown to others."""
+    gate.lead_of(project.store, lead)
+    with reading(project.store) as db:
+        return skip_rows.reported(db)
+
+
+def block_clip(project: Project, lead: Person, pair: PairKey, reason: str, *, now: float) -> None:
+    """A lead has looked at a clip and keeps it back: nobody gets it until a lead hands it out again."""
+    blocking.block_clip(project.store, gate.lead_of(project.store, lead), pair, reason, now=now)
+
+
+def lift_skips(
+    project: Project, lead: Person, annotator_id: AnnotatorId, *, reports_only: bool, now: float
+) -> LiftedSkips:
+    """Undo everything that somebody skipped, or only what they reported as broken.
+
+    Raises:
+        Overtaken: nothing of theirs stands any more.
+    """
+    by = gate.lead_of(project.store, lead)
+    return skips.lift_all(project.store, by, annotator_id, reports_only=reports_only, now=now)
 
 
 def restore_clip(project: Project, lead: Person, pair: PairKey, *, now: float) -> None:
@@ -254,17 +332,32 @@ def _work(project: Project, db: Database, annotator: Annotator, *, now: float, s
 
 def _shown(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:
     """The pair behind a key, for somebody who may see its clip."""
-    item = exam.pair_behind(project.store, person, key)
-    pair = item or judgement_rows.pair_by_key(project.store.db, key)
-    allowed = pair is not None and (
-        item is not None
-        or isinstance(person, Lead)
-        or seat_rows.seat_of(project.store.db, pair.pair_id, person.annotator_id) is not None
-        or skip_rows.skipped(project.store.db, pair.pair_id, person.annotator_id)
-    )
-    if pair is None or not allowed:
-        raise NotAllowed(said("this clip is not on your desk"))
-    return pair
+    with reading(project.store) as db:
+        item = exam.pair_behind(project.store, person, key)
+        pair = item or judgement_rows.pair_by_key(db, key)
+        if pair is None or not (isinstance(person, Lead) or _on_desk(project, db, person, pair, item=item is not None)):
+            raise NotAllowed(_NOT_ON_DESK)
+        return pair
+
+
+def _on_desk(project: Project, db: Database, me: Annotator, pair: PairRow, *, item: bool) -> bool:
+    """Whether a pair is on an annotator's desk: an item of their exam, a seat they hold, or what they graded last."""
+    if pausing.is_paused(project.store, me):
+        return False
+    seat = None if item else seat_rows.seat_of(db, pair.pair_id, me.annotator_id)
+    if item or (seat is not None and not seat.judged):
+        return True
+    last = judgement_rows.last_graded(db, me.annotator_id) if seat is not None else None
+    return last is not None and last[0].pair_id == pair.pair_id
+
+
+def _reported(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:
+    """The pair behind a key, for who reported its clip as broken."""
+    with reading(project.store) as db:
+        pair = exam.pair_behind(project.store, person, key) or judgement_rows.pair_by_key(db, key)
+        if pair is None or not skip_rows.has_reported(db, pair.pair_id, person.annotator_id):
+            raise NotAllowed(_NOT_ON_DESK)
+        return pair
 
 
 def _take_grades(

@@ -24,11 +24,11 @@ def flags(
     ] = None,
     json: Json = False,
 ) -> None:
-    """What to look at in people's work: six figures of each annotator, each with its base. None of them acts by itself.
+    """What to look at in people's work: eight figures of each annotator, each with its base. None acts by itself.
 
-    Too fast, clip not seen, one grade again and again, bias, drift, falling agreement. An exclamation mark says that a
-    figure is worth a look, a dash that it is undefined; --person says of how many grades each is, and why one is
-    undefined.
+    Too fast, clip not seen, one grade again and again, bias, drift, falling agreement, skips, clips reported as broken.
+    An exclamation mark says that a figure is worth a look, a dash that it is undefined; --person says of how many
+    grades each is, and why one is undefined.
 
     Example: reelrank flags my-project
     """

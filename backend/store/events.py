@@ -72,6 +72,8 @@ class EventKind(StrEnum):
     """kind, reason"""
     OFFERED_AGAIN = "offered_again"
     """people: how many had skipped the pair"""
+    SKIPS_LIFTED = "skips_lifted"
+    """skips: how many of this person's, reports_only: of broken clips alone, clips: how many are handed out again"""
     JUDGEMENTS_IMPORTED = "judgements_imported"
     """file, sha256, pairs_file, rows, pairs, people, sent_on: pairs that were given two further seats"""
     NOTE_ANSWERED = "note_answered"

@@ -39,8 +39,10 @@ from backend.campaign.judging.model import (
     DeskItem,
     DeskState,
     GradeEvent,
+    LiftedSkips,
     Receipt,
     ReceiptStatus,
+    ReportedClip,
     SkipEvent,
     SkipKind,
 )
@@ -161,6 +163,9 @@ class Project:
     trial_asked: list[tuple[object, object]] = field(default_factory=list)
     graded: dict[str, GradeEvent] = field(default_factory=dict)
     reported: list[tuple[PairKey, str]] = field(default_factory=list)
+    broken: list[tuple[PairKey, str]] = field(default_factory=list)
+    reported_by_one: list[ReportedClip] = field(default_factory=list)
+    lifted: list[tuple[AnnotatorId, bool]] = field(default_factory=list)
     shown: list[tuple[str, PairKey]] = field(default_factory=list)
     queries: list[QueryReview] = field(default_factory=list)
     pairs: dict[QueryId, list[PairReview]] = field(default_factory=dict)
@@ -518,6 +523,34 @@ def why_not_shown(project: Project, person: Person, error: VideoUnreadable) -> s
 
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:
     project.reported.append((pair, reason))
+
+
+def report_broken(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> bool:
+    _require_store(project)
+    if pair != "not-mine":
+        project.broken.append((pair, reason))
+    return pair != "not-mine"
+
+
+def reported_clip(project: Project, person: Person, pair: PairKey) -> ClipJob:
+    return ClipJob(pair, project.folder / "clips" / f"{pair}.mp4")
+
+
+def reported_clips(project: Project, lead: Person) -> list[ReportedClip]:
+    return project.reported_by_one
+
+
+def block_clip(project: Project, lead: Person, pair: PairKey, reason: str, *, now: float) -> None:
+    project.reported.append((pair, reason))
+    project.reported_by_one = [one for one in project.reported_by_one if one.pair != pair]
+
+
+def lift_skips(
+    project: Project, lead: Person, annotator_id: AnnotatorId, *, reports_only: bool, now: float
+) -> LiftedSkips:
+    _require_store(project)
+    project.lifted.append((annotator_id, reports_only))
+    return LiftedSkips(40, 39)
 
 
 def examples_chosen(project: Project, by: Person | Operator) -> list[Example]:

@@ -396,6 +396,7 @@ def test_nobody_hands_in_more_in_an_hour_than_people_can_do() -> None:
 
 @pytest.fixture
 def ana(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    monkeypatch.setattr(api, "report_clip", lambda *_, **__: None)  # no video here has a file
     monkeypatch.setattr("time.time", lambda: NOW)
     monkeypatch.setattr(patience, "TOLD_AT_ONCE", 1_000_000)  # these tests are the storm
     api.add_person_with_password(judging.project, api.OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)

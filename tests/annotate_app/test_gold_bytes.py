@@ -29,7 +29,7 @@ from backend.campaign.nouns import Person, Role
 from backend.encoders import sentence
 from backend.ground.ids import PairKey
 from player_harness import make_clip
-from support import NOW, VERBS, WordEncoder, have_read, person_of
+from support import NOW, VERBS, WordEncoder, have_read, person_of, sit
 
 ME, OTHERS, PASSWORD = "Mirabel", ("Anna", "Boris", "Carla", "Dev"), "long enough for everybody"
 HOUR = 3600.0
@@ -127,6 +127,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str]:
 
     def grade(project: api.Project, person: Person, pair: str, grade: int) -> None:
         event = GradeEvent(PairKey(pair), grade, f"{person.name}-{pair}", 2000)
+        sit(project, person, [pair], now=NOW + 60)
         (receipt,) = api.record_grades(project, person, [event], now=NOW + 60)
         assert receipt.status == "saved", receipt.message
 
@@ -201,13 +202,13 @@ def taken_back(twin: Twin) -> None:
     twin.go_on(twin.look(), 3)
 
 
-def skipped_and_stepped_back(twin: Twin) -> None:
+def skipped_and_graded(twin: Twin) -> None:
     twin.until_gold()
     skip = {"pair": twin.gold, "kind": "cannot_judge", "reason": "dark", "key": "skip"}
     desk = twin.post("/desk/exchange", skips=[skip])["desk"]
     twin.clips(twin.gold)
     twin.go_on(desk, 2)
-    twin.grade(twin.gold, 2, "after all")
+    twin.grade(twin.gold, 2, "after all")  # refused, at both
     twin.post("/desk/exchange", skips=[skip | {"key": "skip again"}])
     twin.go_on(twin.look(), 3)
 
@@ -257,7 +258,15 @@ def broken(twin: Twin) -> None:
 
 @pytest.mark.parametrize(
     "act",
-    [graded, taken_back, skipped_and_stepped_back, skipped_for_good, loaded_anew_and_away, wrong_in_every_way, broken],
+    [
+        graded,
+        taken_back,
+        skipped_and_graded,
+        skipped_for_good,
+        loaded_anew_and_away,
+        wrong_in_every_way,
+        broken,
+    ],
 )
 def test_gold_and_an_ordinary_pair_answer_with_the_same_bytes(
     made: tuple[Path, Path, str], tmp_path: Path, act: Callable[[Twin], None]
@@ -273,6 +282,6 @@ def test_gold_and_an_ordinary_pair_answer_with_the_same_bytes(
     answered = [twin.sql(given.format("gold_answer"), me, twin.gold)[0][0] for twin in (ordinary, gold)]
     assert judged == [answered[1], 0]
     assert answered[0] == 0
-    assert answered[1] == {graded: 1, taken_back: 3, skipped_and_stepped_back: 1, wrong_in_every_way: 1}.get(
+    assert answered[1] == {graded: 1, taken_back: 3, wrong_in_every_way: 1}.get(
         act, 1 if act is loaded_anew_and_away else 0
     )

@@ -4,7 +4,7 @@ import asyncio
 import re
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -446,23 +446,51 @@ def test_who_and_what_an_exchange_accepts(
         assert answer.json()["message"]
 
 
-def test_the_clips_of_a_desk_are_cut_ahead_in_order(client: TestClient, project: fake_api.Project) -> None:
+def cuts(project: fake_api.Project) -> list[str]:
+    """The pairs whose clips were cut, in order."""
     log = project.folder / "clips" / "cuts.log"
+    return log.read_text().split() if log.exists() else []
+
+
+def wait_for(done: Callable[[], bool]) -> None:
+    """What the server does behind its answer is done."""
+    until = time.monotonic() + 15
+    while not done() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert done()
+
+
+def test_the_clips_of_a_desk_are_cut_ahead_in_order(client: TestClient, project: fake_api.Project) -> None:
     for _ in range(2):
         signed_in(client, ANNOTATOR).post("/desk/exchange", content=b"{}", headers=JSON)
-    until = time.monotonic() + 15
-    while (not log.exists() or len(log.read_text().split()) < 2) and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_for(lambda: len(cuts(project)) >= 2)
     assert client.get("/clips/pair8.mp4").status_code == 200
-    assert log.read_text().split() == ["pair7", "pair8"], "each once, the first of the desk first"
+    assert cuts(project) == ["pair7", "pair8"], "each once, the first of the desk first"
 
 
-def test_a_clip_broken_in_the_browser_is_reported(client: TestClient, project: fake_api.Project) -> None:
+def test_a_clip_broken_in_the_browser_is_one_persons_report(client: TestClient, project: fake_api.Project) -> None:
     body = {"pair": "pair7", "what": "MEDIA_ERR_DECODE"}
     answer = signed_in(client, ANNOTATOR).post("/desk/broken", json=body, headers=JSON)
     assert answer.json()["desk"]["state"] == "ready"
     client.post("/desk/broken", json={"pair": "not-mine", "what": "x"}, headers=JSON)
-    assert project.reported == [("pair7", "Reported from the desk: MEDIA_ERR_DECODE")]
+    wait_for(lambda: cuts(project).count("pair7") == 1)
+    assert project.broken == [("pair7", "MEDIA_ERR_DECODE")]
+    assert project.reported == [], "the server can make the clip: nobody else loses it"
+
+
+@pytest.mark.parametrize("how", ["skip", "browser"])
+def test_the_server_tries_what_is_reported_as_broken_and_keeps_back_what_it_cannot_make(
+    client: TestClient, project: fake_api.Project, how: str
+) -> None:
+    project.desk = replace(project.desk, items=())
+    if how == "browser":
+        signed_in(client, ANNOTATOR).post("/desk/broken", json={"pair": fake_api.BROKEN, "what": "x"}, headers=JSON)
+    else:
+        skip = {"kind": "broken_clip", "reason": "black"}
+        skips = [{"pair": fake_api.BROKEN, "key": "a", **skip}, {"pair": "pair7", "key": "b", **skip}]
+        signed_in(client, ANNOTATOR).post("/desk/exchange", json={"skips": skips}, headers=JSON)
+        wait_for(lambda: "pair7" in cuts(project))
+    wait_for(lambda: project.reported == [(fake_api.BROKEN, "friends_s01.mp4 is not a video file")])
 
 
 # Clips

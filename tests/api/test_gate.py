@@ -66,6 +66,9 @@ LEADS: dict[str, Call] = {
     "take_back_decline": lambda p, who: api.take_back_decline(p, who, QUERY, "why", number=2, now=NOW),
     "pause_person": lambda p, who: api.pause_person(p, who, NOBODY, "why", now=NOW),
     "reply_to_note": lambda p, who: api.reply_to_note(p, who, 999, "because", now=NOW),
+    "block_clip": lambda p, who: api.block_clip(p, who, PAIR, "black", now=NOW),
+    "lift_skips": lambda p, who: api.lift_skips(p, who, NOBODY, reports_only=True, now=NOW),
+    "reported_clips": api.reported_clips,
     "restore_clip": lambda p, who: api.restore_clip(p, who, PAIR, now=NOW),
     "rewrite_queue": api.rewrite_queue,
     "suspend": lambda p, who: api.suspend(p, who, NOBODY, True, now=NOW),
@@ -252,6 +255,7 @@ ANNOTATORS: dict[str, Call] = {
     "read_replies": lambda p, who: api.read_replies(p, who, now=NOW),
     "record_grades": lambda p, who: api.record_grades(p, who, [], now=NOW),
     "record_skips": lambda p, who: api.record_skips(p, who, [], now=NOW),
+    "report_broken": lambda p, who: api.report_broken(p, who, first_pair(p), "black", now=NOW),
     "shown": lambda p, who: api.shown(p, who, first_pair(p), now=NOW),
 }
 # Anybody who works here; a clip besides only for whoever has its pair, see the tests of the desk.
@@ -268,6 +272,7 @@ SIGNED_IN: dict[str, Call] = {
     "take_draft": lambda p, who: api.take_draft(p, who, "a page", now=NOW),
     "why_not_shown": lambda p, who: api.why_not_shown(p, who, VideoUnreadable("dog.mp4 is not a video file")),
     "report_clip": lambda p, who: api.report_clip(p, who, first_pair(p), "why", now=NOW),
+    "reported_clip": lambda p, who: api.reported_clip(p, who, first_pair(p)),
 }
 # These say who somebody is, so nobody is known before them: a password, a link or a session is the way in. What
 # somebody had typed is kept once their session has ended.

@@ -86,6 +86,7 @@ class FakeDesk:
     when_done: str = "finished"
     waiting: int = 0
     skipped: int = 0
+    skips_refused: str = ""  # why no skip is taken just now
     replies: int = 0
     lose_answers: int = 0
     window: str = ""  # which has the desk
@@ -150,8 +151,9 @@ class FakeDesk:
     def take_skip(self, event: dict[str, str]) -> dict[str, str]:
         """Store one skip, once per key; a pair that has a grade cannot be skipped."""
         self.arrivals.append(event["key"])
-        if event["pair"] in self.grades():
-            return {"key": event["key"], "status": "refused", "message": "You have graded this pair already."}
+        why = "You have graded this pair already." if event["pair"] in self.grades() else self.skips_refused
+        if why:
+            return {"key": event["key"], "status": "refused", "message": why}
         if event["key"] not in {known["key"] for known in self.skips}:
             self.skips.append(event)
         return {"key": event["key"], "status": "saved", "message": ""}

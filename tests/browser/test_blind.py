@@ -34,7 +34,7 @@ from backend.ground.ids import AnnotatorId, PairId
 from hands import page_is_done, pair_on_show, press, saved
 from player_harness import make_clip
 from recorder import Recorder
-from support import DISPUTED, VERBS, WordEncoder, cases, have_read, person_of
+from support import DISPUTED, VERBS, WordEncoder, cases, have_read, person_of, sit
 
 pytestmark = pytest.mark.browser
 
@@ -148,6 +148,7 @@ def build(folder: Path) -> api.Project:
     def grade(person: Person, pair: str, grade: int, nth: int) -> None:
         note = f"qqnote by {person.name}"
         event = GradeEvent(pair, grade, f"{person.name}-{nth}", ACTIVE_MS + nth, note=note)  # type: ignore[arg-type]
+        sit(project, person, [pair], now=now + nth)
         (receipt,) = api.record_grades(project, person, [event], now=now + nth)
         assert receipt.status == "saved", receipt.message
 
@@ -163,6 +164,7 @@ def build(folder: Path) -> api.Project:
             assert given.note is not None
             api.reply_to_note(project, lead, given.note.note, "qqreply to all", now=now + 100)
     skip = SkipEvent(second[0].pair, SkipKind.CANNOT_JUDGE, "qqskip: all too dark", "skip-1")
+    sit(project, other, [second[0].pair], now=now + 101)
     api.record_skips(project, other, [skip], now=now + 101)
     api.report_clip(project, lead, second[1].pair, "qqfault: no picture", now=now + 102)
     with closing(sqlite3.connect(project.folder / "reelrank.db")) as db:

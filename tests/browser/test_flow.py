@@ -223,18 +223,20 @@ def test_a_skip_reaches_the_lead_who_offers_the_pair_again_and_each_role_keeps_t
     assert counts(server)["skipped"] == 0
     assert sql(server, "SELECT count(*) FROM skip WHERE lifted_at IS NOT NULL") == 1
 
-    # Taken back by the annotator herself: a step back and a grade.
+    # There is no way back to a skipped pair but the lead's: its clip does not open, and the next grade is another's.
     pair = pair_on_show(cleo)
+    assert cleo.request.get(f"{server.url}/clips/{pair}.mp4").ok
     cleo.keyboard.press("s")
     expect(dialog).to_be_visible()
     cleo.keyboard.press("1")
     expect(cleo.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
+    saved(cleo)
+    assert cleo.request.get(f"{server.url}/clips/{pair}.mp4").status == 403
     cleo.keyboard.press("u")
-    expect(cleo.get_by_test_id("player")).to_have_attribute("data-pair", pair)
     press(cleo, 3)
     saved(cleo)
-    assert (counts(server)["skipped"], counts(server)["judgements"]) == (0, judgements + 1)
-    assert sql(server, f"SELECT count(*) FROM judgement JOIN pair USING (pair_id) WHERE pair_key = '{pair}'") == 1
+    assert (counts(server)["skipped"], counts(server)["judgements"]) == (1, judgements + 1)
+    assert sql(server, f"SELECT count(*) FROM judgement JOIN pair USING (pair_id) WHERE pair_key = '{pair}'") == 0
     elapsed = "SELECT count(*) FROM judgement WHERE elapsed_ms IS NULL OR elapsed_ms < 250 OR active_ms < 250"
     assert sql(server, elapsed) == 0
     leave(cleo, server)

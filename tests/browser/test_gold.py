@@ -15,7 +15,7 @@ from axe import no_serious_finding
 from backend import api
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent
 from hands import pair_on_show, player, press, saved
-from support import person_of
+from support import person_of, sit
 
 pytestmark = pytest.mark.browser
 LEAD, (ANA, *OTHERS), _ = api.demo_people()
@@ -36,6 +36,7 @@ def server(
         for nth, pair in enumerate(api.query_pairs(project, api.OPERATOR, query.query_id)):
             for name in OTHERS[:2]:
                 event = GradeEvent(pair.pair, (query.query_id + nth) % 5, f"{name}-{pair.pair}", 2000, 2000)
+                sit(project, person_of(project, name), [pair.pair], now=before)
                 api.record_grades(project, person_of(project, name), [event], now=before)
     with closing(sqlite3.connect(project.folder / "reelrank.db")) as db, db:
         db.execute("UPDATE campaign SET gold_key = 'always the same'")

@@ -14,6 +14,7 @@ from app_server import AppServer
 from backend import api
 from backend.campaign.judging.model import GradeEvent
 from hands import pair_on_show, player, press, saved
+from support import sit
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, _ = api.demo_people()
@@ -90,6 +91,7 @@ def test_a_lead_decides_and_reads_on_the_scale(enter: Callable[..., Page], serve
     for name, grades in zip(ANNOTATORS[1:3], ((0, 1), (2, 1)), strict=True):
         for graded, grade in zip((pair, settled), grades, strict=True):
             event = GradeEvent(graded.pair, grade, f"{name} {graded.pair}")
+            sit(project, people[name], [graded.pair], now=time.time())
             assert api.record_grades(project, people[name], [event], now=time.time())[0].status == "saved"
     page = enter(LEAD)
     page.get_by_role("link", name="Disagreements").click()

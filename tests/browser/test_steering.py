@@ -14,7 +14,7 @@ from axe import passes_axe
 from backend import api
 from backend.campaign.judging.model import GradeEvent
 from hands import press, saved
-from support import have_read
+from support import have_read, sit
 
 LEAD, (ANA, BEN, *OTHERS), _ = api.demo_people()
 MAIN = "[data-testid=stMain]"
@@ -33,6 +33,7 @@ def server(
     query = api.list_queries(project, api.OPERATOR)[0].query_id
     for pair in api.query_pairs(project, api.OPERATOR, query)[:7]:
         for name, grade in ((ANA, 0), (BEN, 4)):
+            sit(project, people[name], [pair.pair], now=now)
             api.record_grades(project, people[name], [GradeEvent(pair.pair, grade, secrets.token_hex(8))], now=now)
     project.store.close()
     server = serve(project.folder)

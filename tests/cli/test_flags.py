@@ -25,8 +25,8 @@ def test_figures_of_everybody_and_sentences_of_what_is_flagged(reelrank: Run, pr
     code, out, _ = reelrank("flags", project)
     assert code == 0
     rows = [line.split() for line in out.splitlines()]
-    assert ["worker", "1", "60", "-", "-", "!", "100.0", "%", "!", "+1.00", "-", "-"] in rows
-    assert ["worker", "2", "60", "-", "-", "33.3", "%", "!", "\u22121.00", "-", "-"] in rows
+    assert ["worker", "1", "60", "-", "-", "!", "100.0", "%", "!", "+1.00", "-", "-", "0.0", "%", "0.0", "%"] in rows
+    assert ["worker", "2", "60", "-", "-", "33.3", "%", "!", "\u22121.00", "-", "-", "0.0", "%", "0.0", "%"] in rows
     assert "worker 1, one grade (!): 100 % of 60 grades are 3; more than 45 % is a flag. Others gave 3" in out
     assert "worker 2, one grade" not in out
 

@@ -14,7 +14,7 @@ from backend.campaign.judging import consensus
 from backend.cli import service
 from backend.encoders import sentence
 from backend.store import connection
-from support import WordEncoder, free_port
+from support import WordEncoder, free_port, sit
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "assets" / "example"
@@ -91,6 +91,7 @@ def judge(project: api.Project) -> None:
             person = people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=1.0)
         for query in api.list_queries(project, api.OPERATOR):
             for pair in api.query_pairs(project, api.OPERATOR, query.query_id):
+                sit(project, person, [pair.pair], now=2.0)
                 consensus.record_grade(project.store, person, GradeEvent(pair.pair, 3, name + pair.pair), now=2.0)
     queries = [query.query_id for query in api.list_queries(project, api.OPERATOR) if query.split == "val"]
     Path("run.json").write_text(str({str(query): [["kitchen", 1.0, 4.5, 1.0]] for query in queries}).replace("'", '"'))

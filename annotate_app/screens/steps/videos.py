@@ -14,7 +14,7 @@ from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.server import long_work, set_up_work, uploads
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.upload import upload
-from annotate_app.widgets.video_troubles import video_troubles
+from annotate_app.widgets.video_troubles import reported_clips, video_troubles
 from backend import api
 from backend.campaign.corpus.model import Trouble
 from backend.campaign.nouns import Person
@@ -91,6 +91,7 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     upload("videos", tr("Videos from your computer"), uploads.KINDS["videos"].extensions, on_sent=take_sent)
     _not_taken(project, lead)
     if counts["videos"]:
+        reported_clips(project, lead)
         _again(api.video_states(project, lead, wrong=True))
 
 

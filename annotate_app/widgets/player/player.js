@@ -215,7 +215,7 @@ class Player {
     if (act) this.sync.exam(act);
   }
 
-  /** Ask why this clip is skipped; what was graded or skipped before can only get another grade. */
+  /** Ask why this clip is skipped; what was graded before can only get another grade. */
   askWhy() {
     if (currentItem(this.work).exam) {
       const trial = isTrial(this.work.desk);
@@ -225,12 +225,7 @@ class Player {
       return;
     }
     if (this.work.back > 0) {
-      const skipped = currentGrade(this.work) === SKIPPED;
-      this.view.notice(
-        skipped
-          ? tr("This clip is skipped already. Press a grade, or Esc to leave it so.")
-          : tr("A graded clip cannot be skipped. Press another grade, or Esc to keep it."),
-      );
+      this.view.notice(tr("A graded clip cannot be skipped. Press another grade, or Esc to keep it."));
       return;
     }
     this.skipPanel.reset();
@@ -248,7 +243,7 @@ class Player {
     const item = currentItem(this.work);
     if (!item || this.work.back > 0) return;
     this.unsent.add(item, { kind, reason });
-    this.change(afterGrade(this.work, SKIPPED));
+    this.change(afterSkip(this.work));
     this.sync.send();
   }
 
@@ -360,7 +355,7 @@ class Player {
     if (work.desk?.warned && !this.warned) view.notice(tr(WARNED));
     this.warned = work.desk?.warned === true;
     view.saving(unsent, sync.state);
-    view.undo(this.windows.standing ? undefined : work.trail[work.trail.length - 1 - work.back]);
+    view.undo(this.windows.standing ? undefined : undoable(work));
   }
 
   stop() {

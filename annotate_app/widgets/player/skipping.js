@@ -1,6 +1,5 @@
 // Skipping: why somebody does not judge a clip, and the dialog that asks for it.
 
-const SKIPPED = "skipped"; // stands in the trail where otherwise a grade stands
 const SKIPS = [
   {
     kind: "skip",
@@ -17,7 +16,7 @@ const SKIPS = [
   {
     kind: "broken_clip",
     label: marked("The clip is broken"),
-    means: marked("No picture, still, or damaged. Nobody gets it until the lead annotator has looked."),
+    means: marked("No picture, still, or damaged. It leaves your desk; if a second person says so, nobody gets it."),
     reason: "no picture, stands still, or damaged",
   },
 ];

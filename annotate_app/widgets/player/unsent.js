@@ -23,10 +23,9 @@ class Unsent extends Kept {
     return this.keep({ pair: item.pair, ...what, item });
   }
 
-  /** The grade waiting for this pair, SKIPPED for a skip, or undefined. */
-  markOf(pair) {
-    const event = this.list().findLast((waiting) => waiting.pair === pair);
-    return event && isSkip(event) ? SKIPPED : event?.grade;
+  /** Whether a grade or a skip of this pair waits. */
+  has(pair) {
+    return this.list().some((waiting) => waiting.pair === pair);
   }
 
   /** What is kept here, in words: "2 grades and 1 skip". */

@@ -53,10 +53,9 @@ class View extends Frame {
     this.missed(item?.missed);
     this.parts.correcting.hidden = !correcting;
     if (correcting) {
-      const skipped = grade === SKIPPED;
       const [words, leave] = this.parts.correcting.children;
-      put(words, skipped ? tr("You skipped this one. Press a grade, or") : tr("Your grade was {grade}. Press another, or", { grade }));
-      put(leave, skipped ? tr("leave it") : tr("keep it"));
+      put(words, tr("Your grade was {grade}. Press another, or", { grade }));
+      put(leave, tr("keep it"));
     }
     this.tiles.forEach((tile, index) => tile.setAttribute("aria-pressed", String(correcting && index === grade)));
     const [title, text] = this.parts.empty.children;
@@ -102,17 +101,15 @@ class View extends Frame {
   }
 
   undo(entry) {
-    const skipped = entry?.grade === SKIPPED;
-    const label = skipped ? tr("Undo skip") : tr("Undo the last grade, {grade}", { grade: entry?.grade });
+    const label = tr("Undo the last grade, {grade}", { grade: entry?.grade });
     for (const button of this.root.querySelectorAll("[data-do='undo']")) {
       button.disabled = !entry;
       button.setAttribute("aria-label", entry ? label : tr("Undo: nothing to undo"));
     }
-    const mark = skipped ? tr("skip") : (entry?.grade ?? "");
-    put(this.root.querySelector(".tools [data-do='undo'] span"), `${tr("Undo")} ${mark}`.trim());
+    put(this.root.querySelector(".tools [data-do='undo'] span"), `${tr("Undo")} ${entry?.grade ?? ""}`.trim());
     const alone = this.root.querySelector(".empty [data-do='undo']");
     alone.hidden = !entry;
-    put(alone.querySelector("span"), skipped ? label : tr("Undo the last grade"));
+    put(alone.querySelector("span"), tr("Undo the last grade"));
   }
 
   time(seconds, duration) {

@@ -2,9 +2,9 @@
 //
 // work = {queue, trail, back, desk, dropped}
 //   queue    items to grade, the one to show first in front
-//   trail    what was graded or skipped in this visit, oldest first: {item, grade, saved}; grade is a number or
-//            SKIPPED, saved the acknowledged one or null
-//   back     0 while grading the queue; n while correcting the n-th last entry of the trail
+//   trail    what was graded in this visit, oldest first: {item, grade, saved}; saved is the acknowledged grade or null
+//   back     0 while grading the queue; n while correcting the n-th last entry of the trail: beyond the last one only
+//            in an exam, a trial round or practice, whose clips stay open
 //   desk     the server's last answer (state and counts)
 //   dropped  pairs whose clip cannot be shown
 
@@ -17,7 +17,7 @@ function currentItem(work) {
   return work.back > 0 ? work.trail[work.trail.length - work.back].item : (work.queue[0] ?? null);
 }
 
-/** The grade (or SKIPPED) that the item on show already has, or null. */
+/** The grade that the item on show already has, or null. */
 function currentGrade(work) {
   return work.back > 0 ? work.trail[work.trail.length - work.back].grade : null;
 }
@@ -35,7 +35,7 @@ function mergeDesk(before, answer, unsent) {
   const desk = withExam(answer);
   const work = examStage(before.desk) === examStage(desk) ? before : { ...before, trail: [], back: 0 };
   const fresh = desk.items.filter(
-    (item) => !work.dropped.has(item.pair) && unsent.markOf(item.pair) === undefined,
+    (item) => !work.dropped.has(item.pair) && !unsent.has(item.pair),
   );
   // A clip of an exam or trial that is not held any more could not count, so it goes.
   const shown = work.queue[0]?.exam && !isOf(work.queue[0], desk) ? undefined : work.queue[0];
@@ -56,12 +56,12 @@ function firstTrail(desk, unsent, dropped) {
     const { item = event.item, saved = null } = found.get(event.pair) ?? {};
     if (!item || !isOf(item, desk)) continue;
     found.delete(event.pair);
-    found.set(event.pair, { item, grade: isSkip(event) ? SKIPPED : event.grade, saved });
+    if (!isSkip(event)) found.set(event.pair, { item, grade: event.grade, saved });
   }
   return [...found.values()].filter(({ item }) => !dropped.has(item.pair));
 }
 
-/** The item on show got a grade, or was skipped: the next one is up. After a correction, that is where the person left off. */
+/** The item on show got a grade: the next one is up. After a correction, that is where the person left off. */
 function afterGrade(work, grade) {
   if (work.back > 0) {
     const at = work.trail.length - work.back;
@@ -73,9 +73,21 @@ function afterGrade(work, grade) {
   return { ...work, queue, trail: [...before, { item, grade, saved: null }] };
 }
 
+/** The item on show was skipped: the next one is up, and there is no way back to this one. */
+function afterSkip(work) {
+  const [item, ...queue] = work.queue;
+  return { ...work, queue, trail: work.trail.filter((entry) => entry.item.pair !== item.pair) };
+}
+
+/** What one more step back would show, or undefined. The server shows the clip of the last grade, and of none before. */
+function undoable(work) {
+  const entry = work.trail[work.trail.length - 1 - work.back];
+  return work.back === 0 || entry?.item.exam ? entry : undefined;
+}
+
 /** One step back in what was graded in this visit. */
 function stepBack(work) {
-  return { ...work, back: Math.min(work.back + 1, work.trail.length) };
+  return undoable(work) ? { ...work, back: work.back + 1 } : work;
 }
 
 /** Leave a correction without changing anything. */
@@ -85,13 +97,15 @@ function resume(work) {
 
 /** The server keeps this grade or skip. */
 function afterSaved(work, event) {
-  const saved = isSkip(event) ? SKIPPED : event.grade;
-  const trail = work.trail.map((entry) => (entry.item.pair === event.pair ? { ...entry, saved } : entry));
+  if (isSkip(event)) return work;
+  const trail = work.trail.map((entry) => (entry.item.pair === event.pair ? { ...entry, saved: event.grade } : entry));
   return { ...work, trail };
 }
 
-/** The server does not take this grade or skip: show what stands, or forget the pair if nothing does. */
+/** The server does not take this grade or skip: show what stands, or forget the pair if nothing does. A pair whose skip
+ * was refused comes back with the desk. */
 function afterRefused(work, event) {
+  if (isSkip(event)) return work;
   const shown = currentItem(work);
   const trail = work.trail
     .map((entry) => (entry.item.pair === event.pair ? { ...entry, grade: entry.saved } : entry))
@@ -114,8 +128,7 @@ function withoutPair(work, pair) {
 
 /** How many pairs were graded here that the server's counts do not hold yet (corrections and exams add nothing). */
 function uncounted(work, unsent) {
-  const isCounted = ({ saved }) => saved !== null && saved !== SKIPPED;
-  const saved = new Set(work.trail.filter(isCounted).map((entry) => entry.item.pair));
+  const saved = new Set(work.trail.filter((entry) => entry.saved !== null).map((entry) => entry.item.pair));
   const grades = unsent.list().filter((event) => !isSkip(event) && !event.item?.exam);
   return new Set(grades.map((event) => event.pair).filter((pair) => !saved.has(pair))).size;
 }

@@ -196,6 +196,7 @@ WORDS: Mapping[str, tuple[ActivityGroup, str | Callable[[Payload], str]]] = {
     "re_opened": (_G.DECISIONS, said("re-opened the pair for two more people")),
     "taken_back": (_G.DECISIONS, said("took a decision back ({what})")),
     "offered_again": (_G.DECISIONS, said("offered the pair again to {people} who had skipped it")),
+    "skips_lifted": (_G.DECISIONS, said("undid {skips} skips and reports, and showed {clips} clips again")),
     "clip_restored": (_G.DECISIONS, said("let the clip be handed out again")),
     "note_answered": (_G.DECISIONS, said("replied to a note")),
     "example_chosen": (_G.TRAINING, said("chose the example of {grade}: “{note}”")),

@@ -21,7 +21,7 @@ from backend.campaign.demo import clips
 from backend.campaign.guideline import reading as guideline
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.judging.rows import judgements
+from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import OPERATOR, Annotator, Role, Verdict
 from backend.campaign.people import accounts as people
 from backend.campaign.people import gate
@@ -34,6 +34,7 @@ from backend.campaign.tutorial import choosing as tutorial
 from backend.encoders import sentence
 from backend.ground.ids import QueryId
 from backend.ground.progress import Progress, named
+from backend.store.connection import writing
 
 LEAD = "Lea"
 ANNOTATORS = ("Ana", "Ben", "Cleo", "Dan")
@@ -145,6 +146,8 @@ def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rn
                 break
             grade = min(highest, max(0, round(rng.gauss(latent, 0.9))))
             event = GradeEvent(pair.pair, grade, f"simulated-{pair.pair}-{nth}", active_ms=rng.randrange(1500, 9000))
+            with writing(project.store) as db:
+                seats.claim(db, person.annotator_id, pair.pair_id, now=now, until=now)
             consensus.record_grade(project.store, person, event, now=now, simulated=True)
             grades += 1
     return grades

@@ -16,6 +16,7 @@ from backend.campaign.describing.rows.descriptions import DescriptionRow
 from backend.campaign.describing.rules import ALSO_TAKEN, looked_at, order, same_span, wanted
 from backend.campaign.moments import rows as moments
 from backend.campaign.nouns import Annotator
+from backend.campaign.people import rows as people
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, ProjectError, VideoUnreadable
 from backend.ground.ids import VideoId
@@ -117,15 +118,17 @@ def cast_if_sound(project: Project) -> dict[str, str]:
 
 
 def clip(project: Project, person: Annotator, key: str) -> ClipJob:
-    """The whole video as a clip, for whoever may describe it, or could when they began.
+    """The whole video as a clip, for whoever may describe it, or could when they began; for nobody who is paused.
 
     Raises:
-        ProjectError: not theirs to describe.
+        ProjectError: not theirs to describe, or they are paused.
         VideoUnreadable: the project does not know the video's file.
     """
     with reading(project.store) as db:
         video_id = VideoId(int(key)) if key.isdecimal() and len(key) < 18 else None
         video = descriptions.video(db, video_id) if video_id is not None else None
+        if people.standing_pause(db, person.annotator_id) is not None:
+            raise ProjectError(said("you are paused: ask your lead; what you wrote is kept"))
         if video_id is None or video is None or not choices.ever_chosen(db, person.annotator_id, video_id):
             raise ProjectError(said("this video is not among those that you were asked to describe: reload the page"))
         return _whole(project, db, video[0])

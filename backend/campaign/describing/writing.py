@@ -1,7 +1,7 @@
 """Taking what describers write: each event by itself, once, and nothing that anybody typed is lost.
 
-*Reads* choices, videos. *Writes* description, description_act, events (refusals). What was marked and written while
-describing was open counts also after it was closed, and beyond what was wanted.
+*Reads* choices, videos, pauses. *Writes* description, description_act, events (refusals). What was marked and written
+while describing was open counts also after it was closed, and beyond what was wanted; nothing counts during a pause.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from backend.campaign.describing.rows import choices, descriptions
 from backend.campaign.describing.rows.descriptions import DescriptionRow
 from backend.campaign.describing.rules import may, tidy, wrong
 from backend.campaign.nouns import Annotator
+from backend.campaign.people import rows as people
 from backend.campaign.project.folder import Project
 from backend.ground.errors import NotAllowed
 from backend.ground.ids import VideoId
@@ -94,6 +95,8 @@ def _about(
     """The video of an event, or why the event cannot count."""
     if not event.key or not event.description:
         return None, said("the page sent something without a name: reload it")
+    if people.standing_pause(db, person.annotator_id) is not None:
+        return None, said("your work is paused; what you wrote is kept in the log but does not count")
     if there is not None and there.annotator_id != person.annotator_id:
         return None, said("this is somebody else's description")
     if event.kind is DescribeKind.WITHDRAW:

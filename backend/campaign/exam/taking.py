@@ -20,7 +20,7 @@ from backend.campaign.exam.standing import ExamStanding, in_order, is_missed, re
 from backend.campaign.judging import judgements as grading
 from backend.campaign.judging.assignments import QUEUE_LENGTH
 from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
-from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rows import assigned, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
 from backend.campaign.project import rows as facts
@@ -38,10 +38,14 @@ REPLACED = said("this exam is not held any more, so the answer does not count")
 EXAM_FIRST = said("the exam comes first; this grade is kept in the log but does not count")
 ONLY_THE_KEY = said("leads grade nothing but the key of the exam, so that their decisions stay independent")
 KEY_IS_THERE = said("this exam has its key already")
+PAUSED = said("your work is paused, so this answer does not count")
 USED = said("this key press was stored for another item already: grade the item again")
 
 NOTHING_BEFORE_WORK = (ExamPhase.PASSED, ExamPhase.EXEMPT, ExamPhase.DONE)
 """Phases in which people may judge."""
+
+ANSWERED_NOW = {ExamPhase.ANSWERING, ExamPhase.ANSWERED}
+"""Phases in which the items of an attempt are shown, and may be answered anew."""
 
 _KEY = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
 _NAME = "{}-{}{}"
@@ -215,6 +219,8 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
             return Receipt(event.key, ReceiptStatus.SAVED)
         if owner is not None:
             return refused(USED)
+        if assigned.is_paused(db, person.annotator_id):
+            return refused(PAUSED)
         if attempt.handed_in_at is None and not attempt.held:
             return refused(REPLACED)
         if isinstance(person, Lead) and attempt.keyed:
@@ -270,14 +276,24 @@ def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
 
 
 def pair_behind(store: Store, person: Person, key: PairKey) -> PairRow | None:
-    """The pair behind an item of this person's exam; None if it is none, or somebody else's."""
+    """The pair behind an item that this person's exam, or trial, shows now; None if it is none, or not any more.
+
+    While they answer these are all items; afterwards those that they missed, until they have looked at all of them.
+    """
     if not _names_item(key):
         return None
     with reading(store) as db:
         found = _place_of(db, key)
         if found is None or found[0].annotator_id != person.annotator_id:
             return None
-        return judgements.pair_by_key(db, found[1].pair_key)
+        attempt, place, again = found
+        phases = [
+            there.phase
+            for there in (standing(db, person, held) for held in exams.before_work(db))
+            if there.attempt is not None and there.attempt.attempt_id == attempt.attempt_id
+        ]
+        on_show = ExamPhase.AGAIN in phases and is_missed(place, attempt) if again else set(phases) & ANSWERED_NOW
+        return judgements.pair_by_key(db, place.pair_key) if on_show else None
 
 
 def _names_item(key: PairKey) -> bool:

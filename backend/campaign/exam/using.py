@@ -17,7 +17,7 @@ from backend.campaign.exam.rows.attempts import BlindAnswer
 from backend.campaign.exam.rules.keys import spread
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import FROM_EXAM
-from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.nouns import Lead, Operator
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId, PairId
@@ -81,6 +81,7 @@ def use(store: Store, lead: Lead | Operator, *, now: float) -> UsedReport:
                     contexts=0,
                     event_key=FROM_EXAM + answer.event_key,
                 )
+                skips.lift(db, pair, person, at=now)  # they could report its clip, and answer it later
                 had[person] += 1
             consensus.settle(db, pair, lead, now=now)
         exams.note_used(db, found.exam_id, at=now)

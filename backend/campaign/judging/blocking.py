@@ -1,14 +1,18 @@
 """Clips that cannot be shown: their pairs are not handed out until a lead says so.
 
+A moment is blocked by its file, by a lead, or by the reports of two people (see `skips`); never by one annotator.
+
 *Reads* pairs. *Writes* clip faults, seats, events.
 """
 
+from collections.abc import Sequence
+
 from backend.campaign.candidates.rows import agenda
-from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.nouns import Annotator, Lead
-from backend.ground.ids import PairKey
+from backend.ground.ids import MomentId, PairKey
 from backend.store import events
-from backend.store.connection import Store, writing
+from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
 
 
@@ -26,20 +30,42 @@ def block_clip(
     What its file showed (`found_by`) goes once the file is well; what a person said stays until a lead lifts it.
     """
     with writing(store) as db:
-        pair = judgements.pair_by_key(db, key)
-        if pair is None:
-            return
-        judgements.add_fault(db, pair.moment_id, reason, at=now, found_by=found_by)
-        seats.release_broken(db, pair.moment_id)
-        agenda.refresh_moment(db, pair.moment_id)
-        events.record(
-            db,
-            EventKind.CLIP_REPORTED,
-            at=now,
-            actor=person.annotator_id,
-            subject=f"moment:{pair.moment_id}",
-            payload={"reason": reason},
-        )
+        if pair := judgements.pair_by_key(db, key):
+            block_moment(db, person, pair.moment_id, reason, found_by=found_by, now=now)
+
+
+def block_moment(
+    db: Database,
+    person: Lead | Annotator,
+    moment_id: MomentId,
+    reason: str,
+    *,
+    found_by: str = judgements.BY_PERSON,
+    now: float,
+) -> None:
+    """The same, for a moment."""
+    judgements.add_fault(db, moment_id, reason, at=now, found_by=found_by)
+    seats.release_broken(db, moment_id)
+    agenda.refresh_moment(db, moment_id)
+    events.record(
+        db,
+        EventKind.CLIP_REPORTED,
+        at=now,
+        actor=person.annotator_id,
+        subject=f"moment:{moment_id}",
+        payload={"reason": reason},
+    )
+
+
+def free_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) -> int:
+    """Hand out again those of some moments that only annotators' reports blocked, and fewer than `fewest` still do."""
+    freed = 0
+    for moment_id in moments:
+        if skips.reporters(db, moment_id) < fewest and judgements.is_blocked_by_reports(db, moment_id):
+            judgements.remove_fault(db, moment_id)
+            agenda.refresh_moment(db, moment_id)
+            freed += 1
+    return freed
 
 
 def restore_clip(store: Store, lead: Lead, key: PairKey, *, now: float) -> None:

@@ -1,28 +1,37 @@
-"""Accept a grade, or a correction of one, from the person who sits at the pair.
+"""Accept a grade, or a correction of one, from the person who holds a seat at the pair.
 
-*Reads* seats. *Writes* judgements, notes, seats, events. What the grades mean together is the business of
-`consensus`, which calls `accept` inside its own transaction.
+A key of a pair gives nobody a right: a grade counts only at a seat that its giver holds, within their quota and
+assignment, while they are not paused. A seat whose lease ran out stays its holder's until somebody else takes it, so a
+grade that was given offline still counts then.
+
+*Reads* seats, pauses, assignments. *Writes* judgements, notes, seats, events. What the grades mean together is the
+business of `consensus`, which calls `accept` inside its own transaction.
 """
 
 from unicodedata import category
 
 from backend.campaign.judging.model import CORRECTION_S, FROM_EXAM, DeskItem, GradeEvent
-from backend.campaign.judging.rows import going_on, gold_seats, judgements, notes, rulings, seats, skips
+from backend.campaign.judging.rows import assigned, going_on, judgements, notes, rulings, seats
 from backend.campaign.judging.rows.going_on import GoneOn
 from backend.campaign.judging.rows.judgements import PairRow, Standing
+from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.nouns import Annotator, Verdict
 from backend.campaign.project import rows as facts
+from backend.ground import days
 from backend.ground.errors import PairLocked, ReelRankError, SeatUnavailable
+from backend.ground.ids import AnnotatorId
 from backend.ground.saying import said
 from backend.store import events
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
 
 LONGEST_NOTE = 300
-GONE = said(
-    "this pair went back to the queue and others have taken or settled it; your grade is kept in the log but "
-    "does not count"
+GONE = said("this pair is not on your desk any more; your grade is kept in the log but does not count")
+PAUSED = said("your work is paused; your grade is kept in the log but does not count")
+QUOTA = said(
+    "you have given as many grades as your lead annotator asked of you; this one is kept in the log but does not count"
 )
+NOT_ASSIGNED = said("this pair is not assigned to you any more; your grade is kept in the log but does not count")
 SET_ASIDE = said("this pair is asked in an exam now; your grade is kept in the log but does not count")
 KNOWN = said(
     "you have graded this pair in an exam, so it is left to others; your grade is kept in the log but does not count"
@@ -59,7 +68,8 @@ def accept(
         its key forgotten, a late repetition of it would overrule a grade given after it.
 
     Raises:
-        SeatUnavailable: the person has no seat at the pair and there is no free one.
+        SeatUnavailable: the person holds no seat at the pair, is paused, or the grade is beyond their quota or outside
+            their assignment.
         PairLocked: the pair is settled.
         ReelRankError: not a grade, or the key of another key press.
     """
@@ -81,22 +91,17 @@ def accept(
             )
         if why:
             raise SeatUnavailable(why)
+        paused, has_assignment = assigned.limits(db, me)
+        if paused:
+            raise SeatUnavailable(PAUSED)
         seat = seats.seat_of(db, pair.pair_id, me)
-        as_gold = seat is None and gold_seats.offered(db, pair.pair_id, me)
-        if seat is None and (as_gold or not judgements.verdict(db, pair.pair_id).is_settled):
-            if not as_gold and seats.is_set_aside(db, pair.pair_id):
-                raise SeatUnavailable(SET_ASIDE)
-            if not as_gold and seats.knows(db, me, pair.pair_id):
-                raise SeatUnavailable(KNOWN)
-            # A late save: the lease ran out, but nobody else has taken the place.
-            if seats.claim(db, me, pair.pair_id, now=now, until=now):
-                skips.lift(db, pair.pair_id, me, at=now)  # they thought better of it
-            seat = seats.seat_of(db, pair.pair_id, me)
         if seat is None:
-            raise SeatUnavailable(GONE)
+            raise SeatUnavailable(_why_no_seat(db, me, pair))
         earlier = judgements.own(db, pair.pair_id, me) if seat.judged else None
         if earlier is not None and (why := locked(store, person, pair, earlier, now=now)):
             raise PairLocked(why)
+        if has_assignment and not seat.judged and (why := _beyond(db, me, seat, pair, now=now)):
+            raise SeatUnavailable(why)
         elapsed_ms = None if event.elapsed_ms is None else counted(event.elapsed_ms)
         # Nobody works longer at a clip than it was on screen, whatever the page of an older player counted.
         active_ms = event.active_ms if elapsed_ms is None else min(event.active_ms, elapsed_ms)
@@ -121,6 +126,29 @@ def accept(
         if note is not None and not seat.gold:
             notes.add(db, given, note)
     return True
+
+
+def _why_no_seat(db: Database, me: AnnotatorId, pair: PairRow) -> str:
+    """Why somebody has no seat at a pair, in words for them."""
+    if not judgements.verdict(db, pair.pair_id).is_settled:
+        if seats.is_set_aside(db, pair.pair_id):
+            return SET_ASIDE
+        if seats.knows(db, me, pair.pair_id):
+            return KNOWN
+    return GONE
+
+
+def _beyond(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, now: float) -> str | None:
+    """Why a first grade at this seat is outside what a lead assigned to its holder; None if it is not.
+
+    Gold is handed out whatever the assignment, and counts in the quota.
+    """
+    mine = assigned.standing(db, me)
+    if mine is None:
+        return None
+    if mine.room(*judgements.counts(db, me, days.midnight(now))) == 0:
+        return QUOTA
+    return None if seat.gold or assigned.holds(db, mine, pair.batch_id) else NOT_ASSIGNED
 
 
 def tidy(note: str) -> str:

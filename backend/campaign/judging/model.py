@@ -149,7 +149,7 @@ class SkipKind(StrEnum):
     CANNOT_JUDGE = "cannot_judge"
     """Query or clip give no ground for a grade."""
     BROKEN_CLIP = "broken_clip"
-    """The clip cannot be shown: nobody gets the moment until a lead hands it out again."""
+    """The clip cannot be shown. Once two people say so of a moment, nobody gets it until a lead hands it out again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +160,28 @@ class SkipEvent:
     kind: SkipKind
     reason: str
     key: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedClip:
+    """A clip that one person reported as broken and that is still shown to others: the server can play its file."""
+
+    pair: PairKey
+    video: str
+    start_s: float
+    end_s: float
+    by: str
+    """Name of the person who reported it."""
+    reason: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class LiftedSkips:
+    """How many skips of a person a lead lifted, and how many blocked clips are shown again because of it."""
+
+    skips: int
+    clips: int
 
 
 class ActKind(StrEnum):

@@ -1,30 +1,40 @@
 """Skip, cannot judge, broken clip: the seat goes back, nothing of it counts as a grade, the lead reads why.
 
-*Reads* pairs, seats. *Writes* skips, seats, clip faults, events.
+*Reads* pairs, seats, pauses. *Writes* skips, seats, clip faults, events. A row of `skip` is also the record of a report
+that a clip is broken.
 """
 
 from backend.campaign.judging import blocking
-from backend.campaign.judging.model import Receipt, ReceiptStatus, SkipEvent, SkipKind
-from backend.campaign.judging.rows import judgements, seats, skips
+from backend.campaign.judging.model import LiftedSkips, Receipt, ReceiptStatus, SkipEvent, SkipKind
+from backend.campaign.judging.rows import assigned, judgements, seats, skips
+from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
 from backend.ground.errors import Overtaken, PairLocked
-from backend.ground.ids import PairKey
+from backend.ground.ids import AnnotatorId, PairKey
 from backend.ground.saying import said
 from backend.ground.words import ago
 from backend.store import events
-from backend.store.connection import Store, writing
+from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
+
+MOST_A_MINUTE = 30
+"""Skips and reports of one person. Offline, a browser holds seven pairs, so an honest page sends seven at once."""
+MINUTE_S = 60.0
+REPORTS_TO_BLOCK = 2
+"""So many people have to report a moment before nobody gets it."""
+LONGEST_REASON = 200
 
 GRADED = said("you have graded this pair already; press another grade to correct it")
 USED = said("this key press was stored for another pair or person already: skip the pair again")
-LONGEST_REASON = 200
+GONE = said("this pair is not on your desk any more")
+PAUSED = said("your work is paused")
+TOO_MANY = said("you have skipped {most} pairs within a minute: wait a minute, then skip this one", most=MOST_A_MINUTE)
 
 
 def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float) -> Receipt:
-    """Take a skip; sending the same one again changes nothing.
+    """Take a skip of a pair at which this person holds a seat; sending the same one again changes nothing.
 
-    The pair is not offered to this person again, unless a lead says so. A grade of theirs that still arrives (they
-    stepped back) counts, as long as a seat is free. A broken clip blocks its moment for everybody.
+    The pair is not offered to this person again, and takes no grade of theirs, unless a lead offers it again.
     """
     me = person.annotator_id
     with writing(store) as db:
@@ -36,22 +46,61 @@ def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float
             mine = owner == (pair.pair_id, me)
             return Receipt(event.key, *((ReceiptStatus.SAVED,) if mine else (ReceiptStatus.REFUSED, USED)))
         seat = seats.seat_of(db, pair.pair_id, me)
-        if seat is not None and seat.judged:
-            return Receipt(event.key, ReceiptStatus.REFUSED, GRADED)
-        reason = event.reason.strip()[:LONGEST_REASON] or "no reason given"
-        skips.add(db, pair.pair_id, me, event.kind, reason, event.key, at=now)
-        seats.release(db, me, pair.pair_id)
+        why = GRADED if seat is not None and seat.judged else GONE if seat is None else None
+        if why := refusal(db, me, now=now) or why:
+            return Receipt(event.key, ReceiptStatus.REFUSED, why)
+        take(db, person, pair, event, now=now)
+    return Receipt(event.key, ReceiptStatus.SAVED)
+
+
+def refusal(db: Database, me: AnnotatorId, *, now: float) -> str | None:
+    """Why this person may skip nothing and report nothing just now, in words for them; None if they may."""
+    if assigned.is_paused(db, me):
+        return PAUSED
+    return TOO_MANY if skips.recent(db, me, since=now - MINUTE_S, now=now) >= MOST_A_MINUTE else None
+
+
+def take(db: Database, person: Annotator, pair: PairRow, event: SkipEvent, *, now: float) -> None:
+    """Keep a skip and free the seat. A report blocks the moment once `REPORTS_TO_BLOCK` people made one of it."""
+    me = person.annotator_id
+    reason = event.reason.strip()[:LONGEST_REASON] or "no reason given"
+    skips.add(db, pair.pair_id, me, event.kind, reason, event.key, at=now)
+    seats.release(db, me, pair.pair_id)
+    events.record(
+        db,
+        EventKind.SKIPPED,
+        at=now,
+        actor=me,
+        subject=f"pair:{pair.pair_id}",
+        payload={"kind": event.kind, "reason": reason},
+    )
+    if event.kind is SkipKind.BROKEN_CLIP and skips.reporters(db, pair.moment_id) >= REPORTS_TO_BLOCK:
+        blocking.block_moment(db, person, pair.moment_id, f"Reported from the desk: {reason}", now=now)
+
+
+def lift_all(store: Store, lead: Lead, annotator_id: AnnotatorId, *, reports_only: bool, now: float) -> LiftedSkips:
+    """Undo all skips of a person, or only their reports of broken clips.
+
+    They may be offered the pairs again, and clips that were blocked by people's reports, of whom too few are left, are
+    handed out again. What a lead or a file said about a clip stays.
+
+    Raises:
+        Overtaken: no skip of this person stands (any more).
+    """
+    with writing(store) as db:
+        count, moments = skips.lift_all(db, annotator_id, reports_only=reports_only, at=now)
+        if not count:
+            raise Overtaken(said("nothing is left to undo: somebody did it already"))
+        clips = blocking.free_reported(db, moments, fewest=REPORTS_TO_BLOCK)
         events.record(
             db,
-            EventKind.SKIPPED,
+            EventKind.SKIPS_LIFTED,
             at=now,
-            actor=me,
-            subject=f"pair:{pair.pair_id}",
-            payload={"kind": event.kind, "reason": reason},
+            actor=lead.annotator_id,
+            subject=f"annotator:{annotator_id}",
+            payload={"skips": count, "reports_only": reports_only, "clips": clips},
         )
-        if event.kind is SkipKind.BROKEN_CLIP:
-            blocking.block_clip(store, person, event.pair, f"Reported from the desk: {reason}", now=now)
-    return Receipt(event.key, ReceiptStatus.SAVED)
+    return LiftedSkips(count, clips)
 
 
 def offer_again(store: Store, lead: Lead, key: PairKey, *, now: float) -> int:

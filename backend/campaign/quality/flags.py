@@ -1,6 +1,7 @@
 """What a lead may want to look at in people's work, and the pairs behind it.
 
-*Reads* judgements and clips, *writes* nothing. Nothing here acts: no grade is refused, left out or weighed by a flag.
+*Reads* judgements, skips and clips, *writes* nothing. Nothing here acts: no grade is refused, left out or weighed by a
+flag.
 """
 
 from dataclasses import replace
@@ -40,7 +41,8 @@ def behind(store: Store, annotator_id: AnnotatorId, kind: FlagKind) -> BehindFla
 
 def _work(db: Database) -> flags.Work:
     given, clips, grading = columns.given(db), columns.clips(db), facts.grading(db)
-    return flags.look_at(standing(given), clips, highest=grading.scale.highest, tolerance=grading.tolerance)
+    skips = columns.skips(db)
+    return flags.look_at(standing(given), clips, skips, highest=grading.scale.highest, tolerance=grading.tolerance)
 
 
 def _median_s(work: flags.Work, annotator_id: AnnotatorId) -> float | None:

@@ -95,6 +95,9 @@ class FlagKind(StrEnum):
     DRIFT = "drift"
     AGREEMENT = "agreement"
     """Agreement with the others falls."""
+    SKIPS = "skips"
+    REPORTS = "reports"
+    """Clips reported as broken."""
 
 
 FLAG_NAMES = {
@@ -104,6 +107,8 @@ FLAG_NAMES = {
     FlagKind.BIAS: said("Bias"),
     FlagKind.DRIFT: said("Drift"),
     FlagKind.AGREEMENT: said("Agreement falls"),
+    FlagKind.SKIPS: said("Skips"),
+    FlagKind.REPORTS: said("Broken clips"),
 }
 FLAG_MEANINGS = {
     FlagKind.TOO_FAST: said("Nobody reads a query and watches a clip in less than 1.5 s, or half of a shorter clip."),
@@ -126,6 +131,13 @@ FLAG_MEANINGS = {
     FlagKind.AGREEMENT: said(
         "How often the two first grades of a pair agree, of the newest 200 and of all before. Disputed "
         "pairs that somebody is third or fourth at do not count."
+    ),
+    FlagKind.SKIPS: said(
+        "Skipped pairs are left to others. Somebody who skips many may choose the easy ones, or collect pairs."
+    ),
+    FlagKind.REPORTS: said(
+        "Clips that this person reported as broken. One report changes nothing for others; the reports of two people "
+        "keep a clip back."
     ),
 }
 

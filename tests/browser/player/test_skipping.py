@@ -90,38 +90,38 @@ class TestSkipping:
         assert [event["pair"] for event in desk.skips] == ["p002"]
         assert len(desk.arrivals) > 2
 
-    def test_a_grade_after_undo_of_a_skip_counts(self, desk: FakeDesk, open_page: Open) -> None:
+    def test_undo_after_a_skip_goes_to_the_last_grade_and_never_back_to_the_skipped_pair(
+        self, desk: FakeDesk, open_page: Open
+    ) -> None:
         page = open_page()
         skip(page, "1")
         saved(page)
-        page.get_by_role("button", name="Undo skip").click()
-        expect(player(page)).to_have_attribute("data-pair", "p001")
-        expect(page.get_by_text("You skipped this one. Press a grade, or")).to_be_visible()
-        page.keyboard.press("s")
-        expect(page.get_by_role("alert")).to_contain_text("This clip is skipped already.")
+        expect(page.get_by_role("button", name="Undo: nothing to undo")).to_be_disabled()
         pair_on_show(page)
-        desk.answer_with = 503
         press(page, "3")
+        saved(page)
+        assert skip(page, "2") == "p003"
+        page.get_by_role("button", name="Undo the last grade, 3").click()
         expect(player(page)).to_have_attribute("data-pair", "p002")
-        expect(page.locator(".counts")).to_have_text("1 today \u00b7 1,201 in all")
-        desk.answer_with = 200
-        saved(page)
-        assert desk.grades() == {"p001": 3}
-        expect(page.get_by_role("button", name="Undo the last grade, 3")).to_be_enabled()
-
-    def test_a_skip_and_a_later_grade_of_its_pair_arrive_in_order(self, desk: FakeDesk, open_page: Open) -> None:
-        page = open_page()
         pair_on_show(page)
-        desk.answer_with = 503
-        skip(page, "1")
-        page.keyboard.press("u")
-        expect(player(page)).to_have_attribute("data-pair", "p001")
-        press(page, "4")
-        desk.answer_with = 200
+        press(page, "1")
+        expect(player(page)).to_have_attribute("data-pair", "p004")
         saved(page)
-        # Had both come at once, the server would have taken the grade first and refused the skip.
-        assert (len(desk.skips), desk.grades()) == (1, {"p001": 4})
-        expect(page.get_by_role("alert")).to_be_hidden()
+        assert (desk.grades(), len(desk.skips)) == ({"p002": 1}, 2)
+
+    def test_a_skip_over_the_limit_says_so_and_the_pair_comes_back(self, desk: FakeDesk, open_page: Open) -> None:
+        desk.skips_refused = "you have skipped 30 pairs within a minute: wait a minute, then skip this one"
+        page = open_page()
+        assert skip(page, "1") == "p001"
+        expect(page.get_by_role("alert")).to_contain_text("was not taken. you have skipped 30 pairs within a minute")
+        saved(page)
+        assert (len(desk.arrivals), desk.skips) == (1, []), "asked once, and not again and again"
+        press(page, "2")
+        expect(player(page)).to_have_attribute("data-pair", "p001")
+        pair_on_show(page)
+        press(page, "4")
+        saved(page)
+        assert desk.grades() == {"p002": 2, "p001": 4}
 
     def test_a_graded_clip_cannot_be_skipped(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()

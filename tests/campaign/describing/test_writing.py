@@ -143,15 +143,21 @@ def test_what_was_written_before_describing_was_closed_is_kept(describing: Judgi
     assert told == ["describing_closed", "describing_opened"]
 
 
-def test_whoever_is_paused_is_handed_no_video_and_loses_nothing(describing: Judging) -> None:
+def test_whoever_is_paused_is_handed_no_video_and_writes_into_the_log_only(describing: Judging) -> None:
     project, anna = describing.project, describing.annotators[0]
     api.pause_person(project, describing.lead, anna.annotator_id, "a talk first", now=NOW)
     assert not api.may_describe(project, anna)
     with pytest.raises(NotAllowed, match="you are paused"):
         work(describing, 0)
-    assert send(describing, 0, event("d1")).refused == []
+    for see in (api.describe_clip, api.describe_frames):
+        with pytest.raises(ProjectError, match="you are paused"):
+            see(project, anna, "1")
+    (refused,) = send(describing, 0, event("d1")).refused
+    assert "your work is paused" in refused.message
     api.unpause_person(project, describing.lead, anna.annotator_id, now=NOW)
-    assert work(describing, 0).me.written == 1
+    assert work(describing, 0).me.written == 0
+    log = project.store.db.conn.execute("SELECT payload FROM event WHERE kind = 'description_refused'").fetchall()
+    assert [json.loads(row[0])["sentence"] for row in log] == [event("d1").sentence]
 
 
 def test_a_choice_that_cannot_be_tells_everything_that_is_wrong(describing: Judging) -> None:

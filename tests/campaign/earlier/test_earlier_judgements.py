@@ -21,7 +21,7 @@ from backend.ground.errors import InputError, ProjectError
 from backend.ground.ids import AnnotatorId, PairKey
 from backend.store import connection
 from backend.store.connection import writing
-from support import NOW, PARTLY, Judging, have_read, person_of
+from support import NOW, PARTLY, Judging, have_read, person_of, sit
 
 RAW = "pair_id,worker,relevance\n"
 PAIRS = "pair_id,query_id,query,video_name,timestamp,duration,caption,similarity\n"
@@ -61,6 +61,7 @@ def judge_some(judging: Judging) -> None:
         for place, grade in enumerate(given[n % len(given)]):
             event = GradeEvent(pair.pair, grade, f"{n}-{place}", 1000 + n, 2000 + n if n % 2 else None, n % 3)
             who = judging.annotators[(place + n) % 4]
+            sit(judging.project, who, [pair.pair], now=NOW + n)
             [receipt] = api.record_grades(judging.project, who, [event], now=NOW + n)
             assert receipt.status is ReceiptStatus.SAVED
 

@@ -18,7 +18,7 @@ from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent,
 from backend.campaign.review.model import CaseList
 from backend.ground.errors import InputError, NotAllowed, ProjectError
 from backend.ground.ids import PairId, PairKey, QueryId
-from support import NOW, Judging, cases
+from support import NOW, Judging, cases, grade_by_key
 
 QUARTER_HOUR = 15 * 60.0
 LATER = NOW + QUARTER_HOUR + 1
@@ -157,7 +157,7 @@ def test_the_exam_comes_before_any_pair_and_no_seat_is_claimed(held: Judging) ->
 
 def test_the_grade_of_a_pair_is_refused_until_the_exam_is_passed_and_kept_in_the_log(held: Judging) -> None:
     pair = held.pairs()[30].pair
-    receipt = held.grade(EXAMINEE, pair, 3, at=LATER)
+    receipt = grade_by_key(held, EXAMINEE, pair, at=LATER)
     assert (receipt.status, "the exam comes first" in receipt.message) == ("refused", True)
     assert rows(held, "SELECT kind, payload ->> 'grade' FROM event ORDER BY event_id DESC LIMIT 1") == [
         ("grade_refused", 3)
@@ -299,7 +299,7 @@ def test_who_misses_too_much_waits_for_the_lead(held: Judging) -> None:
     take(held, 3)
     found = look_again(held)
     assert (found.state, found.items, found.exam and found.exam.phase) == ("exam", (), ExamPhase.FAILED)
-    assert held.grade(EXAMINEE, held.pairs()[30].pair, 3, at=LATER).status == "refused"
+    assert grade_by_key(held, EXAMINEE, held.pairs()[30].pair, at=LATER).status == "refused"
     assert act(held, "start").exam == found.exam, "no further attempt by oneself"
 
     (one,) = [one for one in api.exam_results(held.project, api.OPERATOR) if one.person == held.annotators[EXAMINEE]]

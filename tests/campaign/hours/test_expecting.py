@@ -8,7 +8,7 @@ from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Split
 from backend.campaign.queries.model import OwnFile
-from support import MOMENTS, NOW, Judging
+from support import MOMENTS, NOW, Judging, sit
 
 
 @pytest.mark.parametrize(("batch_size", "probe"), [(20, 0), (5, 2), (40, 1)])
@@ -26,6 +26,7 @@ def test_the_pairs_are_those_that_choosing_then_opens(corpus_project: api.Projec
 def test_grades_that_were_given_tell_how_long_one_takes(judging: Judging) -> None:
     for pair, active_ms in zip(judging.pairs(), (4000, 8000), strict=False):
         event = GradeEvent(pair.pair, 3, f"key {pair.pair}", active_ms, active_ms)
+        sit(judging.project, judging.annotators[0], [pair.pair], now=NOW)
         api.record_grades(judging.project, judging.annotators[0], [event], now=NOW)
     found = api.expected_work(judging.project, judging.lead, batch_size=10)
     assert (found.measured, found.seconds, found.pairs) == (True, 6.0, 30)

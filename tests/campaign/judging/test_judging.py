@@ -26,7 +26,7 @@ from backend.ground.errors import NotAllowed, PairLocked
 from backend.ground.ids import AnnotatorId, PairKey
 from backend.store.connection import writing
 from postgres import ENGINES
-from support import NOW, Judging, cases
+from support import NOW, Judging, cases, grade_by_key, sit
 
 
 @pytest.fixture(params=ENGINES)
@@ -338,7 +338,7 @@ def test_the_third_and_the_fourth_person_may_take_back_a_slip_too(judging: Judgi
     assert judging.grade(2, another, 4).status is ReceiptStatus.SAVED
 
 
-def test_a_late_save_counts_while_the_seat_is_free_and_is_refused_in_words_when_it_is_gone(judging: Judging) -> None:
+def test_a_late_save_counts_while_the_seat_is_theirs_and_is_refused_in_words_when_it_is_gone(judging: Judging) -> None:
     held = desk_keys(judging, 0)
     late = NOW + LEASE_S + 1
     assert judging.grade(0, held[0], 2, at=late).status is ReceiptStatus.SAVED
@@ -418,10 +418,10 @@ def test_the_same_skip_sent_three_times_is_one_row(judging: Judging) -> None:
     assert judging.project.store.db.conn.execute("SELECT count(*) FROM skip").fetchone()[0] == 1
 
 
-def test_a_skip_that_arrives_again_after_it_was_taken_back_stays_taken_back(judging: Judging) -> None:
+def test_a_skip_that_arrives_again_after_a_lead_offered_the_pair_again_changes_nothing(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key)
-    judging.grade(0, key, 2)
+    api.offer_again(judging.project, judging.lead, key, now=NOW)
     assert skip(judging, 0, key).status is ReceiptStatus.SAVED
     assert cases(judging.project, api.OPERATOR, CaseList.SKIPPED) == []
 
@@ -472,30 +472,41 @@ def test_nobody_works_longer_at_a_clip_than_it_was_on_screen(judging: Judging) -
     assert [tuple(row) for row in rows] == [(4000, 4000), (9000, None), (0, 0)]
 
 
-def test_a_grade_after_a_skip_takes_the_skip_back(judging: Judging) -> None:
+def test_a_grade_after_a_skip_is_refused_and_the_skip_stands(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key)
-    assert judging.grade(0, key, 2).status is ReceiptStatus.SAVED
-    assert cases(judging.project, api.OPERATOR, CaseList.SKIPPED) == []
-    refused = skip(judging, 0, key, key="skip-2")
+    receipt = grade_by_key(judging, 0, key)
+    assert (receipt.status, receipt.message) == (ReceiptStatus.REFUSED, GONE)
+    assert [pair.pair for pair in cases(judging.project, api.OPERATOR, CaseList.SKIPPED)] == [key]
+
+
+def test_a_graded_pair_cannot_be_skipped(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    judging.grade(0, key, 2)
+    refused = skip(judging, 0, key)
     assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, GRADED)
 
 
 def test_the_newest_reason_of_a_person_stands(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key)
+    api.offer_again(judging.project, judging.lead, key, now=NOW)
+    sit(judging.project, judging.annotators[0], [key], now=NOW)
     skip(judging, 0, key, SkipKind.CANNOT_JUDGE, key="skip-2")
     assert [given.kind for given in cases(judging.project, api.OPERATOR, CaseList.SKIPPED)[0].skips] == [
         SkipKind.CANNOT_JUDGE
     ]
 
 
-def test_a_clip_reported_as_broken_by_a_skip_is_blocked_for_everybody(judging: Judging) -> None:
+def test_a_clip_that_two_people_report_as_broken_by_a_skip_is_blocked_for_everybody(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key, SkipKind.BROKEN_CLIP)
+    assert cases(judging.project, api.OPERATOR, CaseList.BLOCKED) == []
+    sit(judging.project, judging.annotators[1], [key], now=NOW)
+    skip(judging, 1, key, SkipKind.BROKEN_CLIP, key="skip-2")
     [blocked] = [pair for pair in cases(judging.project, api.OPERATOR, CaseList.BLOCKED) if pair.pair == key]
     assert blocked.fault == "Reported from the desk: I know these people"
-    assert key not in grade_what_is_offered(judging, 1)
+    assert key not in grade_what_is_offered(judging, 2)
 
 
 def test_a_suspended_person_holds_no_seat(judging: Judging) -> None:

@@ -14,7 +14,7 @@ from backend.campaign.review.model import CaseList
 from backend.campaign.review.replying import LONGEST_REPLY
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import PairKey
-from support import NOW, PARTLY, Judging, cases
+from support import NOW, PARTLY, Judging, cases, sit
 
 SETTLED = NOW + CORRECTION_S + 1
 
@@ -22,6 +22,7 @@ SETTLED = NOW + CORRECTION_S + 1
 def grade(
     judging: Judging, who: int, pair: str, grade: int, note: str | None = None, *, key: str = "", at: float = NOW
 ) -> Receipt:
+    sit(judging.project, judging.annotators[who], [pair], now=at)
     event = GradeEvent(PairKey(pair), grade, key or f"{who}-{pair}-{at}-{grade}", 1000, note=note)
     return api.record_grades(judging.project, judging.annotators[who], [event], now=at)[0]
 

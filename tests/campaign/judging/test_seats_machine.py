@@ -13,6 +13,7 @@ import sqlite3
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from math import floor
 from pathlib import Path
@@ -33,15 +34,25 @@ from hypothesis.stateful import (
 from backend import api
 from backend.campaign.candidates.rows import agenda
 from backend.campaign.judging import assignments
-from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
+from backend.campaign.judging.judgements import NOT_ASSIGNED, PAUSED, QUOTA
+from backend.campaign.judging.model import (
+    Assignment,
+    Desk,
+    DeskState,
+    GradeEvent,
+    Receipt,
+    ReceiptStatus,
+    SkipEvent,
+    SkipKind,
+)
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.campaign.project import database_place
 from backend.encoders import sentence
 from backend.ground.errors import Overtaken, PairLocked, ReelRankError
-from backend.ground.ids import PairKey
+from backend.ground.ids import PairKey, QueryId
 from postgres import ENGINES, Cluster
-from support import MOMENTS, NOW, WordEncoder, have_read
+from support import MOMENTS, NOW, WordEncoder, have_read, sit
 
 EXAMPLES = {
     "sqlite": int(os.environ.get("REELRANK_EXAMPLES", "150")),
@@ -150,6 +161,12 @@ class Tables:
     """(pair, person) that stand."""
     acts: dict[int, list[str]]
     """What leads did about a pair, as far as it stands."""
+    reports: set[tuple[int, int]]
+    """(pair, person) of the skips that say that the clip is broken."""
+
+    def seat_of(self, pair: int, me: int) -> bool:
+        """Whether somebody has a seat at a pair, held (lapsed or not) or judged."""
+        return any(who == me for who, _ in self.seats[pair].values())
 
     def held_by(self, me: int) -> set[int]:
         """Pairs in somebody's hands that can be shown."""
@@ -228,7 +245,17 @@ class Campaign(RuleBasedStateMachine):
         """What leads did about a pair and did not take back: (what, relevance)."""
         self.act_count: Counter[int] = Counter()
         self.skips: set[tuple[int, int]] = set()
+        self.reports: set[tuple[int, int]] = set()
+        """Those of them that say that the clip is broken."""
         self.blocked: set[int] = set()
+        self.by_reports: set[int] = set()
+        """Those of them that only annotators' reports block."""
+        self.paused: set[int] = set()
+        self.quota: dict[int, int] = {}
+        """How many grades in all are wanted of a person."""
+        self.query_of = dict(self.sql.execute("SELECT pair_id, query_id FROM pair").fetchall())
+        self.only: dict[int, int] = {}
+        """The one query that a person is assigned to."""
         self.refused: set[str] = set()
         self.sent: list[tuple[Person, GradeEvent | SkipEvent, Receipt]] = []
         self.desks: dict[int, tuple[PairKey, ...]] = defaultdict(tuple)
@@ -274,14 +301,29 @@ class Campaign(RuleBasedStateMachine):
 
     @rule(who=WHO, pair=PAIR, grade=GRADE)
     def grades_any_pair(self, who: int, pair: int, grade: int) -> None:
-        """Late saves, corrections, and what nobody asked for."""
+        """Late saves, corrections, and pairs of which somebody merely knows the key."""
         self.grade(self.people[who], self.keys[self.pair_ids[pair]], grade)
+
+    def sit(self, person: Person, pair: int) -> None:
+        """A person is given a seat at this pair, as the desk gives it, where it could."""
+        me = person.annotator_id
+        if pair in self.tables().open_to(me, self.now) and self.allowed(me, pair) is None:
+            sit(self.project, person, [self.keys[pair]], now=self.now)
+
+    def allowed(self, me: int, pair: int) -> str | None:
+        """Why a lead's word keeps a person from a first grade of a pair: the refusal."""
+        if me in self.paused:
+            return PAUSED
+        if len([pair for pair, grades in self.grades.items() if me in grades]) >= self.quota.get(me, 100):
+            return QUOTA
+        return NOT_ASSIGNED if self.query_of[pair] != self.only.get(me, self.query_of[pair]) else None
 
     @rule(pair=PAIR, grades=st.lists(GRADE, min_size=2, max_size=5), slip=st.none() | GRADE)
     def several_grade_one_pair(self, pair: int, grades: list[int], slip: int | None) -> None:
         """One after the other; the last one perhaps presses a wrong key first."""
         *others, last = zip(self.people, grades, strict=False)
         for person, grade in (*others, *([(last[0], slip)] if slip is not None else []), last):
+            self.sit(person, self.pair_ids[pair])
             self.grade(person, self.keys[self.pair_ids[pair]], grade)
 
     @rule(pair=PAIR, seen=st.booleans(), wait=st.sampled_from((1.0, LEASE_S + 1)), back=st.booleans())
@@ -289,8 +331,9 @@ class Campaign(RuleBasedStateMachine):
         """It lies there, perhaps on screen; some time passes; then the one who disagreed thinks better of it."""
         first, second, third = self.people[:3]
         key = self.keys[self.pair_ids[pair]]
-        self.grade(first, key, 0)
-        self.grade(second, key, 4)
+        for person, grade in ((first, 0), (second, 4)):
+            self.sit(person, self.pair_of[key])
+            self.grade(person, key, grade)
         self.asks_for_the_desk(2)
         if seen:
             self.comes_on_screen(self.tables(), third.annotator_id, self.pair_of[key])
@@ -378,6 +421,70 @@ class Campaign(RuleBasedStateMachine):
         assert api.offer_again(self.project, self.lead, key, now=self.now) == len(mine)
         self.offered |= {key} if mine else set()
         self.skips -= mine
+        self.reports -= mine
+
+    @rule(who=WHO, reports_only=st.booleans())
+    def lead_lifts_all_skips_of_a_person(self, who: int, reports_only: bool) -> None:
+        me = self.people[who].annotator_id
+        mine = {one for one in (self.reports if reports_only else self.skips) if one[1] == me}
+        act = partial(api.lift_skips, self.project, self.lead, self.people[who].annotator_id)
+        if not mine:
+            with pytest.raises(Overtaken):
+                act(reports_only=reports_only, now=self.now)
+            return
+        moments = {self.moment_of[pair] for pair, _ in mine & self.reports}
+        self.skips -= mine
+        self.reports -= mine
+        free = {pair for pair in self.by_reports if self.moment_of[pair] in moments and len(self.reporters(pair)) < 2}
+        lifted = act(reports_only=reports_only, now=self.now)
+        assert (lifted.skips, lifted.clips) == (len(mine), len({self.moment_of[pair] for pair in free}))
+        self.blocked -= free
+        self.by_reports -= free
+
+    def reporters(self, pair: int) -> set[int]:
+        """Who says that the clip of a pair is broken, at whichever pair of its moment."""
+        return {me for other, me in self.reports if self.moment_of[other] == self.moment_of[pair]}
+
+    @rule(who=WHO)
+    def lead_pauses_a_person_or_lets_them_go_on(self, who: int) -> None:
+        me = self.people[who].annotator_id
+        if me in self.paused:
+            api.unpause_person(self.project, self.lead, self.people[who].annotator_id, now=self.now)
+            self.paused.discard(me)
+            return
+        self.seen -= {(pair, me) for pair in self.tables().held_by(me)}
+        api.pause_person(self.project, self.lead, self.people[who].annotator_id, "why", now=self.now)
+        self.paused.add(me)
+        self.gives_back(me)
+
+    @rule(who=WHO, quota=st.sampled_from((None, 1, 3)), query=st.sampled_from((None, 0, 1)))
+    def lead_assigns_a_person(self, who: int, quota: int | None, query: int | None) -> None:
+        person, me = self.people[who], self.people[who].annotator_id
+        standing = me in self.quota or me in self.only
+        self.quota.pop(me, None)
+        self.only.pop(me, None)
+        if quota is None and query is None:
+            if standing:
+                api.unassign(self.project, self.lead, me, now=self.now)
+            return
+        query_id = None if query is None else sorted(set(self.query_of.values()))[query]
+        chosen = None if query_id is None else (QueryId(query_id),)
+        api.assign(
+            self.project, self.lead, [person.annotator_id], Assignment(queries=chosen, in_all=quota), now=self.now
+        )
+        self.quota |= {} if quota is None else {me: quota}
+        self.only |= {} if query_id is None else {me: query_id}
+        self.seen &= {(pair, who) for pair, seats in self.tables().seats.items() for who, _ in seats.values()}
+        self.gives_back(me)
+
+    def gives_back(self, me: int) -> None:
+        """What was promised to a person is so no longer where they do not sit any more, or may not grade."""
+        tables = self.tables()
+        self.promised = {
+            (pair, who): until
+            for (pair, who), until in self.promised.items()
+            if who != me or (tables.seat_of(pair, me) and me not in self.quota and self.allowed(me, pair) is None)
+        }
 
     @precondition(lambda self: self.blocked)
     @rule(data=st.data())
@@ -385,11 +492,13 @@ class Campaign(RuleBasedStateMachine):
         pair = data.draw(st.sampled_from(sorted(self.blocked)))
         api.restore_clip(self.project, self.lead, self.keys[pair], now=self.now)
         self.blocked -= self.of_the_moment(pair)
+        self.by_reports -= self.of_the_moment(pair)
 
     @rule(pair=PAIR)
     def a_clip_cannot_be_shown(self, pair: int) -> None:
         api.report_clip(self.project, self.lead, self.keys[self.pair_ids[pair]], "damaged", now=self.now)
         self.block(self.pair_ids[pair])
+        self.by_reports -= self.of_the_moment(self.pair_ids[pair])
 
     @rule(pair=PAIR, relevance=st.integers(0, 4))
     def lead_decides(self, pair: int, relevance: int) -> None:
@@ -435,12 +544,14 @@ class Campaign(RuleBasedStateMachine):
         """Four disagree, the lead asks two more, who look or do not; perhaps the lead thinks better of it."""
         key = self.keys[self.pair_ids[pair]]
         for person, grade in zip(self.people, (0, 4, 1, 3), strict=False):
+            self.sit(person, self.pair_of[key])
             self.grade(person, key, grade)
         self.lead_re_opens_a_pair(pair)
         self.asks_for_the_desk(5)
         if back:
             self.lead_takes_back_what_was_done_last(pair)
         for person, grade in zip(self.people[4:], grades, strict=False):
+            self.sit(person, self.pair_of[key])
             self.grade(person, key, grade)
 
     def lead_acts(self, pair: int, what: str, act: Callable[..., None], *, allowed: bool) -> None:
@@ -480,6 +591,7 @@ class Campaign(RuleBasedStateMachine):
         assert {pair: grades for pair, grades in self.grades.items() if grades} == tables.standing
         assert len(tables.judgements) == self.rows
         assert tables.skips == self.skips
+        assert tables.reports == self.reports
         assert tables.blocked == self.blocked
         refusals = self.sql.execute("SELECT subject, payload FROM event WHERE kind = 'grade_refused'").fetchall()
         logged = [f"{self.keys[int(row[0][5:])]}:{json.loads(row[1])['event_key']}" for row in refusals]
@@ -514,6 +626,13 @@ class Campaign(RuleBasedStateMachine):
         assert seats_with_a_grade == set(judged)
         log = Counter(row[0] for row in self.sql.execute("SELECT kind FROM event"))
         assert log["escalated"] - log["de_escalated"] == sum(len(seats) > 3 for seats in tables.seats.values())
+
+    @invariant()
+    def nobody_who_is_paused_holds_a_seat(self) -> None:
+        tables = self.tables()
+        assert not any(
+            who in self.paused and until is not None for seats in tables.seats.values() for who, until in seats.values()
+        )
 
     @invariant()
     def consensus_is_what_the_rule_says(self) -> None:
@@ -562,16 +681,21 @@ class Campaign(RuleBasedStateMachine):
         """Do it, and compare the receipt with the rows."""
         pair, me = self.pair_of[event.pair], person.annotator_id
         before = self.tables()
+        judged, may = me in before.standing.get(pair, {}), self.allowed(me, pair)
         receipt = act()
         new = self.sql.execute("SELECT count(*) FROM judgement").fetchone()[0] - len(before.judgements)
         assert new == (receipt.status is ReceiptStatus.SAVED)
-        if me in before.standing.get(pair, {}):
-            assert (receipt.status is ReceiptStatus.SAVED) == before.may_change(pair, me, self.now), receipt.message
+        if judged:
+            changes = before.may_change(pair, me, self.now) and me not in self.paused
+            assert (receipt.status is ReceiptStatus.SAVED) == changes, receipt.message
+        else:
+            counts = before.seat_of(pair, me) and may is None
+            assert (receipt.status is ReceiptStatus.SAVED) == counts, receipt.message
+            assert may is None or not before.seat_of(pair, me) or receipt.message == may
         self.places_taken_away(pair, before)
         promised = self.promised.pop((pair, me), None)
         if receipt.status is ReceiptStatus.SAVED:
             self.grades[pair][me] = event.grade
-            self.skips.discard((pair, me))
             self.last[self.people.index(person)] = pair
         else:
             self.refused.add(f"{event.pair}:{event.key}")
@@ -597,13 +721,17 @@ class Campaign(RuleBasedStateMachine):
     def skip(self, person: Person, key: PairKey, kind: SkipKind) -> None:
         event = SkipEvent(key, kind, "because", f"press-{next(self.presses)}")
         pair, me = self.pair_of[key], person.annotator_id
+        sits = self.tables().seat_of(pair, me) and me not in self.grades[pair]
         receipt = self.hand_in(person, event)
-        assert (receipt.status is ReceiptStatus.REFUSED) == (me in self.grades[pair])
+        assert (receipt.status is ReceiptStatus.SAVED) == (sits and me not in self.paused)
         if receipt.status is ReceiptStatus.SAVED:
             self.skips.add((pair, me))
             self.promised.pop((pair, me), None)
             if kind is SkipKind.BROKEN_CLIP:
-                self.block(pair)
+                self.reports.add((pair, me))
+                if len(self.reporters(pair)) >= 2:
+                    self.by_reports |= set() if pair in self.blocked else self.of_the_moment(pair)
+                    self.block(pair)
         before = self.everything()
         assert self.hand_in(person, event).status is receipt.status
         assert self.everything() == before
@@ -624,6 +752,10 @@ class Campaign(RuleBasedStateMachine):
         }
         desk = ask(person)
         after = self.tables()
+        room = max(0, self.quota.get(me, 100) - sum(me in grades for grades in after.standing.values()))
+        sitting = {(pair, me) for pair in after.held_by(me)}
+        self.seen = {one for one in self.seen if one[1] != me or one in sitting or me in after.standing.get(one[0], {})}
+        self.promised = {one: until for one, until in self.promised.items() if one[1] != me or len(sitting) < room}
         self.seen -= {(pair, me) for pair in lapsed if me not in after.standing.get(pair, {})}  # taken up again
         if on_screen is not None:
             self.comes_on_screen(after, me, self.pair_of[on_screen])
@@ -632,23 +764,32 @@ class Campaign(RuleBasedStateMachine):
         assert all(until <= self.now + LEASE_S for until in leases), "a lease from before the clock was set back"
         assert len(got) == len(desk.items) <= QUEUE
         assert got == after.held_by(me)
+        assert not (got and me in self.paused)
         assert not any(me in after.standing.get(pair, {}) or (pair, me) in after.skips for pair in got)
         assert desk.in_all == sum(me in grades for grades in after.standing.values())
         for pair, who in list(self.promised):
             if who == me and me not in after.standing.get(pair, {}):
                 assert pair in got, "the seat was this person's, and is not on the desk"
         # What was there to be had (a grade handed in at the same moment only makes it less or more by its own pair).
-        left = after.open_to(me, self.now)
-        assert len(got) == QUEUE or not left
-        waiting = after.wanted_from(me) - left
-        if got:
+        mine = {pair for pair, query in self.query_of.items() if query == self.only.get(me, query)}
+        left = after.open_to(me, self.now) & mine
+        assert len(got) == min(QUEUE, room) or not left or me in self.paused
+        waiting = (after.wanted_from(me) & mine) - left
+        beyond = after.wanted_from(me)
+        if me in self.paused:
+            assert (desk.state, desk.previous) == (DeskState.PAUSED, None)
+        elif got:
             assert desk.state is DeskState.READY
             fresh = got - exchanged.held_by(me)
             assert fresh <= exchanged.open_to(me, self.now) | {
                 p for p in fresh if len(after.seats[p]) != len(exchanged.seats[p])
             }
+        elif room == 0 and (waiting or left):
+            assert desk.state is DeskState.QUOTA
         elif waiting:
             assert (desk.state, desk.waiting) == (DeskState.WAITING, len(waiting))
+        elif beyond and (me in self.only or me in self.quota):
+            assert desk.state is DeskState.ASSIGNED
         else:
             assert desk.state is DeskState.FINISHED
         if desk.previous is not None:
@@ -657,7 +798,8 @@ class Campaign(RuleBasedStateMachine):
         self.desks[self.people.index(person)] = tuple(item.pair for item in desk.items)
         # No lease is longer than one from now on: else the clock was set back.
         self.promised = {seat: min(until, self.now + LEASE_S - SLACK_S) for seat, until in self.promised.items()}
-        self.promised |= {(pair, me): self.now + LEASE_S - SLACK_S for pair in got}
+        if me not in self.quota:  # with one, what was promised may be beyond it by then
+            self.promised |= {(pair, me): self.now + LEASE_S - SLACK_S for pair in got}
 
     def block(self, pair: int) -> None:
         self.blocked |= self.of_the_moment(pair)
@@ -698,10 +840,10 @@ class Campaign(RuleBasedStateMachine):
         }
         moments = {row[0] for row in self.sql.execute("SELECT moment_id FROM clip_fault")}
         blocked = {pair for pair, moment in self.moment_of.items() if moment in moments}
-        skips = {
-            tuple(row) for row in self.sql.execute("SELECT pair_id, annotator_id FROM skip WHERE lifted_at IS NULL")
-        }
-        return Tables(seats, dict(standing), judgements, graded_at, shown, verdicts, blocked, skips, {})
+        standing_skips = "SELECT pair_id, annotator_id FROM skip WHERE lifted_at IS NULL"
+        skips = {tuple(row) for row in self.sql.execute(standing_skips)}
+        reports = {tuple(row) for row in self.sql.execute(f"{standing_skips} AND kind = 'broken_clip'")}
+        return Tables(seats, dict(standing), judgements, graded_at, shown, verdicts, blocked, skips, {}, reports)
 
     def everything(self) -> list[Any]:
         """Every row of every table that an act may change."""

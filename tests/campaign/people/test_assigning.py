@@ -9,11 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend import api
+from backend.campaign.judging.judgements import GONE
 from backend.campaign.judging.model import Assignment, DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.nouns import Role, Split
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import AnnotatorId, QueryId
-from support import NOW, Judging
+from support import NOW, Judging, grade_by_key
 
 DAY_S = 86_400.0
 
@@ -92,7 +93,8 @@ def test_a_smaller_quota_takes_what_is_too_much_off_the_desk(judging: Judging) -
     assert [item.pair for item in api.desk(judging.project, judging.annotators[0], now=NOW).items] == before[:2]
     held = judging.project.store.db.conn.execute("SELECT count(*) FROM seat WHERE lease_until IS NOT NULL")
     assert held.fetchone()[0] == 2
-    assert judging.grade(0, before[-1], 3).status is ReceiptStatus.SAVED, "what was under way still counts"
+    under_way = grade_by_key(judging, 0, before[-1])
+    assert (under_way.status, under_way.message) == (ReceiptStatus.REFUSED, GONE)
 
 
 def test_what_is_held_of_other_queries_goes_back_at_once(judging: Judging) -> None:

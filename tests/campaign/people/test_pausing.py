@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from backend import api
+from backend.campaign.judging.judgements import PAUSED
 from backend.campaign.judging.model import DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.people import pausing
 from backend.ground.errors import Overtaken, ProjectError, StoreUnavailable
@@ -68,17 +69,17 @@ def test_they_go_on_when_a_lead_says_so(judging: Judging) -> None:
     assert desk(judging).state is DeskState.PAUSED
 
 
-def test_a_grade_given_before_the_page_heard_of_it_counts_where_the_place_is_free(judging: Judging) -> None:
-    on_screen, ahead = (item.pair for item in desk(judging).items[:2])
+def test_a_grade_given_before_the_page_heard_of_it_is_kept_in_the_log_and_does_not_count(judging: Judging) -> None:
+    graded, on_screen = (item.pair for item in desk(judging).items[:2])
+    judging.grade(0, graded, 3)
     pause(judging)
-    receipts, told = api.exchange(judging.project, judging.annotators[0], [GradeEvent(on_screen, 2, "k1")], [], now=NOW)
-    assert [receipt.status for receipt in receipts] == [ReceiptStatus.SAVED]
+    events = [GradeEvent(on_screen, 2, "k1"), GradeEvent(graded, 0, "a correction")]
+    receipts, told = api.exchange(judging.project, judging.annotators[0], events, [], now=NOW)
+    assert {(receipt.status, receipt.message) for receipt in receipts} == {(ReceiptStatus.REFUSED, PAUSED)}
     assert told.state is DeskState.PAUSED
-    for who in (1, 2):
-        assert judging.grade(who, ahead, 3).status is ReceiptStatus.SAVED
-    late = judging.grade(0, ahead, 4)
-    assert late.status is ReceiptStatus.REFUSED
-    assert "kept in the log" in late.message
+    log = judging.project.store.db.conn.execute("SELECT payload FROM event WHERE kind = 'grade_refused'").fetchall()
+    assert [json.loads(row[0])["grade"] for row in log] == [2, 0]
+    assert [grade.grade for grade in judging.state(graded).grades] == [3]
     assert held(judging) == 0
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.quality.model import BehindFlag, Flag, FlagKind, Stretch
-from backend.campaign.quality.rules.columns import NOT_MEASURED, Grades
+from backend.campaign.quality.rules.columns import NOT_MEASURED, Grades, Skips
 from backend.campaign.quality.rules.flags import NEWEST, behind, flags_of, is_often, look_at
 from backend.campaign.quality.rules.pace import too_fast, unseen
 
@@ -362,3 +362,43 @@ def test_the_course_of_a_figure_is_told_in_stretches() -> None:
     assert [one.n for one in behind_of([3] * 20, FlagKind.BIAS).stretches] == [20]
     assert [one.n for one in behind_of([3] * 480, FlagKind.BIAS).stretches] == [20] * 24
     assert [one.n for one in behind_of([3] * 504, FlagKind.BIAS).stretches] == [21] * 24
+
+
+def skipping(grades: int, skips: int, broken: int) -> dict[FlagKind, Flag]:
+    """What is said of somebody with so many grades and skips, of which so many say that the clip is broken."""
+    given = made([(pair, 1, ME, 2) for pair in range(grades)] + [(0, 2, ME + 1, 2)])
+    who, pairs = np.append(np.full(skips, ME), ME + 1), np.append(np.arange(1000, 1000 + skips), 5)
+    everybodys = Skips(who, pairs, np.append(np.arange(skips) < broken, True))
+    work = look_at(given, NO_CLIPS, everybodys, highest=4, tolerance=1)
+    return {one.kind: one for one in flags_of(work, ME)}
+
+
+@pytest.mark.parametrize(
+    ("grades", "skips", "broken", "raised"),
+    [
+        (11, 149, 149, {FlagKind.SKIPS, FlagKind.REPORTS}),  # the attack: 149 of 160 pairs
+        (0, 60, 0, {FlagKind.SKIPS}),
+        (80, 20, 5, set()),  # 20 % and 5 % are not more than 20 % and 5 %
+        (79, 21, 6, {FlagKind.SKIPS, FlagKind.REPORTS}),
+        (20, 29, 29, set()),  # 49 pairs are too few
+    ],
+)
+def test_who_skips_or_reports_much_is_flagged(grades: int, skips: int, broken: int, raised: set[FlagKind]) -> None:
+    found = skipping(grades, skips, broken)
+    assert {kind for kind in (FlagKind.SKIPS, FlagKind.REPORTS) if found[kind].raised} == raised
+    assert found[FlagKind.SKIPS].value == pytest.approx(skips / (grades + skips))
+    assert found[FlagKind.REPORTS].value == pytest.approx(broken / (grades + skips))
+    assert found[FlagKind.REPORTS].n == grades + skips
+
+
+def test_the_pairs_behind_skips_are_the_newest_first_and_of_this_person() -> None:
+    skips = Skips(np.array([ME, 1, ME, ME]), np.array([11, 12, 13, 14]), np.array([True, True, False, True]))
+    work = look_at(made([(1, 1, ME, 2)]), NO_CLIPS, skips, highest=4, tolerance=1).of(ME)
+    assert behind(work, FlagKind.SKIPS).pairs == (14, 13, 11)
+    assert behind(work, FlagKind.REPORTS).pairs == (14, 11)
+
+
+def test_skips_are_told_in_words() -> None:
+    found = skipping(11, 149, 149)[FlagKind.REPORTS]
+    assert found.told == "149 of 160 pairs on the desk were reported as broken (93.1 %); more than 5 % is a flag."
+    assert skipping(0, 0, 0)[FlagKind.SKIPS].reason == "No grade and no skip yet."

@@ -122,7 +122,7 @@ def test_a_re_opening_is_taken_back_while_nobody_has_begun(crew: Judging) -> Non
     assert crew.state(pair).verdict is Verdict.DISCARDED
     assert pair not in [item.pair for item in api.desk(crew.project, crew.annotators[4], now=NOW).items]
     receipt = crew.grade(4, pair, 2)
-    assert "went back to the queue" in receipt.message
+    assert "not on your desk any more" in receipt.message
     assert well(crew)
     api.re_open(crew.project, crew.lead, pair, "After all.", seen=2, now=NOW)
     api.shown(

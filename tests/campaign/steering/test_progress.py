@@ -40,7 +40,8 @@ def worked(judging: Judging) -> Judging:
                 pair = api.desk(judging.project, person, now=at).items[0].pair
                 skip = SkipEvent(pair, SkipKind.SKIP, "no", f"skip-{who}")
                 api.record_skips(judging.project, person, [skip], now=at)
-                if who == 0:  # thinks better of it, which lifts the skip
+                if who == 0:  # a lead offers it again, and it is graded
+                    api.offer_again(judging.project, judging.lead, pair, now=at)
                     judging.grade(who, pair, 3, at=at)
     simulated = judging.annotators[3]
     for item in api.desk(judging.project, simulated, now=NOW).items[:4]:

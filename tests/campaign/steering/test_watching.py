@@ -9,7 +9,7 @@ from backend import api
 from backend.campaign.judging.model import Assignment, GradeEvent, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.nouns import Split
 from backend.campaign.steering.model import Barred, WaitKind
-from support import NOW, Judging
+from support import NOW, Judging, sit
 
 LATER = NOW + 3600
 
@@ -156,6 +156,7 @@ def test_what_waits_is_counted_pair_by_pair(judging: Judging, seed: int) -> None
         for pair in api.query_pairs(judging.project, judging.lead, query.query_id):
             for who in range(4):
                 noted = GradeEvent(pair.pair, (0, 4, 1, 3)[who], secrets.token_hex(8), 1000, note="odd")
+                sit(judging.project, judging.annotators[who], [pair.pair], now=NOW)
                 api.record_grades(judging.project, judging.annotators[who], [noted], now=NOW)
     for person in judging.annotators[:2]:
         api.pause_person(judging.project, judging.lead, person.annotator_id, "away", now=NOW)

@@ -23,6 +23,21 @@ def standing(db: Database, me: AnnotatorId) -> Assignment | None:
     return _assignment(db, row) if row else None
 
 
+def limits(db: Database, me: AnnotatorId) -> tuple[bool, bool]:
+    """Whether a pause of this person stands, and whether an assignment does: one question, asked at every grade."""
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL), "
+        "EXISTS (SELECT 1 FROM assignment WHERE annotator_id = :me AND ended_at IS NULL)",
+        {"me": me},
+    ).fetchone()
+    return bool(row[0]), bool(row[1])
+
+
+def is_paused(db: Database, me: AnnotatorId) -> bool:
+    """Whether a pause of this person stands."""
+    return limits(db, me)[0]
+
+
 def all_standing(db: Database) -> dict[AnnotatorId, Assignment]:
     """What everybody is assigned to who is to anything."""
     return {AnnotatorId(row[1]): _assignment(db, row) for row in db.conn.execute(_STANDING).fetchall()}

@@ -50,11 +50,6 @@ def next_batch(db: Database, me: AnnotatorId) -> tuple[BatchId, int] | None:
     return (BatchId(row[0]), row[1]) if row else None
 
 
-def offered(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
-    """Whether this person may sit down at a pair as gold."""
-    return bool(db.conn.execute(f"SELECT {OFFERED}", {"pair": pair_id, "me": me}).fetchone()[0])
-
-
 def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, until: float) -> bool:
     """Sit down at a pair that is offered; whether it was."""
     cursor = db.conn.execute(

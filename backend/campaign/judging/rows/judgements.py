@@ -13,6 +13,7 @@ from backend.campaign.nouns import Verdict
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
 from backend.ground.saying import kept
 from backend.store.engine import Database, added
+from backend.store.events import EventKind
 
 _PAIR = f"p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s, {WHOLE}"
 _OF_PAIR = "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id)"
@@ -203,6 +204,17 @@ def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, foun
 def is_faulty(db: Database, moment_id: MomentId) -> bool:
     """Whether this moment's clip cannot be shown."""
     row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = ?)", [moment_id]).fetchone()
+    return bool(row[0])
+
+
+def is_blocked_by_reports(db: Database, moment_id: MomentId) -> bool:
+    """Whether a moment is blocked because annotators reported it: no file, and no lead after them, said so."""
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = :moment AND found_by = 'person') AND 'annotator' = "
+        "(SELECT a.role FROM event e JOIN annotator a ON a.annotator_id = e.actor "
+        "WHERE e.subject = :subject AND e.kind = :kind ORDER BY e.event_id DESC LIMIT 1)",
+        {"moment": moment_id, "subject": f"moment:{moment_id}", "kind": EventKind.CLIP_REPORTED},
+    ).fetchone()
     return bool(row[0])
 
 

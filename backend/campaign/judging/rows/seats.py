@@ -225,13 +225,16 @@ def give(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) -> Seat:
 def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:
     """Sit down at a pair, in one statement: the lowest free seat, if there still is one.
 
+    A seat of nobody is taken before one whose lease ran out: its holder may come back with a grade.
+
     Returns:
         Whether a seat was had; never a second one at the same pair.
     """
     cursor = db.conn.execute(
         "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, "
         f"claim_no = 1 + {gold_seats.CLAIMS} WHERE pair_id = :pair AND seat_no = "
-        f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} ORDER BY s.seat_no LIMIT 1) "
+        f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} "
+        "ORDER BY s.annotator_id IS NOT NULL, s.seat_no LIMIT 1) "
         "AND NOT EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0) "
         "AND NOT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = :pair) "
         "AND NOT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = :pair AND annotator_id = :me) "

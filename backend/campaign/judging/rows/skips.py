@@ -1,7 +1,7 @@
 """Skips: people's wishes not to judge a pair, with their reasons. Never grades."""
 
-from backend.campaign.judging.model import SkipKind
-from backend.ground.ids import AnnotatorId, PairId
+from backend.campaign.judging.model import ReportedClip, SkipKind
+from backend.ground.ids import AnnotatorId, MomentId, PairId, PairKey
 from backend.store.engine import Database
 from backend.store.events import EventKind
 
@@ -21,12 +21,60 @@ def add(db: Database, pair_id: PairId, me: AnnotatorId, kind: SkipKind, reason: 
     )
 
 
-def skipped(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
-    """Whether a skip of this person stands at the pair."""
+def recent(db: Database, me: AnnotatorId, *, since: float, now: float) -> int:
+    """How many skips and reports this person made after `since`, lifted ones too."""
     row = db.conn.execute(
-        "SELECT 1 FROM skip WHERE pair_id = ? AND annotator_id = ? AND lifted_at IS NULL", [pair_id, me]
+        "SELECT count(*) FROM skip WHERE annotator_id = ? AND skipped_at > ? AND skipped_at <= ?", [me, since, now]
+    ).fetchone()
+    return int(row[0])
+
+
+def reporters(db: Database, moment_id: MomentId) -> int:
+    """How many people say of a moment that its clip is broken, at whichever of its pairs."""
+    row = db.conn.execute(
+        "SELECT count(DISTINCT k.annotator_id) FROM skip k JOIN pair p USING (pair_id) "
+        "WHERE p.moment_id = ? AND k.kind = 'broken_clip' AND k.lifted_at IS NULL",
+        [moment_id],
+    ).fetchone()
+    return int(row[0])
+
+
+def has_reported(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
+    """Whether this person says of a pair that its clip is broken."""
+    row = db.conn.execute(
+        "SELECT 1 FROM skip WHERE pair_id = ? AND annotator_id = ? AND kind = 'broken_clip' AND lifted_at IS NULL",
+        [pair_id, me],
     ).fetchone()
     return row is not None
+
+
+def reported(db: Database) -> list[ReportedClip]:
+    """The clips that somebody says are broken and that are shown to others, by video and time."""
+    rows = db.conn.execute(
+        "SELECT min(p.pair_key), v.name, m.start_s, m.end_s, group_concat(DISTINCT a.name), min(k.reason), "
+        "max(k.skipped_at) FROM skip k JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
+        "JOIN video v USING (video_id) JOIN annotator a USING (annotator_id) "
+        "WHERE k.kind = 'broken_clip' AND k.lifted_at IS NULL "
+        "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) "
+        "GROUP BY m.moment_id, v.name, m.start_s, m.end_s ORDER BY v.name, m.start_s, m.end_s"
+    )
+    return [ReportedClip(PairKey(r[0]), r[1], r[2], r[3], r[4], r[5], r[6]) for r in rows]
+
+
+def lift_all(db: Database, me: AnnotatorId, *, reports_only: bool, at: float) -> tuple[int, list[MomentId]]:
+    """Lift a person's skips, or only their reports of broken clips: how many, and the moments they had reported."""
+    rows = db.conn.execute(
+        "SELECT k.kind, p.moment_id FROM skip k JOIN pair p USING (pair_id) "
+        "WHERE k.annotator_id = ? AND k.lifted_at IS NULL",
+        [me],
+    ).fetchall()
+    reports = [MomentId(row[1]) for row in rows if row[0] == SkipKind.BROKEN_CLIP]
+    cursor = db.conn.execute(
+        "UPDATE skip SET lifted_at = :at WHERE annotator_id = :me AND lifted_at IS NULL "
+        "AND (kind = 'broken_clip' OR NOT :reports_only)",
+        {"at": at, "me": me, "reports_only": reports_only},
+    )
+    return cursor.rowcount, sorted(set(reports))
 
 
 def lift(db: Database, pair_id: PairId, me: AnnotatorId | None, *, at: float) -> int:

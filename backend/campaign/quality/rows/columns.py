@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from backend.campaign.corpus.rows import WHOLE
-from backend.campaign.quality.rules.columns import NOT_MEASURED, Floats, Grades, Integers, Truths
+from backend.campaign.quality.rules.columns import NOT_MEASURED, Floats, Grades, Integers, Skips, Truths
 from backend.ground.ids import AnnotatorId
 from backend.store.engine import Database
 
@@ -41,6 +41,17 @@ def clips(db: Database) -> tuple[Integers, Floats, Truths]:
     ).fetchone()
     pair, length_ms, whole = (numbers(text) for text in row)
     return pair, length_ms / 1000, whole == 1
+
+
+def skips(db: Database) -> Skips:
+    """Every skip that stands, in the order of making."""
+    row = db.conn.execute(
+        "SELECT group_concat(annotator_id), group_concat(pair_id), group_concat(broken) FROM "
+        "(SELECT annotator_id, pair_id, CAST(kind = 'broken_clip' AS INTEGER) AS broken FROM skip "
+        "WHERE lifted_at IS NULL ORDER BY skip_id)"
+    ).fetchone()
+    annotator, pair, broken = (numbers(text) for text in row)
+    return Skips(annotator, pair, broken == 1)
 
 
 def annotators(db: Database) -> list[tuple[AnnotatorId, str]]:

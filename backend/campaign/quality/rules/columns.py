@@ -43,6 +43,28 @@ class Grades:
         return Grades(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Skips:
+    """Skips that stand as columns of one length, in the order of making."""
+
+    annotator: Integers
+    pair: Integers
+    broken: Truths
+    """Whether the clip was reported as broken."""
+
+    def of(self, annotator_id: int) -> "Skips":
+        """Those of one person."""
+        mine = self.annotator == annotator_id
+        return Skips(self.annotator[mine], self.pair[mine], self.broken[mine])
+
+    def pairs(self, only_broken: bool) -> Integers:
+        """The pairs of all, or of those that were reported as broken."""
+        return self.pair[self.broken] if only_broken else self.pair
+
+
+NO_SKIPS = Skips(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=bool))
+
+
 def standing(given: Grades) -> Grades:
     """The grades that count: of each seat the newest revision, with the times of all its revisions together.
 

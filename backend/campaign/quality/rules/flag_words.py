@@ -5,6 +5,7 @@ from backend.campaign.quality.rules.intervals import Interval
 from backend.ground.saying import said, said_n
 
 NO_GRADES = said("No grade yet.")
+NOTHING_MET = said("No grade and no skip yet.")
 NOT_MEASURED = said("None of the grades has a measured time and a known clip.")
 NOBODY_ELSE = said("Nobody else graded these pairs.")
 NO_TIMES = said("The file of the earlier campaign does not say when the grades were given.")
@@ -18,10 +19,28 @@ _SHARES = {
     ),
 }
 
+_SKIPPED = {
+    FlagKind.SKIPS: said("{count:,} of {pairs} on the desk were skipped ({share}); more than {limit} is a flag."),
+    FlagKind.REPORTS: said(
+        "{count:,} of {pairs} on the desk were reported as broken ({share}); more than {limit} is a flag."
+    ),
+}
+
 
 def share(kind: FlagKind, value: float, n: int, limit: float) -> str:
     """How many grades came too fast, or before the clip was seen."""
     return said(_SHARES[kind], share=_percent(value), grades=_grades(n), limit=_percent(limit))
+
+
+def skipped(kind: FlagKind, count: int, n: int, limit: float) -> str:
+    """How many of the pairs that a person met they skipped, or reported as broken."""
+    pairs = said_n("{n:,} pair", "{n:,} pairs", n)
+    return said(_SKIPPED[kind], count=count, share=_percent(count / n), pairs=pairs, limit=_percent(limit))
+
+
+def few_pairs(n: int, fewest: int) -> str:
+    """Why a figure of few pairs is no flag."""
+    return "" if n >= fewest else said(" Too few to be a flag: {fewest} pairs are needed.", fewest=fewest)
 
 
 def one_grade(grade: int, value: float, n: int, limit: float, others: float | None) -> str:

@@ -1,9 +1,9 @@
-"""What a lead may want to look at in somebody's work: six figures, each with its base and what it is held against.
+"""What a lead may want to look at in somebody's work: eight figures, each with its base and what it is held against.
 
-Every figure is made of one number for each grade, or of none where nothing can be asked of it: 1 or 0 for what a grade
-is or is not (too fast, clip unseen, the grade given most, near the other's), or how far it leans from the others'. So
-the figure, its course over time and the grades behind it are of one column. All limits are assumptions of this project
-but the 45 % (docs/decisions/058); no flag acts by itself.
+Two are shares of the pairs that somebody skipped. Every other figure is made of one number for each grade, or of none
+where nothing can be asked of it: 1 or 0 for what a grade is or is not (too fast, clip unseen, the grade given most,
+near the other's), or how far it leans from the others'. So the figure, its course over time and the grades behind it
+are of one column. All limits are assumptions of this project but the 45 % (docs/decisions/058); no flag acts by itself.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import numpy as np
 
 from backend.campaign.quality.model import BehindFlag, Flag, FlagKind, Stretch
 from backend.campaign.quality.rules import flag_words, intervals
-from backend.campaign.quality.rules.columns import NOT_MEASURED, Floats, Grades, Integers, Truths
+from backend.campaign.quality.rules.columns import NO_SKIPS, NOT_MEASURED, Floats, Grades, Integers, Skips, Truths
 from backend.campaign.quality.rules.pace import SHORTEST_MS, too_fast, unseen
 from backend.campaign.quality.rules.people import MOST_USED_SHARE, leanings, most_used
 from backend.ground.ids import PairId
@@ -29,9 +29,12 @@ BIAS = 1 / 8
 """Of the scale, as the next one; on five grades half a grade, which is what rounding moves a relevance by at most."""
 DRIFT = 1 / 16
 FALL = 0.10
+SKIPPED_SHARE, REPORTED_SHARE = 0.20, 0.05
+"""Of the pairs that somebody graded or skipped; in the demo's corpus and in TVR hardly any clip is broken."""
 STRETCHES, FEWEST_IN_STRETCH = 24, 20
 FIVE_GRADES = 5
 
+OF_SKIPS = (FlagKind.SKIPS, FlagKind.REPORTS)
 OF_TIME = (FlagKind.DRIFT, FlagKind.AGREEMENT)
 
 
@@ -48,20 +51,24 @@ class Work:
     """Whether it is within the tolerance of the other grade of the pair's first round."""
     too_fast: Floats
     unseen: Floats
+    skips: Skips
 
     def of(self, annotator_id: int) -> "Work":
         """The grades of one person."""
         mine = self.grades.annotator == annotator_id
         columns = (self.leaning[mine], self.near[mine], self.too_fast[mine], self.unseen[mine])
-        return Work(self.grades.take(mine), self.highest, self.tolerance, *columns)
+        return Work(self.grades.take(mine), self.highest, self.tolerance, *columns, self.skips.of(annotator_id))
 
 
-def look_at(grades: Grades, clips: tuple[Integers, Floats, Truths], *, highest: int, tolerance: int) -> Work:
+def look_at(
+    grades: Grades, clips: tuple[Integers, Floats, Truths], skips: Skips = NO_SKIPS, *, highest: int, tolerance: int
+) -> Work:
     """Ask of every grade what flags ask.
 
     Args:
         grades: the standing grades of everybody.
         clips: of pairs in ascending order their id, the length of the clip in seconds, whether it is a whole video.
+        skips: those of everybody that stand.
         highest: the highest grade of the scale.
         tolerance: how far two grades may differ and still agree.
     """
@@ -69,7 +76,7 @@ def look_at(grades: Grades, clips: tuple[Integers, Floats, Truths], *, highest: 
     _, person = np.unique(grades.annotator, return_inverse=True)
     hasty, blind = _seen(grades, clips)
     leaning = leanings(pair, person, grades.grade)
-    return Work(grades, highest, tolerance, leaning, _near(grades, tolerance), hasty, blind)
+    return Work(grades, highest, tolerance, leaning, _near(grades, tolerance), hasty, blind, skips)
 
 
 def flags_of(everybody: Work, annotator_id: int) -> tuple[Flag, ...]:
@@ -82,11 +89,15 @@ def flags_of(everybody: Work, annotator_id: int) -> tuple[Flag, ...]:
         _bias(work),
         _drift(work),
         _agreement(work),
+        _skipped(FlagKind.SKIPS, work, SKIPPED_SHARE),
+        _skipped(FlagKind.REPORTS, work, REPORTED_SHARE),
     )
 
 
 def behind(work: Work, kind: FlagKind) -> BehindFlag:
     """What a flag of one person is made of; `work` is theirs alone."""
+    if kind in OF_SKIPS:
+        return BehindFlag((), tuple(PairId(int(pair)) for pair in work.skips.pairs(kind is FlagKind.REPORTS)[::-1]))
     values = _values(work, kind)
     asked = np.flatnonzero(~np.isnan(values))
     telling = asked
@@ -138,6 +149,8 @@ def _values(work: Work, kind: FlagKind) -> Floats:
             return work.leaning
         case FlagKind.AGREEMENT:
             return work.near
+        case FlagKind.SKIPS | FlagKind.REPORTS:
+            raise ValueError(f"{kind} is made of skips, not of grades")
 
 
 def _share(kind: FlagKind, work: Work, limit: float) -> Flag:
@@ -209,6 +222,17 @@ def _agreement(work: Work) -> Flag:
         float(new.mean()), float(old.mean()), len(new), len(old), interval, FALL, work.tolerance
     )
     return Flag(kind, value, len(asked), FALL, _goes(-value, FALL, interval), told, interval)
+
+
+def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
+    """Of the pairs that somebody met, those that they skipped, or reported as broken."""
+    n = len(work.grades) + len(work.skips.pair)
+    if not n:
+        reason = flag_words.NOTHING_MET
+        return Flag(kind, None, 0, limit, raised=False, told=reason, reason=reason)
+    count = len(work.skips.pairs(kind is FlagKind.REPORTS))
+    told = joined("", [flag_words.skipped(kind, count, n, limit), flag_words.few_pairs(n, FEWEST)])
+    return Flag(kind, count / n, n, limit, raised=n >= FEWEST and count / n > limit, told=told)
 
 
 def _in_time(work: Work, values: Floats) -> tuple[Floats, str]:
