@@ -132,7 +132,7 @@ def _chosen(flags: PersonFlags) -> Flag:
 
 def _cards(flags: PersonFlags, chosen: Flag) -> None:
     for at in range(0, len(flags.flags), 3):
-        for column, flag in zip(st.columns(3), flags.flags[at : at + 3], strict=True):
+        for column, flag in zip(st.columns(3), flags.flags[at : at + 3], strict=False):
             with column.container(border=True, height="stretch", key=f"figure-{flag.kind.value}"):
                 state = tr(":orange-badge[:material/flag: flag]") if flag.raised else ""
                 state = tr(":gray-badge[undefined]") if flag.value is None else state

@@ -21,6 +21,7 @@ import fake_api
 from annotate_app.plain import plain
 from backend.campaign.captions.model import RewriteCounts
 from backend.campaign.corpus.model import Trouble
+from backend.campaign.judging.model import ReportedClip
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Role, Verdict
 from backend.campaign.people.model import Pause
@@ -48,7 +49,7 @@ from backend.campaign.steering.model import (
 )
 from backend.campaign.videos.model import VideoState
 from backend.ground.errors import StoreUnavailable
-from backend.ground.ids import AnnotatorId, QueryId
+from backend.ground.ids import AnnotatorId, PairKey, QueryId
 from reading import read
 from support import new_campaign
 
@@ -688,6 +689,35 @@ def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page: Open
     app.button(key="all_people").click().run()
     assert dict(app.query_params) == {}
     assert app.text_input(key="new_name")
+
+
+@pytest.mark.parametrize(("kind", "reports_only"), [(FlagKind.SKIPS, False), (FlagKind.REPORTS, True)])
+def test_a_lead_undoes_all_skips_or_all_reports_of_a_person_after_a_question(
+    open_page: Open, flagged: fake_api.Project, kind: FlagKind, reports_only: bool
+) -> None:
+    told = "149 of 160 pairs on the desk were skipped (93.1 %); more than 20 % is a flag."
+    flagged.flags = [flags_of(2, "Ana", Flag(kind, 0.931, 160, 0.2, raised=True, told=told))]
+    app = open_page("people")
+    app.button(key=f"flag-2-{kind.value}").click().run()
+    assert told in sentences(app)
+    assert any("shown to everybody again" in text for text in sentences(app)), "what it does, before it is done"
+    app.button(key=f"lift-{kind.value}").click().run()
+    assert flagged.lifted == [(2, reports_only)]
+    assert [toast.value for toast in app.toast] == ["40 skips undone, 39 clips shown again."]
+
+
+def test_clips_that_one_person_reported_are_listed_and_kept_back_by_a_lead(
+    open_page: Open, project: fake_api.Project
+) -> None:
+    clip = ReportedClip(PairKey("pair7"), "friends_s01.mp4", 12.0, 15.5, "Ana", "*black*", fake_api.NOON)
+    project.reported_by_one = [clip, replace(clip, pair=PairKey("pair8"))]
+    app = open_page("progress")
+    assert "Clips that one person reported as broken" in [subheader.value for subheader in app.subheader]
+    line = "**friends_s01.mp4**, 12.0\u201315.5 s, reported by Ana: *black*"
+    assert sentences(app).count(line) == 2
+    app.button(key="keep-pair7").click().run()
+    assert project.reported == [("pair7", "*black*")]
+    assert sentences(app).count(line) == 1
 
 
 def test_another_figure_of_the_same_person(open_page: Open, flagged: fake_api.Project) -> None:

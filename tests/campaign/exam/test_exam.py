@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from backend import api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.exam.rules.drawing import Settled, draw
 from backend.campaign.exam.rules.marking import mark
-from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent, SkipKind
+from backend.campaign.judging.model import Desk, DeskItem, GradeEvent, Receipt, SkipEvent, SkipKind
 from backend.campaign.review.model import CaseList
 from backend.ground.errors import InputError, NotAllowed, ProjectError
 from backend.ground.ids import PairId, PairKey, QueryId
@@ -261,6 +262,70 @@ def test_the_items_are_this_persons_alone(held: Judging) -> None:
     assert answer(held, PairKey(name.replace("-1", "-999")), 4).status == "refused"
     assert answer(held, PairKey(name + "r"), 4).status == "refused", "not to be looked at again yet"
     assert rows(held, "SELECT count(*) FROM exam_answer") == [(0,)]
+
+
+def clip_opens(judging: Judging, name: PairKey) -> bool:
+    try:
+        api.clip_for(judging.project, judging.annotators[EXAMINEE], name)
+    except NotAllowed:
+        return False
+    return True
+
+
+def test_the_clips_of_an_exam_open_while_it_shows_them(held: Judging) -> None:
+    names: list[PairKey] = []
+    found = act(held, "start")
+    while found.items:
+        name = found.items[0].pair
+        key = right(held, name)
+        assert answer(held, name, (key + 2 if key < 3 else key - 2) if len(names) < 2 else key).status == "saved"
+        names.append(name)
+        found = desk(held)
+    assert all(clip_opens(held, name) for name in names), "all may be graded anew until they are handed in"
+    act(held, "hand_in")
+    assert not any(clip_opens(held, name) for name in names)
+    missed = [item.pair for item in act(held, "go_on").items]
+    assert [clip_opens(held, name) for name in missed] == [True, True]
+    assert not any(clip_opens(held, PairKey(f"{name}r")) for name in names[2:]), "not those that were right"
+    look_again(held)
+    assert not any(clip_opens(held, name) for name in (*names, *missed))
+
+
+def test_who_is_paused_answers_nothing_and_sees_no_item(held: Judging) -> None:
+    name = act(held, "start").items[0].pair
+    assert clip_opens(held, name)
+    api.pause_person(held.project, held.lead, held.annotators[EXAMINEE].annotator_id, "why", now=LATER)
+    assert (answer(held, name, 2).status, clip_opens(held, name)) == ("refused", False)
+    assert not api.report_broken(held.project, held.annotators[EXAMINEE], name, "black", now=LATER)
+    assert rows(held, "SELECT count(*) FROM exam_answer") == [(0,)]
+
+
+def test_an_item_that_two_people_report_as_broken_leaves_the_exam(held: Judging) -> None:
+    """No seat belongs to an item, so a person reports those of their own exam; one alone changes nothing for others."""
+    name = act(held, "start").items[0].pair
+    assert api.report_broken(held.project, held.annotators[EXAMINEE], name, "black", now=LATER)
+    assert cases(held.project, api.OPERATOR, CaseList.BLOCKED) == []
+    assert len(api.reported_clips(held.project, held.lead)) == 1
+    act(held, "start", 2)
+    assert not api.report_broken(held.project, held.annotators[2], name, "black", now=LATER), "somebody else's item"
+    clip = api.clip_for(held.project, held.annotators[EXAMINEE], name)
+    same = next(
+        item.pair
+        for item in iter_items(held, 2)
+        if api.clip_for(held.project, held.annotators[2], item.pair).path == clip.path
+    )
+    assert api.report_broken(held.project, held.annotators[2], same, "black", now=LATER)
+    assert {pair.fault for pair in cases(held.project, api.OPERATOR, CaseList.BLOCKED)} == {
+        "Reported from the desk: black"
+    }
+    assert name not in [item.pair for item in desk(held).items]
+
+
+def iter_items(judging: Judging, who: int) -> Iterator[DeskItem]:
+    """The items of somebody's exam, each answered once the next is asked for."""
+    while items := desk(judging, who).items:
+        yield items[0]
+        answer(judging, items[0].pair, 2, who=who)
 
 
 def test_an_item_cannot_be_skipped(held: Judging) -> None:
