@@ -77,7 +77,7 @@ def person_of(project: api.Project, name: str) -> Person:
     return next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
 
 
-def sit(project: api.Project, person: Person, pairs: Iterable[str], *, now: float) -> None:
+def sit(project: api.Project, person: Person, pairs: Iterable[str], *, now: float, lease_s: float = 15 * 60.0) -> None:
     """Give a person a seat at each of these pairs, as the desk does, where one is free and the pair is not settled.
 
     Tests choose pairs; a desk hands them out in an order of its own.
@@ -86,7 +86,7 @@ def sit(project: api.Project, person: Person, pairs: Iterable[str], *, now: floa
         for key in pairs:
             row = db.conn.execute("SELECT pair_id FROM pair WHERE pair_key = ?", [key]).fetchone()
             if row and not judgements.verdict(db, row[0]).is_settled:
-                seats.claim(db, person.annotator_id, row[0], now=now, until=now + 900)
+                seats.claim(db, person.annotator_id, row[0], now=now, until=now + lease_s)
 
 
 def grade_all(project: api.Project, name: str, grades: Mapping[PairKey, int], *, now: float) -> None:
