@@ -682,6 +682,7 @@ class Campaign(RuleBasedStateMachine):
         pair, me = self.pair_of[event.pair], person.annotator_id
         before = self.tables()
         judged, may = me in before.standing.get(pair, {}), self.allowed(me, pair)
+        promised = self.promised.pop((pair, me), None)
         receipt = act()
         new = self.sql.execute("SELECT count(*) FROM judgement").fetchone()[0] - len(before.judgements)
         assert new == (receipt.status is ReceiptStatus.SAVED)
@@ -693,8 +694,8 @@ class Campaign(RuleBasedStateMachine):
             assert (receipt.status is ReceiptStatus.SAVED) == counts, receipt.message
             assert may is None or not before.seat_of(pair, me) or receipt.message == may
         self.places_taken_away(pair, before)
-        promised = self.promised.pop((pair, me), None)
         if receipt.status is ReceiptStatus.SAVED:
+            self.promised.pop((pair, me), None)
             self.grades[pair][me] = event.grade
             self.last[self.people.index(person)] = pair
         else:
