@@ -1,15 +1,17 @@
 """From a claim to a verdict: what annotators meet, and what becomes of their grades."""
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from backend import api
 from backend.campaign.gold import rows as gold
 from backend.campaign.judging import assignments, consensus
-from backend.campaign.judging.judgements import DECIDED, GONE, GONE_ON, TOO_LATE
+from backend.campaign.judging.judgements import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
 from backend.campaign.judging.model import (
     CORRECTION_S,
+    Assignment,
     DeskState,
     GradeEvent,
     Receipt,
@@ -527,6 +529,19 @@ def test_an_exchange_commits_each_grade_before_it_fills_the_desk(
     with pytest.raises(RuntimeError):
         api.exchange(judging.project, judging.annotators[0], [GradeEvent(key, 3, "k")], [], now=NOW)
     assert [grade.grade for grade in judging.state(key).grades] == [3]
+
+
+def test_a_quota_holds_however_many_requests_come_at_once(judging: Judging) -> None:
+    keys, person = desk_keys(judging, 0), judging.annotators[0]
+    api.assign(judging.project, judging.lead, [person.annotator_id], Assignment(a_day=2), now=NOW)
+
+    def hand_in(key: PairKey) -> list[Receipt]:
+        return api.record_grades(judging.project, person, [GradeEvent(key, 3, f"press {key}", 1000)], now=NOW)
+
+    with ThreadPoolExecutor(len(keys)) as threads:
+        receipts = [receipt for taken in threads.map(hand_in, keys) for receipt in taken]
+    assert sorted(receipt.message for receipt in receipts) == ["", "", *[QUOTA] * (len(keys) - 2)]
+    assert api.desk(judging.project, person, now=NOW).in_all == 2
 
 
 def test_consensus_can_be_dropped_and_rebuilt_to_the_same_rows(judging: Judging) -> None:

@@ -20,6 +20,7 @@ from backend.campaign.nouns import Split
 from backend.campaign.review.model import CaseList
 from backend.ground.errors import NotAllowed
 from backend.ground.ids import PairKey
+from postgres import ENGINES
 from support import NOW, Judging, cases, grade_by_key, sit
 
 SAVED, REFUSED = ReceiptStatus.SAVED, ReceiptStatus.REFUSED
@@ -196,6 +197,11 @@ class TestQuotaAndAssignment:
 
 
 class TestBrokenClips:
+    @pytest.fixture(params=ENGINES)
+    def engine(self, request: pytest.FixtureRequest) -> str:
+        """Both: what leads read of reports is asked in SQL of its own."""
+        return str(request.param)
+
     def test_one_person_blocks_nothing_for_others(self, judging: Judging) -> None:
         others = desk(judging, 1)
         at = NOW
@@ -246,6 +252,9 @@ class TestBrokenClips:
         assert first not in blocked
         told = judging.project.store.db.conn.execute("SELECT payload FROM event WHERE kind = 'skips_lifted'").fetchall()
         assert [row[0] for row in told] == ['{"skips":2,"reports_only":true,"clips":1}']
+        skips_of = {one.name: one.flags[-2:] for one in api.flags(judging.project, judging.lead)}
+        assert [(flag.value, flag.n) for flag in skips_of["Anna"]] == [(1.0, 1), (0.0, 1)]
+        assert [(flag.value, flag.n) for flag in skips_of["Boris"]] == [(1.0, 1), (1.0, 1)]
         rest = api.lift_skips(judging.project, judging.lead, me, reports_only=False, now=NOW + 2)
         assert (rest.skips, rest.clips) == (1, 0)
 
