@@ -21,6 +21,8 @@ from backend.ground.errors import NotAllowed, ProjectError
 PROJECT_VARIABLE = "REELRANK_PROJECT"
 SESSION_COOKIE = "reelrank_session"
 CSRF_COOKIE = "reelrank_csrf"
+BROWSER_COOKIE = "reelrank_browser"
+"""By which a browser is known: it lets nobody in, but others' wrong passwords do not slow it down."""
 
 ROLES = {Role.ANNOTATOR: marked("annotator"), Role.LEAD: marked("lead")}
 _FOR = {

@@ -75,7 +75,8 @@ def test_attempts_to_sign_in_are_counted_together_however_many_come_at_once(one:
 
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(guess, range(12)))
-    assert sorted(answers) == [401] * 8 + [429] * 4
+    assert sorted(answers)[:3] == [401] * 3
+    assert answers.count(429) >= 8, "after three the wait doubles: 1 s, 2 s"
     assert Visitor().sign_in(one, "nobody ", PASSWORD) == 429
     assert Visitor().sign_in(other, "Ana") == 303
 
