@@ -12,6 +12,8 @@ from annotate_app.language import COOKIE as LANGUAGE_COOKIE
 
 SESSION_COOKIE = "reelrank_session"
 CSRF_COOKIE = "reelrank_csrf"
+BROWSER_COOKIE = "reelrank_browser"
+"""Names a browser on which somebody signed in. It lets nobody in, but wrong passwords of others do not slow it down."""
 _OURS = "reelrank_"
 _HOST = "__Host-"
 

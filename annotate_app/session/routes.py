@@ -1,17 +1,17 @@
 """Signing in and out, accepting an invitation, the account: plain HTML pages without scripts.
 
-Checking a password is meant to be slow (argon2), so it runs in a thread, two at a time; the event loop goes on.
+Checking a password is meant to be slow (argon2), so it runs in a thread, two at a time, fairly by address.
+Whoever guesses is slowed down; nobody can lock somebody else out (`backend.campaign.serving.rules.delay`).
 """
 
 import hmac
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 
 import anyio
-import anyio.to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
@@ -20,8 +20,9 @@ from starlette.routing import BaseRoute, Route
 from annotate_app.language import marked, retold, tr
 from annotate_app.session import language_choice, oidc
 from annotate_app.session.addresses import SIGN_IN_PATH
-from annotate_app.session.bodies import form
-from annotate_app.session.cookies import CSRF_COOKIE, SESSION_COOKIE, delete_cookie, set_cookie
+from annotate_app.session.bodies import TooMuch, form
+from annotate_app.session.cookies import BROWSER_COOKIE, CSRF_COOKIE, SESSION_COOKIE, delete_cookie, set_cookie
+from annotate_app.session.fair_checks import FairChecks, too_many
 from annotate_app.session.guard import is_own_page
 from annotate_app.session.notice import not_found_page
 from annotate_app.session.sign_in import account_page, invitation_page, sign_in_page
@@ -32,17 +33,24 @@ from backend.ground.errors import ReelRankError, SignInRefused, StoreUnavailable
 _HERE = Path(__file__).parent
 _ASSETS = {"sign_in.css": "text/css", "mark.svg": "image/svg+xml"}
 _ACCOUNT_PATH = "/session/account"
+_BROWSER_S = 180 * 86_400
 STALE = marked("This page was open for too long. Please try again.")
 CHANGED = marked("Your password is changed. All other browsers are signed out.")
 
 
 class Sessions:
-    """The routes under /session/; `project` is called late, `clock` gives seconds since 1970."""
+    """The routes under /session/; `project` is called late, `clock` gives seconds since 1970, `sleep` waits."""
 
-    def __init__(self, project: Callable[[], api.Project], clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        project: Callable[[], api.Project],
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
         self._project = project
         self._clock = clock
-        self._hashing: anyio.CapacityLimiter | None = None
+        self._sleep = sleep
+        self._checks = FairChecks()
 
     def routes(self) -> list[BaseRoute]:
         """To be put into the app."""
@@ -72,25 +80,21 @@ class Sessions:
         name, next_path = fields.get("name", "").strip(), _safe_path(fields.get("next"))
         if not _is_ours(request, fields):
             return sign_in_page(request, name=name, next_path=next_path, error=tr(STALE), status=403)
-        address = _address(request)
         try:
-            wait_s = await self._begin(name, address)
-        except StoreUnavailable as error:
-            return sign_in_page(request, name=name, next_path=next_path, error=retold(error), status=503)
-        if wait_s:
-            return sign_in_page(
-                request, name=name, next_path=next_path, error=_too_many(wait_s), status=429, wait_s=wait_s
+            token = await self._attempt(
+                request,
+                name,
+                lambda: api.sign_in(self._project(), name, fields.get("password", ""), now=self._clock()),
             )
-        try:
-            token = await self._slowly(
-                lambda: api.sign_in(self._project(), name, fields.get("password", ""), now=self._clock())
+        except TooMuch as refusal:
+            return sign_in_page(
+                request, name=name, next_path=next_path, error=str(refusal), status=429, wait_s=refusal.wait_s
             )
         except SignInRefused as refusal:
             return sign_in_page(request, name=name, next_path=next_path, error=retold(refusal), status=401)
         except StoreUnavailable as error:
             return sign_in_page(request, name=name, next_path=next_path, error=retold(error), status=503)
-        await run_in_threadpool(api.attempt_succeeded, self._project(), name, address)
-        return _signed_in(request, token, next_path)
+        return await self._signed_in(request, token, next_path)
 
     async def single_sign_on(self, request: Request) -> Response:
         """Off to the identity provider, perhaps with an invitation to accept."""
@@ -104,7 +108,7 @@ class Sessions:
             token, path = await oidc.finish(request, self._project(), who, now=self._clock(), safe_path=_safe_path)
         except SignInRefused as refusal:
             return oidc.forget(request, sign_in_page(request, error=retold(refusal), status=401))
-        return oidc.forget(request, _signed_in(request, token, path))
+        return oidc.forget(request, await self._signed_in(request, token, path))
 
     async def sign_out(self, request: Request) -> Response:
         """Ends the session and returns the person's seats."""
@@ -144,26 +148,22 @@ class Sessions:
         problem, status = _problem(request, fields)
         if problem:
             return account_page(request, person, error=problem, status=status)
-        address = _address(request)
-        try:
-            wait_s = await self._begin(person.name, address)
-        except StoreUnavailable as error:
-            return account_page(request, person, error=retold(error), status=503)
-        if wait_s:
-            return account_page(request, person, error=_too_many(wait_s), status=429, wait_s=wait_s)
         old, new, session = fields.get("old", ""), fields.get("password", ""), request.cookies[SESSION_COOKIE]
         try:
-            token = await self._slowly(
-                lambda: api.change_password(self._project(), session, old, new, now=self._clock())
+            token = await self._attempt(
+                request,
+                person.name,
+                lambda: api.change_password(self._project(), session, old, new, now=self._clock()),
             )
+        except TooMuch as refusal:
+            return account_page(request, person, error=str(refusal), status=429, wait_s=refusal.wait_s)
         except SignInRefused as refusal:
             return account_page(request, person, error=retold(refusal), status=401)
         except StoreUnavailable as error:
             return account_page(request, person, error=retold(error), status=503)
         except ReelRankError as refusal:
             return account_page(request, person, error=_sentence(refusal), status=422)
-        await run_in_threadpool(api.attempt_succeeded, self._project(), person.name, address)
-        return _signed_in(request, token, f"{_ACCOUNT_PATH}?changed")
+        return await self._signed_in(request, token, f"{_ACCOUNT_PATH}?changed")
 
     async def invitation(self, request: Request) -> Response:
         """Choosing a password with a one-time link; a used-up link says what to do."""
@@ -180,14 +180,15 @@ class Sessions:
         if problem:
             return invitation_page(request, person.name, error=problem, status=status)
         try:
-            token = await self._slowly(
-                lambda: api.accept_invitation(self._project(), invitation, password, now=self._clock())
+            token = await self._checks.check(
+                _address(request),
+                lambda: api.accept_invitation(self._project(), invitation, password, now=self._clock()),
             )
         except StoreUnavailable as error:
             return invitation_page(request, person.name, error=retold(error), status=503)
         except ReelRankError as refusal:
             return sign_in_page(request, name=person.name, error=retold(refusal), status=401)
-        return _signed_in(request, token, "/")
+        return await self._signed_in(request, token, "/")
 
     async def asset(self, request: Request) -> Response:
         """What the plain pages are drawn with."""
@@ -201,14 +202,35 @@ class Sessions:
         token = request.cookies.get(SESSION_COOKIE)
         return await run_in_threadpool(api.person_for, self._project(), token, now=self._clock()) if token else None
 
-    async def _begin(self, name: str, address: str) -> int:
-        """Counts an attempt to sign in; the seconds to wait instead, where there were too many."""
-        return await run_in_threadpool(api.begin_attempt, self._project(), name, address, now=self._clock())
+    async def _attempt(self, request: Request, name: str, check: Callable[[], str]) -> str:
+        """Check a password, slowed down by failures before it; the session token.
 
-    async def _slowly(self, check: Callable[[], str]) -> str:
-        # A limiter belongs to the event loop it is first used in, so it is not made at import.
-        self._hashing = self._hashing or anyio.CapacityLimiter(2)
-        return await anyio.to_thread.run_sync(check, limiter=self._hashing)
+        Raises:
+            TooMuch: it comes too soon, and was neither checked nor counted.
+            SignInRefused, StoreUnavailable: see `check`.
+        """
+        project, address = self._project(), _address(request)
+        browser: str | None = request.cookies.get(BROWSER_COOKIE)
+        if not browser or not await run_in_threadpool(api.knows_browser, project, name, browser, now=self._clock()):
+            browser = None
+        source = f"known {browser}" if browser else address
+        with self._checks.under_way(source):
+            delay = await run_in_threadpool(api.begin_attempt, project, name, address, browser, now=self._clock())
+            if delay.refused_s:
+                raise TooMuch(too_many(delay.refused_s), delay.refused_s)
+            if delay.held_s:
+                await self._sleep(delay.held_s)
+            token = await self._checks.check(source, check)
+        await run_in_threadpool(api.attempt_succeeded, project, name, address, browser)
+        return token
+
+    async def _signed_in(self, request: Request, token: str, path: str) -> Response:
+        response = RedirectResponse(path, 303)
+        set_cookie(request, response, SESSION_COOKIE, token, max_age_s=int(api.SESSION_S), strict=False)
+        before = request.cookies.get(BROWSER_COOKIE, "")
+        browser = await run_in_threadpool(api.remember_browser, self._project(), token, before, now=self._clock())
+        set_cookie(request, response, BROWSER_COOKIE, browser, max_age_s=_BROWSER_S, strict=True)
+        return response
 
 
 def _address(request: Request) -> str:
@@ -224,12 +246,6 @@ def _address(request: Request) -> str:
     if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
         return str(ip_network(f"{found.compressed.partition('%')[0]}/64", strict=False))
     return host
-
-
-def _signed_in(request: Request, token: str, path: str) -> Response:
-    response = RedirectResponse(path, 303)
-    set_cookie(request, response, SESSION_COOKIE, token, max_age_s=int(api.SESSION_S), strict=False)
-    return response
 
 
 def _signed_out(request: Request) -> Response:
@@ -269,9 +285,3 @@ def _safe_path(path: str | None) -> str:
     if path and re.fullmatch(r"/(?![/\\])[^\\\s]*", path) and not path.startswith("/session/"):
         return path
     return "/"
-
-
-def _too_many(wait_s: int) -> str:
-    if wait_s < 90:
-        return tr("Too many attempts. Please wait {n} seconds and try again.", n=wait_s)
-    return tr("Too many attempts. Please wait {n} minutes and try again.", n=-(-wait_s // 60))

@@ -36,6 +36,16 @@ def person_for(project: Project, token: str, *, now: float) -> Person | None:
     return people.person_for(project.store, token, now=now)
 
 
+def knows_browser(project: Project, name: str, browser: str, *, now: float) -> bool:
+    """Whether the person of this name signed in with this browser before. Tells nobody who has not its cookie."""
+    return people.knows_browser(project.store, name, browser, now=now)
+
+
+def remember_browser(project: Project, session: str, browser: str, *, now: float) -> str:
+    """Know a browser from now on by the cookie that is returned; `browser` is the cookie it had, if any."""
+    return people.remember_browser(project.store, session, browser, now=now)
+
+
 def sign_out(project: Project, token: str, *, now: float) -> None:
     """End a session and give back the seats that the person holds."""
     person = people.person_for(project.store, token, now=now)

@@ -9,7 +9,7 @@ from backend.campaign.nouns import Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.serving import attempts, drafts, readiness, work
-from backend.campaign.serving.model import LongWork, Typed, WorkOutcome, WorkState
+from backend.campaign.serving.model import Delay, LongWork, Typed, WorkOutcome, WorkState
 from backend.ground.ids import AnnotatorId
 
 
@@ -21,18 +21,17 @@ def not_ready(project: Project) -> tuple[str, ...]:
     return readiness.lacking(project)
 
 
-def begin_attempt(project: Project, name: str, address: str, *, now: float) -> int:
-    """Before a password is checked: counts an attempt of this name from this client address.
+def begin_attempt(project: Project, name: str, address: str, browser: str | None, *, now: float) -> Delay:
+    """Count an attempt to sign in, before the password is checked, and return how it is slowed down.
 
-    Returns:
-        0, or the whole seconds to wait when there were too many; the attempt is then neither made nor counted.
+    `browser` is the cookie of a known browser (`knows_browser`), if it is one.
     """
-    return attempts.begin(project.store, name, address, now=now)
+    return attempts.begin(project.store, name, address, browser, now=now)
 
 
-def attempt_succeeded(project: Project, name: str, address: str) -> None:
-    """The password was right: forgets the failures of the name, and this attempt from the address."""
-    attempts.succeeded(project.store, name, address)
+def attempt_succeeded(project: Project, name: str, address: str, browser: str | None) -> None:
+    """Forget the failures of this attempt's owner: the password was right."""
+    attempts.succeeded(project.store, name, address, browser)
 
 
 def keep_draft(project: Project, person: AnnotatorId, place: str, values: Mapping[str, object], *, now: float) -> None:

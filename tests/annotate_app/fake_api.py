@@ -68,6 +68,7 @@ from backend.campaign.review.model import (
     QueryShow,
 )
 from backend.campaign.serving import rules as serving
+from backend.campaign.serving.model import Delay, Failures
 from backend.campaign.steering.model import (
     Ahead,
     DayCount,
@@ -151,6 +152,7 @@ class Project:
     clips: ClipCache = field(default_factory=lambda: ClipCache(Path("clips")))
     people: dict[str, Person] = field(default_factory=dict)
     sessions: dict[str, str] = field(default_factory=dict)
+    browsers: set[tuple[str, str]] = field(default_factory=set)
     attempts: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     windows: list[tuple[str, str, bool]] = field(default_factory=list)
     gold: GoldReport = field(default_factory=lambda: GoldReport(0, (0, 0, 0, 0, 0), new_campaign().gold, 0, 0.0))
@@ -232,19 +234,29 @@ def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
     return token
 
 
-def begin_attempt(project: Project, name: str, address: str, *, now: float) -> int:
+def begin_attempt(project: Project, name: str, address: str, browser: str | None, *, now: float) -> Delay:
     _require_store(project)
-    who = serving.counted_as(name, address)
-    wait_s = serving.wait_s({kind: project.attempts[digest] for kind, digest in who.items()}, now=now)
-    for digest in () if wait_s else who.values():
+    who = serving.counted_as(name, address, browser)
+    failed = {kind: Failures(len(at), at[-1]) for kind, digest in who.items() if (at := project.attempts[digest])}
+    delay = serving.delay(failed, now=now)
+    for digest in () if delay.refused_s else who.values():
         project.attempts[digest].append(now)
-    return wait_s
+    return delay
 
 
-def attempt_succeeded(project: Project, name: str, address: str) -> None:
-    who = serving.counted_as(name, address)
-    project.attempts.pop(who["name"])
-    project.attempts[who["address"]].pop()
+def attempt_succeeded(project: Project, name: str, address: str, browser: str | None) -> None:
+    for digest in serving.counted_as(name, address, browser).values():
+        project.attempts[digest].pop()
+
+
+def knows_browser(project: Project, name: str, browser: str, *, now: float) -> bool:
+    return (name, browser) in project.browsers
+
+
+def remember_browser(project: Project, session: str, browser: str, *, now: float) -> str:
+    cookie = f"browser-of-{project.sessions[session]}"
+    project.browsers.add((project.sessions[session], cookie))
+    return cookie
 
 
 def person_for(project: Project, token: str, *, now: float) -> Person | None:

@@ -110,11 +110,10 @@ def test_a_full_disk_is_said_and_the_password_stays(client: TestClient, project:
 
 
 def test_the_present_password_cannot_be_guessed_without_end(client: TestClient) -> None:
-    for _ in range(8):
+    for _ in range(3):
         assert change(client, old="wrong").status_code == 401
     answer = change(client)
-    assert answer.status_code == 429
-    assert 290 <= int(answer.headers["retry-after"]) <= 300
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
 
 
 def test_signing_out_everywhere_ends_every_session_of_the_person(client: TestClient, project: fake_api.Project) -> None:

@@ -31,6 +31,7 @@ from annotate_app.session import auth, downloads, policy, websocket_limits, webs
 from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
 from backend import api
 from backend.campaign.nouns import Role
+from backend.campaign.serving.model import Delay
 from backend.ground.errors import NotAllowed
 from support import NOW, Judging, have_read
 
@@ -288,7 +289,9 @@ def test_attempts_count_for_the_address_that_the_proxy_saw(
     whole: Whole, monkeypatch: pytest.MonkeyPatch, believed: str, peer: str, sent: str, counted: str
 ) -> None:
     seen: list[str] = []
-    monkeypatch.setattr(api, "begin_attempt", lambda _project, _name, address, now: seen.append(address) or 60)
+    monkeypatch.setattr(
+        api, "begin_attempt", lambda _project, _name, address, _browser, now: seen.append(address) or Delay(60)
+    )
     if believed:
         monkeypatch.setenv("FORWARDED_ALLOW_IPS", believed)
     else:

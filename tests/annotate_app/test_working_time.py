@@ -104,7 +104,7 @@ def test_a_body_of_many_corrections_replays_and_later_bodies_share_the_time(page
 
 
 def test_descriptions_and_grades_share_the_time(judging: Judging) -> None:
-    opened(judging)
+    opened(judging, at=NOW)
     with served(judging) as page:
         pair = page.exchange()["desk"]["items"][0]["pair"]
         page.clock[0] += 100

@@ -280,6 +280,8 @@ WAYS_IN = {
     "attempt_succeeded",
     "begin_attempt",
     "keep_draft",
+    "knows_browser",
+    "remember_browser",
     "accept_invitation",
     "accept_invitation_as",
     "change_password",

@@ -25,6 +25,10 @@ from backend.store.events import EventKind
 DAY_S = 24 * 3600.0
 SESSION_S = 14 * DAY_S
 INVITATION_S = 14 * DAY_S
+BROWSER_S = 180 * DAY_S
+"""For so long after the last time somebody signed in with it, a browser is known to be theirs."""
+MOST_BROWSERS = 20
+"""Known ones of a person."""
 PASSWORD_LENGTH = 8
 REFUSED = said("Name or password is wrong, or the account is not open. If you are sure of both, ask your lead.")
 
@@ -226,6 +230,28 @@ def sign_in(store: Store, name: str, password: str, *, now: float) -> str:
 def person_for(store: Store, token: str, *, now: float) -> Person | None:
     """Whose session a token is; None if it is over, unknown, or the person is suspended."""
     return people.by_session(store.db, _digest(token), now=now)
+
+
+def knows_browser(store: Store, name: str, browser: str, *, now: float) -> bool:
+    """Whether the person of this name signed in with the browser that has this cookie, and ended no sessions since."""
+    return people.knows_browser(store.db, name.strip(), _digest(browser), since=now - BROWSER_S)
+
+
+def remember_browser(store: Store, session: str, browser: str, *, now: float) -> str:
+    """Know the browser of a session from now on; the cookie by which it is known.
+
+    A cookie that was brought along is never taken over, unless it is this person's already: somebody else may know it.
+    """
+    person = person_for(store, session, now=now)
+    if person is None:
+        return browser
+    with writing(store) as db:
+        known = people.knows_browser(db, person.name, _digest(browser), since=now - BROWSER_S)
+        cookie = browser if known else secrets.token_urlsafe(32)
+        if not known:
+            people.rename_browser(db, _digest(browser), _digest(cookie))  # others may use the same computer
+        people.add_browser(db, person.annotator_id, _digest(cookie), at=now, most=MOST_BROWSERS)
+    return cookie
 
 
 def sign_out(store: Store, token: str) -> None:

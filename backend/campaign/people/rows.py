@@ -46,14 +46,14 @@ def by_id(db: Database, annotator_id: AnnotatorId) -> Person | None:
 def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) -> None:
     """Replace the password; every session of the person ends."""
     db.conn.execute("UPDATE annotator SET password_hash = ? WHERE annotator_id = ?", [password_hash, annotator_id])
-    db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id])
+    end_sessions(db, annotator_id)
 
 
 def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
     """Suspend (all sessions end) or reinstate."""
     db.conn.execute("UPDATE annotator SET suspended = ? WHERE annotator_id = ?", [int(suspended), annotator_id])
     if suspended:
-        db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id])
+        end_sessions(db, annotator_id)
 
 
 def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, until: float) -> None:
@@ -134,8 +134,38 @@ def end_session(db: Database, token_hash: str) -> None:
     db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
 
 
+def knows_browser(db: Database, name: str, browser_hash: str, *, since: float) -> bool:
+    """Whether the person of this name signed in with this browser since then."""
+    row = db.conn.execute(
+        "SELECT 1 FROM known_browser k JOIN annotator a USING (annotator_id) "
+        "WHERE k.browser_hash = ? AND k.known_at > ? AND a.name = ?",
+        [browser_hash, since, name],
+    ).fetchone()
+    return row is not None
+
+
+def rename_browser(db: Database, old_hash: str, new_hash: str) -> None:
+    """Let a browser be known by another cookie, to everybody who signed in with it."""
+    db.conn.execute("UPDATE known_browser SET browser_hash = ? WHERE browser_hash = ?", [new_hash, old_hash])
+
+
+def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, at: float, most: int) -> None:
+    """Know a browser of a person; of more than `most` the oldest are forgotten."""
+    db.conn.execute(
+        "INSERT INTO known_browser (browser_hash, annotator_id, known_at) VALUES (?, ?, ?) "
+        "ON CONFLICT (browser_hash, annotator_id) DO UPDATE SET known_at = excluded.known_at",
+        [browser_hash, annotator_id, at],
+    )
+    db.conn.execute(
+        "DELETE FROM known_browser WHERE annotator_id = :me AND known_at < (SELECT min(known_at) FROM (SELECT known_at "
+        "FROM known_browser WHERE annotator_id = :me ORDER BY known_at DESC LIMIT :most) AS newest)",
+        {"me": annotator_id, "most": most},
+    )
+
+
 def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
-    """Sign out everywhere; how many sessions that were."""
+    """Sign out everywhere, and know none of the person's browsers any more; how many sessions that were."""
+    db.conn.execute("DELETE FROM known_browser WHERE annotator_id = ?", [annotator_id])
     return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
 
 

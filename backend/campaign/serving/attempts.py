@@ -1,28 +1,39 @@
-"""How often a password may be tried: failures counted by name and by client address, at whichever front end."""
+"""Slow down whoever guesses passwords, at all front ends together, without locking anybody out."""
 
 from backend.campaign.serving import rows, rules
+from backend.campaign.serving.model import Delay
 from backend.store.connection import Store, writing
 
 
-def begin(store: Store, name: str, address: str, *, now: float) -> int:
-    """Counts one attempt; returns 0, or the whole seconds to wait when there were too many (uncounted).
+def begin(store: Store, name: str, address: str, browser: str | None, *, now: float) -> Delay:
+    """Count an attempt to sign in as a failure until it succeeds; one that is refused is not counted.
 
-    An attempt counts from the moment it begins, not when it has failed: a hundred requests sent at once are
-    not a hundred free guesses while the first is still being checked.
+    It counts from the moment it begins, not when it has failed: a hundred requests sent at once are not a hundred free
+    guesses while the first is still being checked. Names that nobody has are counted like any other.
+
+    Args:
+        store: the project's store.
+        name: the name that was typed.
+        address: where it came from.
+        browser: its cookie, if this person signed in with it before.
+        now: seconds since 1970.
     """
-    who = rules.counted_as(name, address)
+    who = rules.counted_as(name, address, browser)
     with writing(store) as db:
-        rows.forget_attempts(db, until=now - rules.ATTEMPTS_COUNT_S)
-        wait_s = rules.wait_s({kind: rows.attempts(db, kind, digest) for kind, digest in who.items()}, now=now)
-        if not wait_s:
+        rows.forget_failures(db, until=now - rules.FORGOTTEN_S)
+        delay = rules.delay(rows.failures(db, who), now=now)
+        if not delay.refused_s:
             for kind, digest in who.items():
-                rows.add_attempt(db, kind, digest, at=now)
-    return wait_s
+                rows.add_failure(db, kind, digest, at=now)
+    return delay
 
 
-def succeeded(store: Store, name: str, address: str) -> None:
-    """Forgets the failures of a name, and the attempt just counted for the address."""
-    who = rules.counted_as(name, address)
+def succeeded(store: Store, name: str, address: str, browser: str | None) -> None:
+    """Forget one's own failures. Of the name and the address only this attempt: what others see does not change."""
+    who = rules.counted_as(name, address, browser)
     with writing(store) as db:
-        rows.drop_attempts(db, "name", who["name"])
-        rows.drop_last_attempt(db, "address", who["address"])
+        for kind, digest in who.items():
+            if kind in ("pair", "browser"):
+                rows.drop_failures(db, kind, digest)
+            else:
+                rows.take_failure_back(db, kind, digest)

@@ -1,11 +1,28 @@
-"""Long work as values, and what a draft may hold."""
+"""Failed sign-ins and long work as values, and what a draft may hold."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 import msgspec
 
 Typed = str | int | float | frozenset[str]
 """What somebody typed or chose, by the name of its field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Failed attempts to sign in: how many, and when the last one was, in seconds since 1970."""
+
+    failures: int
+    last_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """How an attempt to sign in is slowed down: refused for whole seconds, or else held back before it is checked."""
+
+    refused_s: int = 0
+    held_s: float = 0.0
 
 
 class WorkState(StrEnum):

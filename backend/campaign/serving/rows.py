@@ -4,40 +4,47 @@ from collections.abc import Mapping
 
 import msgspec
 
-from backend.campaign.serving.model import LongWork, OutcomeTable, Typed, WorkOutcome, WorkState
+from backend.campaign.serving.model import Failures, LongWork, OutcomeTable, Typed, WorkOutcome, WorkState
 from backend.ground.ids import AnnotatorId
 from backend.ground.saying import kept, recalled
 from backend.store.engine import Database
 
 
-def forget_attempts(db: Database, *, until: float) -> None:
-    """Those made until then count no more."""
-    db.conn.execute("DELETE FROM sign_in_attempt WHERE at <= ?", [until])
+def forget_failures(db: Database, *, until: float) -> None:
+    """Delete what failed for the last time until then."""
+    db.conn.execute("DELETE FROM sign_in_attempt WHERE last_at <= ?", [until])
 
 
-def attempts(db: Database, kind: str, who: str) -> list[float]:
-    """When they were, the oldest first."""
-    found = db.conn.execute("SELECT at FROM sign_in_attempt WHERE who = ? AND kind = ? ORDER BY at", [who, kind])
-    return [row["at"] for row in found]
+def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
+    """Return what failed, by what it is counted by; nothing for what never did."""
+    found = {}
+    for kind, digest in who.items():
+        row = db.conn.execute(
+            "SELECT failures, last_at FROM sign_in_attempt WHERE kind = ? AND who = ?", [kind, digest]
+        ).fetchone()
+        if row is not None:
+            found[kind] = Failures(row[0], row[1])
+    return found
 
 
-def add_attempt(db: Database, kind: str, who: str, *, at: float) -> None:
-    """One more."""
-    db.conn.execute("INSERT INTO sign_in_attempt (kind, who, at) VALUES (?, ?, ?)", [kind, who, at])
-
-
-def drop_attempts(db: Database, kind: str, who: str) -> None:
-    """None of them was a failure that counts on."""
-    db.conn.execute("DELETE FROM sign_in_attempt WHERE who = ? AND kind = ?", [who, kind])
-
-
-def drop_last_attempt(db: Database, kind: str, who: str) -> None:
-    """The last one was no failure; those before it count on."""
+def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
+    """Count one more."""
     db.conn.execute(
-        "DELETE FROM sign_in_attempt WHERE attempt_id = "
-        "(SELECT max(attempt_id) FROM sign_in_attempt WHERE who = ? AND kind = ?)",
-        [who, kind],
+        "INSERT INTO sign_in_attempt (kind, who, failures, last_at) VALUES (?, ?, 1, ?) ON CONFLICT (kind, who) "
+        "DO UPDATE SET failures = sign_in_attempt.failures + 1, last_at = excluded.last_at",
+        [kind, who, at],
     )
+
+
+def drop_failures(db: Database, kind: str, who: str) -> None:
+    """Delete all of them."""
+    db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ?", [kind, who])
+
+
+def take_failure_back(db: Database, kind: str, who: str) -> None:
+    """Count one less: that attempt was right."""
+    db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ? AND failures = 1", [kind, who])
+    db.conn.execute("UPDATE sign_in_attempt SET failures = failures - 1 WHERE kind = ? AND who = ?", [kind, who])
 
 
 def window_at_desk(db: Database, person: AnnotatorId) -> str | None:

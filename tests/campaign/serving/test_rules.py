@@ -6,32 +6,46 @@ from typing import Any
 import pytest
 
 from backend.campaign.serving import rules
-from backend.campaign.serving.model import LongWork, WorkState
+from backend.campaign.serving.model import Failures, LongWork, WorkState
 
 
 def test_attempts_are_counted_by_digests_of_name_and_address() -> None:
-    found = rules.counted_as(" Straße ", "10.0.0.1")
-    assert found == {
+    assert rules.counted_as(" Straße ", "10.0.0.1") == {
+        "pair": hashlib.sha256(b"pair:10.0.0.1:strasse").hexdigest(),
         "name": hashlib.sha256(b"name:strasse").hexdigest(),
         "address": hashlib.sha256(b"address:10.0.0.1").hexdigest(),
+    }
+    assert rules.counted_as("Ana", "10.0.0.1", "cookie") == {
+        "browser": hashlib.sha256(b"browser:cookie:ana").hexdigest()
     }
 
 
 @pytest.mark.parametrize(
-    ("name", "address", "wait"),
+    ("failed", "refused_s", "held_s"),
     [
-        (7, 39, 0),
-        (8, 39, 290),  # the first of the name was at 10
-        (7, 40, 280),  # the first of the address at 0
-        (8, 40, 290),
-        (9, 41, 290),
-        (0, 0, 0),
+        ({}, 0, 0.0),
+        ({"pair": (2, 20.0)}, 0, 0.0),
+        ({"pair": (3, 20.0)}, 1, 0.0),
+        ({"pair": (4, 20.0)}, 2, 0.0),
+        ({"pair": (4, 19.5)}, 2, 0.0),  # a part of a second is a whole one
+        ({"pair": (4, 18.0)}, 0, 0.0),
+        ({"pair": (6, 20.0)}, 8, 0.0),
+        ({"pair": (11, 20.0)}, 256, 0.0),
+        ({"pair": (12, 20.0)}, 300, 0.0),
+        ({"pair": (10**6, 20.0)}, 300, 0.0),
+        ({"pair": (10**6, 20.0 - 3_599)}, 0, 0.0),
+        ({"pair": (10**6, 500.0)}, 300, 0.0),  # a clock that was set back
+        ({"browser": (5, 20.0)}, 4, 0.0),
+        ({"name": (9, 20.0), "address": (29, 20.0)}, 0, 0.0),
+        ({"name": (10, 20.0)}, 0, 1.0),
+        ({"name": (13, 18.5)}, 0, 6.5),
+        ({"name": (10**6, 20.0), "address": (10**6, 20.0)}, 0, 10.0),
+        ({"address": (32, 19.0), "pair": (3, 20.0)}, 1, 3.0),
     ],
 )
-def test_who_tried_often_waits_until_the_first_attempt_counts_no_more(name: int, address: int, wait: int) -> None:
-    attempts = {"name": [10.0 + n for n in range(name)], "address": [0.0 + n for n in range(address)]}
-    assert rules.wait_s(attempts, now=20.0) == wait
-    assert rules.wait_s(attempts, now=20.5) == wait  # a part of a second is a whole one
+def test_how_an_attempt_is_slowed_down(failed: dict[str, tuple[int, float]], refused_s: int, held_s: float) -> None:
+    found = rules.delay({kind: Failures(*one) for kind, one in failed.items()}, now=20.0)
+    assert (found.refused_s, found.held_s) == (refused_s, held_s)
 
 
 def work(state: WorkState = WorkState.UNDER_WAY) -> LongWork:

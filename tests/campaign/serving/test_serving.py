@@ -7,14 +7,14 @@ import pytest
 
 from backend import api
 from backend.campaign.serving import rows
-from backend.campaign.serving.model import LongWork, OutcomeTable, WorkOutcome, WorkState
+from backend.campaign.serving.model import Delay, LongWork, OutcomeTable, WorkOutcome, WorkState
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.saying import Said, said
 from backend.store.connection import writing
 from postgres import ENGINES
 from support import NOW, Judging
 
-Begin = Callable[[str, str, float], int]
+Begin = Callable[..., Delay]
 
 
 @pytest.fixture(params=ENGINES)
@@ -35,44 +35,52 @@ class TestAttempts:
         """An attempt, at one front end and the other in turn."""
         turn = [*front_ends]
 
-        def begun(name: str, address: str, at: float) -> int:
+        def begun(name: str, address: str, at: float, browser: str | None = None) -> Delay:
             turn.reverse()
-            return api.begin_attempt(turn[0], name, address, now=NOW + at)
+            return api.begin_attempt(turn[0], name, address, browser, now=NOW + at)
 
         return begun
 
-    def test_eight_of_a_name_in_five_minutes_count_from_when_they_begin(self, begin: Begin) -> None:
-        assert [begin("Ana", f"10.0.0.{n}", float(n)) for n in range(8)] == [0] * 8
-        assert begin(" aNA ", "10.0.0.9", 10.0) == 290
-        assert begin("Ben", "10.0.0.9", 10.0) == 0
-        assert begin("Ana", "10.0.0.9", 299.5) == 1
-        assert begin("Ana", "10.0.0.9", 300.0) == 0  # the first one counts no more
-        assert begin("Ana", "10.0.0.9", 300.0) == 1
+    def test_failures_of_a_name_from_an_address_double_the_wait(self, begin: Begin) -> None:
+        assert [begin("Ana", "10.0.0.1", 0.0).refused_s for _ in range(4)] == [0, 0, 0, 1]
+        assert [begin(" aNA ", "10.0.0.1", at).refused_s for at in (0.5, 1.0, 1.5, 3.0, 3.0)] == [1, 0, 2, 0, 4]
+        assert begin("Ana", "10.0.0.2", 3.0).refused_s == 0, "nobody else is locked out"
+        assert begin("Ben", "10.0.0.1", 3.0).refused_s == 0
+        assert begin("Ana", "10.0.0.1", 3.0 + 3600).refused_s == 0, "forgotten after an hour"
 
-    def test_forty_of_an_address_whatever_the_names(self, begin: Begin) -> None:
-        assert [begin(f"guess {n}", "10.0.0.1", 0.0) for n in range(41)] == [0] * 40 + [300]
-        assert begin("guess 40", "10.0.0.2", 0.0) == 0  # the refused one was not counted for its name either
+    def test_a_flood_against_a_name_or_from_an_address_holds_others_back_for_seconds(self, begin: Begin) -> None:
+        for n in range(500):
+            begin("Ana", f"10.0.{n // 250}.{n % 250}", 0.0)
+            begin(f"guess {n}", "10.9.9.9", 0.0)
+        assert begin("Ana", "10.0.9.9", 0.0) == Delay(0, 10.0)
+        assert begin("Ben", "10.9.9.9", 0.0) == Delay(0, 10.0)
+        assert begin("Ana", "10.0.9.8", 0.0, browser="her cookie") == Delay(0, 0.0)
+        assert begin("Ben", "10.0.9.8", 0.0) == Delay(0, 0.0)
 
-    def test_a_success_forgets_the_failures_of_its_name_and_only_itself_of_its_address(
+    def test_a_known_browser_has_its_own_delay(self, begin: Begin) -> None:
+        assert [begin("Ana", "10.0.0.1", 0.0, browser="c").refused_s for _ in range(4)] == [0, 0, 0, 1]
+        assert begin("Ana", "10.0.0.1", 0.0).refused_s == 0
+
+    def test_a_success_forgets_ones_own_failures_and_changes_nothing_that_others_see(
         self, begin: Begin, front_ends: tuple[api.Project, api.Project]
     ) -> None:
-        for n in range(39):
-            begin(f"guess {n}", "10.0.0.1", 0.0)
-        for _ in range(2):
-            assert begin("Ana", "10.0.0.1", 1.0) == 0
-            api.attempt_succeeded(front_ends[0], "ana", "10.0.0.1")
-        assert begin("Ana", "10.0.0.1", 1.0) == 0
-        assert begin("Ana", "10.0.0.1", 1.0) == 299
+        for n in range(11):
+            begin("Ana", f"10.0.1.{n}", 0.0)
+        assert begin("Ana", "10.0.0.1", 0.0) == Delay(0, 2.0)
+        api.attempt_succeeded(front_ends[0], "ana", "10.0.0.1", None)
+        assert [begin("Ana", "10.0.0.1", 0.0).refused_s for _ in range(4)] == [0, 0, 0, 1]
+        api.attempt_succeeded(front_ends[0], "ana", "10.0.0.1", None)
+        assert begin("Ana", "10.0.0.2", 0.0) == Delay(0, 8.0), "13 of the name count on: only two succeeded"
 
     def test_nothing_that_was_typed_is_kept_and_nothing_at_all_for_longer_than_it_counts(
         self, begin: Begin, judging: Judging
     ) -> None:
         begin("my password", "10.0.0.1", 0.0)
         kept = judging.project.store.db.conn.execute("SELECT kind, who FROM sign_in_attempt").fetchall()
-        assert sorted(row["kind"] for row in kept) == ["address", "name"]
+        assert sorted(row["kind"] for row in kept) == ["address", "name", "pair"]
         assert not any("my" in row["who"] or "10." in row["who"] for row in kept)
-        begin("Ben", "10.0.0.2", 300.0)
-        assert judging.project.store.db.conn.execute("SELECT count(*) FROM sign_in_attempt").fetchone()[0] == 2
+        begin("Ben", "10.0.0.2", 3600.0)
+        assert judging.project.store.db.conn.execute("SELECT count(*) FROM sign_in_attempt").fetchone()[0] == 3
 
 
 class TestWindows:
