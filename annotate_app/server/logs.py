@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from backend.ground.logs import LogForm
+from backend.ground.text_files import visible
 
 _TAKEN_OUT = r"\1[taken out]"
 _SECRETS = (
@@ -70,7 +71,7 @@ class _Text(logging.Formatter):
     default_msec_format = "%s.%03d"
 
     def format(self, record: logging.LogRecord) -> str:
-        return without_secrets(super().format(record))
+        return visible(without_secrets(super().format(record)))
 
 
 class _Json(logging.Formatter):
@@ -86,7 +87,7 @@ class _Json(logging.Formatter):
         }
         if record.exc_info and record.exc_info[0] is not None:
             line["exception"] = without_secrets(self.formatException(record.exc_info))
-        return json.dumps(line, ensure_ascii=False)
+        return visible(json.dumps(line, ensure_ascii=False))
 
 
 def _uncaught(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:

@@ -47,7 +47,7 @@ from backend.cli import (
     upkeep,
     videos,
 )
-from backend.cli.output import fail
+from backend.cli.output import fail, visible_output
 from backend.ground.errors import ReelRankError
 
 app = typer.Typer(
@@ -104,10 +104,11 @@ def command() -> TyperGroup:
 
 def main() -> None:
     """Run the command; the outermost frame, where refusals become messages."""
-    try:
-        command()()
-    except ReelRankError as error:
-        fail(str(error))
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output (head, less) has left
-        sys.exit(1)
+    with visible_output():
+        try:
+            command()()
+        except ReelRankError as error:
+            fail(str(error))
+        except BrokenPipeError:
+            sys.stderr.close()  # the reader of our output (head, less) has left
+            sys.exit(1)

@@ -34,7 +34,7 @@ from backend.cli.conventions import (
     read_charts,
     read_option,
 )
-from backend.cli.output import fail, now, numbers, progress_bar, save, say
+from backend.cli.output import fail, machine_output, now, numbers, progress_bar, save
 from backend.cli.score_printing import print_scores
 from backend.cli.several_runs import (
     Caption,
@@ -230,7 +230,7 @@ def _write(summary: dict[str, Any], shown: "api.Shown", format_: Format, out: Pa
         return
     text = encoded if format_ is Format.JSON else api.SCORE_FORMATS[format_.value](summary, shown)
     if out is None or str(out) == "-":
-        say(text.removesuffix("\n"))
+        machine_output().write(text.removesuffix("\n") + "\n")
     else:
         save(out, text)
 

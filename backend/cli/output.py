@@ -2,11 +2,11 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TextIO, cast
 
 import msgspec
 import typer
@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from backend.ground.progress import Progress
 from backend.ground.saying import as_text
+from backend.ground.text_files import visible
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -83,6 +84,51 @@ def minute(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
+class _Visible:
+    """A text stream that writes control characters visibly, and is the stream itself in everything else."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text as a terminal may show it."""
+        return self.stream.write(visible(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write each of these texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextmanager
+def visible_output() -> Iterator[None]:
+    """Let no control character of a text reach the terminal, whoever prints it.
+
+    After an unexpected error it stays so, for the traceback.
+    """
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast(TextIO, _Visible(stream)) for stream in before)
+    try:
+        yield
+    except SystemExit:
+        sys.stdout, sys.stderr = before
+        raise
+    sys.stdout, sys.stderr = before
+
+
+def as_is(stream: TextIO) -> TextIO:
+    """Return the stream below `visible_output`, for what is made of visible texts already."""
+    return stream.stream if isinstance(stream, _Visible) else stream
+
+
+def machine_output() -> TextIO:
+    """Return standard output for tables that programs read: every text as it is, except on a terminal."""
+    return sys.stdout if sys.stdout.isatty() else as_is(sys.stdout)
+
+
 def say(text: str) -> None:
     """A sentence for the person, on standard output."""
     sys.stdout.write(text + "\n")
@@ -112,17 +158,17 @@ def progress_bar() -> Iterator[Progress]:
     from rich.console import Console
 
     with progress.Progress(
-        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeRemainingColumn(elapsed_when_finished=True),
-        console=Console(stderr=True, highlight=False, soft_wrap=True),
+        console=Console(file=as_is(sys.stderr), highlight=False, soft_wrap=True),
     ) as bars:
         tasks: dict[str, progress.TaskID] = {}
 
         def report(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = bars.add_task(what, total=total)
+                tasks[what] = bars.add_task(visible(what), total=total)
             bars.update(tasks[what], completed=done, total=total)
 
         yield report
@@ -136,11 +182,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequen
     grid = Table(box=None, pad_edge=False, header_style="bold")
     for n, column in enumerate(columns):
         flush = left[n] if left else n == 0
-        grid.add_column(column, justify="left" if flush else "right", overflow="fold")
+        grid.add_column(visible(column), justify="left" if flush else "right", overflow="fold")
     for row in rows:
-        grid.add_row(*(str(cell) for cell in row))
+        grid.add_row(*(visible(str(cell)) for cell in row))
     # No screen is no narrow screen: in a file or a pipe nothing is folded.
-    Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 2_000).print(grid)
+    width = None if sys.stdout.isatty() else 2_000
+    Console(file=as_is(sys.stdout), markup=False, highlight=False, soft_wrap=True, width=width).print(grid)
 
 
 def numbers(text: str, convert: Callable[[str], float], option: str) -> list[float]:

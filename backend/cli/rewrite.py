@@ -2,7 +2,6 @@
 
 import csv
 import shlex
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,19 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, numbers, progress_bar, say, seconds, table
+from backend.cli.output import (
+    Dir,
+    EncoderOption,
+    KindOption,
+    fail,
+    machine_output,
+    now,
+    numbers,
+    progress_bar,
+    say,
+    seconds,
+    table,
+)
 
 
 class RewriterName(StrEnum):
@@ -104,7 +115,7 @@ def rewrite(
     prices = None if price_in is None or price_out is None else (price_in, price_out)
     project = api.open_project(folder)
     if waiting:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer = csv.writer(machine_output(), lineterminator="\n")
         writer.writerows([("caption", "rewrite", "why it waits"), *api.waiting_rewrites(project)])
         return
     if summary:

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -263,3 +264,17 @@ def no_formula(cell: _Value) -> _Value | str:
     if isinstance(cell, str) and cell.startswith(_FORMULA) and number(cell) is None:
         return f"'{cell}"
     return cell
+
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    r"""Text for a terminal: control characters and bidi marks are written as `\uXXXX`; ends of lines and tabs stay.
+
+    JSON stays the same JSON.
+
+    >>> print(visible("a\x1b]0;title\x07b\u202e"))
+    a\u001b]0;title\u0007b\u202e
+    """
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

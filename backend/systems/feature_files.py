@@ -5,8 +5,10 @@ One array a video, named by the video, `(frames, dim)`. An HDF5 file says in its
 elsewhere say neither: then whoever reads one gives the rate.
 """
 
+import io
 import math
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +27,10 @@ _RATE, _ENCODER = "rate", "encoder"
 _INSTALL = 'pip install "reelrank[features]"'
 _BYTES = 8
 """Of a number as it may lie in the file, before it is a float32."""
+_STEP = 1 << 16
+"""Numbers that are unpacked and checked at a time."""
+_LARGEST_HEAD = 1 << 16
+"""Bytes of an npz file that say what an array is, and of a rate or a name of an encoder."""
 _SAME = 1e-6
 """Two rates nearer than this, relatively, are one that was rounded."""
 
@@ -43,10 +49,10 @@ class Features:
     def __init__(self, path: Path, arrays: Mapping[str, Any], rate: float, dim: int, encoder: str | None) -> None:
         self.path, self.rate, self.dim, self.encoder = path, rate, dim, encoder
         self.videos = tuple(sorted(arrays))
-        self._arrays, self._names = arrays, frozenset(arrays)  # to ask an npz file would unpack the array
+        self._arrays = arrays
 
     def __contains__(self, video: object) -> bool:
-        return video in self._names
+        return video in self._arrays
 
     def of(self, video: str) -> FloatArray:
         """The rows of a video, float32 `(frames, dim)`.
@@ -56,8 +62,9 @@ class Features:
         """
         require_videos(self, [video])
         try:
-            found: FloatArray = np.asarray(self._arrays[video], dtype=np.float32)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            found: FloatArray = np.empty(self._arrays[video].shape, dtype=np.float32)
+            self._arrays[video].read_direct(found)
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError.single(self.path, f"video {video}: is damaged ({error})") from None
         _require_numbers(self.path, video, found)
         return found
@@ -161,57 +168,86 @@ def _open_hdf5(path: Path) -> Iterator[Opened]:
 @contextmanager
 def _open_npz(path: Path) -> Iterator[Opened]:
     with _damage_told(path):
-        file = np.load(path, allow_pickle=False)
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise ValueError("it is no npz file")
+        file = zipfile.ZipFile(path)
     with file:
         with _damage_told(path):
-            about = {
-                name: file[name][()] for name in (_RATE, _ENCODER) if name in file.files and not _shape(file, name)
-            }
-        arrays = _Packed(file, [name for name in file.files if name not in about])
-        encoder = about.get(_ENCODER)
-        yield arrays, about.get(_RATE), None if encoder is None else str(encoder)
+            arrays = _Packed(file)
+            rate, encoder = arrays.take(_RATE), arrays.take(_ENCODER)
+        yield arrays, rate, None if encoder is None else str(encoder)
 
 
-class _Packed(Mapping[str, Any]):
-    """The arrays of an npz file, each unpacked when it is asked for."""
+class _Packed(Mapping[str, "_Member"]):
+    """The arrays of an npz file, each unpacked when it is read."""
 
-    def __init__(self, file: np.lib.npyio.NpzFile, names: list[str]) -> None:
-        self._file, self._names = file, names
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._members = {
+            name.removesuffix(".npy"): _Member(archive, name) for name in archive.namelist() if name.endswith(".npy")
+        }
 
-    def __getitem__(self, name: str) -> Any:
-        return self._file[name]
+    def __getitem__(self, name: str) -> "_Member":
+        return self._members[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._members)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._members)
 
-    def shape(self, name: str) -> tuple[int, ...]:
-        return _shape(self._file, name)
+    def take(self, name: str) -> object:
+        """Take an array without a dimension out of the others, and return its value; None if there is none."""
+        if name not in self._members or self._members[name].shape:
+            return None
+        return self._members.pop(name).value()
 
 
-def _shape(file: np.lib.npyio.NpzFile, name: str) -> tuple[int, ...]:
-    """From the head of an array alone: the rest would have to be unpacked."""
-    packed: Any = file.zip
-    with packed.open(f"{name}.npy") as stream:
-        version = np.lib.format.read_magic(stream)
+class _Member:
+    """One array of an npz file. Only its head is read, and checked, until the numbers are asked for."""
+
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        self._archive, self._name = archive, name
+        with archive.open(name) as stream:
+            head = io.BytesIO(stream.read(_LARGEST_HEAD))
+        version = np.lib.format.read_magic(head)
         reads = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape: tuple[int, ...] = reads(stream)[0]
-    return shape
+        self.shape, self._by_columns, self.dtype = reads(head)
+        self._begins = head.tell()
+        self.chunks = None
+
+    def value(self) -> object:
+        if self.dtype.hasobject or self.dtype.itemsize > _LARGEST_HEAD:
+            raise ValueError(f"{self._name} is no short text or number")
+        with self._archive.open(self._name) as stream:
+            return np.lib.format.read_array(stream, allow_pickle=False)[()]
+
+    def read_direct(self, into: FloatArray) -> None:
+        """Unpack the numbers step by step, as h5py's method of this name does."""
+        flat = (into.T if self._by_columns else into).flat
+        with self._archive.open(self._name) as stream:
+            stream.read(self._begins)
+            for start in range(0, into.size, _STEP):
+                count = min(_STEP, into.size - start)
+                part = stream.read(count * self.dtype.itemsize)
+                if len(part) < count * self.dtype.itemsize:
+                    raise ValueError("it is cut off")
+                flat[start : start + count] = np.frombuffer(part, self.dtype)
+            if stream.read(1):  # which also checks the sum of the member
+                raise ValueError("there is something after its numbers")
 
 
 def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
     """The length of all rows."""
     with _damage_told(path):
-        shapes = {name: arrays.shape(name) if isinstance(arrays, _Packed) else arrays[name].shape for name in arrays}
+        shapes = {name: arrays[name].shape for name in arrays}
     if not shapes:
         raise InputError.single(path, "holds no features of any video")
     dim: int | None = next((shapes[name][1] for name in sorted(shapes) if len(shapes[name]) == 2), None)
     for name, shape in shapes.items():
-        require_size(path, f"video {name}", math.prod(shape) * _BYTES)
+        dtype, chunk = arrays[name].dtype, arrays[name].chunks or ()
+        require_size(path, f"video {name}", max(math.prod(shape), math.prod(chunk)) * _BYTES)
+        if dtype.kind not in "fiu" or dtype.itemsize > _BYTES:
+            raise InputError.single(
+                path, f"video {name}: holds no numbers of up to {_BYTES} bytes, but {str(dtype)[:80]}"
+            )
     problems = [
         Problem(str(path), None, told) for name in sorted(shapes) if (told := _wrong_shape(name, shapes[name], dim))
     ]
@@ -242,9 +278,12 @@ def _wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | N
 
 
 def _require_numbers(path: Path, video: str, rows: npt.NDArray[np.floating]) -> None:
-    wrong = ~np.isfinite(rows).all(axis=1)
-    if wrong.any():
-        raise InputError.single(path, f"video {video}: row {int(wrong.argmax())} (from 0) holds NaN or infinity")
+    step = max(1, _STEP // rows.shape[1])
+    for start in range(0, len(rows), step):
+        wrong = ~np.isfinite(rows[start : start + step]).all(axis=1)
+        if wrong.any():
+            row = start + int(wrong.argmax())
+            raise InputError.single(path, f"video {video}: row {row} (from 0) holds NaN or infinity")
 
 
 def _rate(path: Path, told: object, given: float | None) -> float:
@@ -282,5 +321,5 @@ def _damage_told(path: Path) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise InputError.single(path, "cannot be read: there is no such file") from None
-    except (OSError, ValueError, KeyError, RuntimeError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError.single(path, f"cannot be read as a file of features: {error}") from None

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -70,6 +71,80 @@ def test_features_that_say_an_enormous_shape(tmp_path: Path) -> None:
             open_features(tmp_path / name, 1.0),
         ):
             pass
+
+
+def npz(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return path
+
+
+def npy(descr: object, shape: tuple[int, ...], data: bytes = b"", *, fortran: bool = False) -> bytes:
+    head = io.BytesIO()
+    np.lib.format.write_array_header_2_0(head, {"descr": descr, "fortran_order": fortran, "shape": shape})
+    return head.getvalue() + data
+
+
+ROWS = np.ones((2, 3), dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("v", "rate"),
+    [
+        pytest.param(npy("<U1000000", (8, 2), bytes(64_000_000)), b"", id="long texts"),
+        pytest.param(npy("|S4000000", (8, 2), bytes(64_000_000)), b"", id="long bytes"),
+        pytest.param(npy([("a", "<f8", (500_000,))], (8, 2), bytes(64_000_000)), b"", id="fields of arrays"),
+        pytest.param(npy("|O", (8, 2), bytes(64_000_000)), b"", id="objects"),
+        pytest.param(b"\x93NUMPY\x02\x00" + (64_000_000).to_bytes(4, "little") + b" " * 64_000_000, b"", id="a head"),
+        pytest.param(npy("<f8", (200_000, 4), bytes(6_400_000 - 8)), b"", id="fewer than it says"),
+        pytest.param(npy("<f4", (2, 3), ROWS.tobytes() + bytes(64_000_000)), b"", id="more than it says"),
+        pytest.param(npy("<f4", (2, 3), ROWS.tobytes()), npy("<U16000000", (), bytes(64_000_000)), id="a long rate"),
+    ],
+)
+def test_features_of_other_kinds_are_refused_before_they_are_unpacked(tmp_path: Path, v: bytes, rate: bytes) -> None:
+    path = npz(tmp_path / "a.npz", v=v, **({"rate": rate} if rate else {}))
+    assert path.stat().st_size < 200_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"a\.npz: "), open_features(path, 1.0) as features:
+            features.of("v")
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("kind", ["a.npz", "columns.npz", "a.h5"])
+def test_reading_features_takes_half_of_what_their_limit_says(tmp_path: Path, kind: str) -> None:
+    """The limit counts 8 bytes a number: float32 takes half of that, and there is no second copy."""
+    rows = np.linspace(0, 1, 4_000_000).reshape(8_000, 500)
+    path = tmp_path / kind
+    if kind.endswith("npz"):
+        np.savez_compressed(path, v=np.asfortranarray(rows) if kind.startswith("columns") else rows)
+    else:
+        with h5py.File(path, "w") as file:
+            file.create_dataset("v", data=rows, compression="gzip", chunks=(100, 500))
+    with open_features(path, 1.0) as features:
+        tracemalloc.start()
+        try:
+            found = features.of("v")
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert np.array_equal(found, rows.astype(np.float32))
+    assert peak < 0.75 * rows.nbytes
+
+
+def test_an_hdf5_file_of_texts_or_of_one_enormous_chunk_is_refused(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "texts.h5", "w") as file:
+        file.create_dataset("v", shape=(2, 2), dtype="S1000000", compression="gzip")
+    with h5py.File(tmp_path / "chunk.h5", "w") as file:
+        file.create_dataset(
+            "v", shape=(2, 2), maxshape=(None, None), chunks=(20_000, 20_000), dtype="f8", compression="gzip"
+        )
+    for name, why in (("texts.h5", "holds no numbers"), ("chunk.h5", "unpacks to more than 2 GiB")):
+        with pytest.raises(InputError, match=f"video v: {why}"), open_features(tmp_path / name, 1.0) as features:
+            features.of("v")
 
 
 def test_features_that_lie_in_other_files_are_not_read(tmp_path: Path) -> None:
