@@ -41,7 +41,7 @@ class Limits:
 
 
 LIMITS = {
-    Role.ANNOTATOR: Limits(pages=8, burst=24, runs_per_s=2, message_bytes=64 * 1024, kept_sessions=4),
+    Role.ANNOTATOR: Limits(pages=8, burst=16, runs_per_s=2, message_bytes=64 * 1024, kept_sessions=4),
     Role.LEAD: Limits(pages=24, burst=120, runs_per_s=20, message_bytes=2 * 1024 * 1024, kept_sessions=12),
 }
 LARGEST_MESSAGE_BYTES = max(limits.message_bytes for limits in LIMITS.values())
@@ -113,7 +113,7 @@ class ScriptTurns:
     Used in the threads of the script runs. A turn inside another one of the same thread is part of it.
     """
 
-    def __init__(self, at_once: int = SCRIPTS_AT_ONCE, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._free = at_once
         self._clock = clock
         self._lock = threading.Lock()
