@@ -41,7 +41,7 @@ class Limits:
 
 
 LIMITS = {
-    Role.ANNOTATOR: Limits(pages=8, burst=16, runs_per_s=2, message_bytes=64 * 1024, kept_sessions=4),
+    Role.ANNOTATOR: Limits(pages=8, burst=24, runs_per_s=2, message_bytes=64 * 1024, kept_sessions=4),
     Role.LEAD: Limits(pages=24, burst=120, runs_per_s=20, message_bytes=2 * 1024 * 1024, kept_sessions=12),
 }
 LARGEST_MESSAGE_BYTES = max(limits.message_bytes for limits in LIMITS.values())

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -156,7 +157,8 @@ def test_a_message_is_refused_before_all_of_it_is_read(one: str) -> None:
             additional_headers={"Cookie": cookies, "Origin": one},
             subprotocols=["streamlit"],  # type: ignore[list-item]
         ) as page:
-            page.send(bytes(size))
+            with suppress(ConnectionClosed):  # the server may close before it has read all of it
+                page.send(bytes(size))
             with pytest.raises(ConnectionClosed) as closed:
                 page.recv()
         assert closed.value.rcvd is not None
