@@ -39,8 +39,8 @@ for name in api.__all__:  # at the start, not while the first person waits for a
     getattr(api, name)
 MORE.append(long_work.in_menu)
 _SWITCH_S = 0.001
-"""A thread that needs Python waits so long for one that computes; with the usual 5 ms a request beside a script run takes
-many times as long."""
+"""For so long a thread waits for Python while another one computes. A request needs Python many times: with the usual
+5 ms it takes far longer beside a script run."""
 clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
 videos: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)  # its process starts when the first video is described
 

@@ -18,7 +18,7 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.session.addresses import SIGN_IN_PATH
 from annotate_app.session.cookies import SESSION_COOKIE
-from annotate_app.session.websocket_limits import ScriptTurns
+from annotate_app.session.websocket_limits import SCRIPTS_AT_ONCE, ScriptTurns
 from backend import api
 from backend.campaign.nouns import Person, Role
 from backend.ground.errors import NotAllowed, ProjectError
@@ -26,7 +26,7 @@ from backend.ground.errors import NotAllowed, ProjectError
 PROJECT_VARIABLE = "REELRANK_PROJECT"
 
 ROLES = {Role.ANNOTATOR: marked("annotator"), Role.LEAD: marked("lead")}
-_turns = ScriptTurns()
+_turns = ScriptTurns(SCRIPTS_AT_ONCE)
 _FOR = {
     Role.ANNOTATOR: marked("This page is for annotators. You are signed in as {name} ({role})."),
     Role.LEAD: marked("This page is for leads. You are signed in as {name} ({role})."),

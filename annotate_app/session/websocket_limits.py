@@ -113,7 +113,7 @@ class ScriptTurns:
     Used in the threads of the script runs. A turn inside another one of the same thread is part of it.
     """
 
-    def __init__(self, at_once: int = SCRIPTS_AT_ONCE, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._free = at_once
         self._clock = clock
         self._lock = threading.Lock()

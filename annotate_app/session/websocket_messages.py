@@ -1,6 +1,6 @@
 """What may pass a websocket: messages that our pages send, and answers that tell nothing of the server's machine."""
 
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -10,7 +10,6 @@ _OF_ALL = frozenset({"rerun_script", "stop_script", "app_heartbeat"})
 # What else Streamlit would do for anybody who asks: empty everybody's caches, read the server's git, write files beside
 # the app for programs that write code.
 _SENT_BY = {Role.ANNOTATOR: _OF_ALL, Role.LEAD: _OF_ALL | {"file_urls_request", "backend_operation_request"}}
-_OPERATIONS = frozenset({"deferred_file", "dataframe_chunk"})
 _NAMELESS = "-"
 
 
@@ -34,7 +33,7 @@ def kind_of(data: bytes, role: Role) -> str:
         return ""
     if kind == "backend_operation_request":
         operation = message.backend_operation_request
-        if not any(operation.HasField(name) for name in _OPERATIONS):
+        if not (operation.HasField("deferred_file") or operation.HasField("dataframe_chunk")):
             return ""
     return str(kind)
 
@@ -52,12 +51,11 @@ def without_machine(data: bytes) -> bytes:
         for section in (new.initialize.environment_info, new.initialize.user_info):
             for field in section.DESCRIPTOR.fields:
                 if field.type == field.TYPE_STRING:
-                    # Never empty: the page takes an empty field for a missing one.
                     setattr(section, field.name, _NAMELESS)
-        return message.SerializeToString()
+        return bytes(message.SerializeToString())
     if kind == "session_event" and message.session_event.HasField("script_compilation_exception"):
         error = message.session_event.script_compilation_exception
         error.ClearField("stack_trace")
         error.ClearField("message")
-        return message.SerializeToString()
+        return bytes(message.SerializeToString())
     return data

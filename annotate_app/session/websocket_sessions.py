@@ -1,9 +1,9 @@
 """Tie each of Streamlit's page sessions to the sign-in that opened it.
 
-A page that loses its connection comes back with the id of its session and goes on where it was. The id is no secret on a
-shared computer, and the session holds what the page showed. So Streamlit is told who opens a session and who comes back
-to it, and gives anybody else a new one. It also keeps the sessions of closed pages for two minutes: no more than a few
-of one user.
+A page that loses its connection comes back with the id of its session and goes on where it was. The id is no secret on
+a shared computer, and the session holds what the page showed. So Streamlit is told who opens a session and who comes
+back to it, and gives anybody else a new one. It also keeps the sessions of closed pages for two minutes: no more than a
+few of one user.
 """
 
 from collections import defaultdict, deque
@@ -43,7 +43,7 @@ def bind_sessions(runtime: Runtime) -> None:
         opening.session_id = session_id
         return session_id
 
-    runtime.connect_session = connect_as_owner  # type: ignore[method-assign]
+    runtime.connect_session = connect_as_owner  # type: ignore[method-assign, assignment]
 
 
 def owner(person: Person, token: str) -> str:

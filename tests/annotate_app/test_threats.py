@@ -23,8 +23,8 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.metrics_util import Installation
 from streamlit.runtime.media_file_storage import MediaFileKind
+from streamlit.runtime.metrics_util import Installation
 from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_kwargs
 
 from annotate_app.session import auth, downloads, policy, websocket_limits, websocket_sessions
@@ -399,7 +399,7 @@ def test_nothing_that_is_sent_tells_where_the_server_is_or_what_it_runs_on(whole
         ends = 0
         while ends < 2:
             sent.append(page.receive_bytes())
-            ends += ForwardMsg.FromString(sent[-1]).script_finished == _TO_THE_END and b"" != sent[-1]
+            ends += ForwardMsg.FromString(sent[-1]).HasField("script_finished")
     for path in ("/_stcore/health", "/_stcore/host-config", "/", "/no-such-page", "/clips/x.mp4", "/healthz"):
         answer = whole.call(getattr(whole, who), "GET", path)
         sent.append(answer.content + str(answer.headers.raw).encode())

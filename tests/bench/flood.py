@@ -18,8 +18,8 @@ import msgspec
 class Person:
     """Asks the desk's route over one connection that is kept."""
 
-    def __init__(self, port: int, token: str) -> None:
-        self._http = HTTPConnection("127.0.0.1", port, timeout=120)
+    def __init__(self, port: int, token: str, timeout_s: float = 120) -> None:
+        self._http = HTTPConnection("127.0.0.1", port, timeout=timeout_s)
         self._headers = {"Cookie": f"reelrank_session={token}", "X-ReelRank": "1", "Content-Type": "application/json"}
 
     def exchange(self, body: bytes) -> tuple[int, bytes]:

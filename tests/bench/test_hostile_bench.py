@@ -1,10 +1,12 @@
-"""Somebody floods the desk's route with grades that cannot count: what a key press of somebody else takes meanwhile.
+"""Somebody floods the server, by grades that cannot count or by websocket: what a key press of somebody else takes.
 
 One server as people start it; the flood and the bystander ask over HTTP. Never fails on a time.
 """
 
+import re
 import shutil
 import statistics
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +23,7 @@ from backend.store.connection import writing
 from bench import campaign
 from bench.flood import Person, at_work, flood
 from bench.tables import sized, table
+from bench.websocket_flood import Shape, websocket_flood
 from browser.app_server import AppServer
 from support import have_read
 
@@ -107,3 +110,57 @@ def test_a_key_press_beside_a_flood(
 def test_table() -> None:
     head = f"{AT_ONCE} requests at once, all the time|a key press before|a key press meanwhile|answers to the flood"
     table("A flood of grades that cannot count: median / p95 / longest", ROWS, ["starlette", "uvicorn"], head)
+
+
+WITHOUT_LIMITS = (sys.executable, str(Path(__file__).with_name("unlimited.py")))
+GIVES_UP_S = 20.0
+WEBSOCKET_ROWS: list[list[str]] = []
+SHAPES = {
+    "1 person, 10 pages, 5 runs a second each": Shape(10, runs_per_s=5),
+    "1 person, 20 pages, 10 runs a second each": Shape(20, runs_per_s=10),
+    "1 person, 60 pages, as fast as they can": Shape(60),
+    "1 person, 20 pages that open and close": Shape(20, reconnects=True),
+    "1 person, 15 pages, 23 MB of widget state": Shape(15, state_bytes=23_000_000),
+    f"{AT_ONCE} people, 90 pages, as fast as they can": Shape(90, people=AT_ONCE),
+}
+
+
+def memory_mb(server: AppServer) -> dict[str, float]:
+    """What the server's own process has (VmRSS) and had at most (VmHWM)."""
+    assert server.process is not None
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
+    return {name: int(kb) / 1024 for name, kb in re.findall(r"(VmRSS|VmHWM):\s+(\d+) kB", status)}
+
+
+@pytest.mark.parametrize("what", SHAPES)
+def test_a_key_press_beside_a_websocket_flood(made: tuple[Path, list[str]], tmp_path: Path, what: str) -> None:
+    row = [what]
+    for program in (WITHOUT_LIMITS, None):
+        folder = Path(shutil.copytree(made[0], tmp_path / f"{program is None}"))
+        more = {} if program is None else {"program": program}
+        server = AppServer(folder, tmp_path / "log", **more)
+        server.start()
+        try:
+            bystander, *others = made[1]
+            me = Person(server.port, bystander, timeout_s=GIVES_UP_S)
+            with websocket_flood(server.port, [bystander], Shape(1, runs_per_s=2)):
+                at_work(me, 2.0)  # what the first page loads is there now
+            quiet, _ = at_work(me, LASTS_S / 2)
+            before = memory_mb(server)["VmRSS"]
+            with websocket_flood(server.port, others, SHAPES[what]) as outcome:
+                try:
+                    beside = spread(at_work(me, LASTS_S)[0])
+                except TimeoutError:
+                    beside = f"none within {GIVES_UP_S:.0f} s"
+                grown = memory_mb(server)["VmHWM"] - before
+        finally:
+            server.stop()
+        did = ", ".join(f"{count} {name}" for name, count in sorted(outcome.items()))
+        row += [spread(quiet), beside, f"{max(0.0, grown):.0f} MB", did]
+    WEBSOCKET_ROWS.append(row)
+
+
+def test_websocket_table() -> None:
+    columns = ("a key press before", "meanwhile", "memory", "what the flood did")
+    head = "|".join(["flood", *columns, *(f"{column}, limited" for column in columns)])
+    table("A flood by websocket: median / p95 / longest", WEBSOCKET_ROWS, ["streamlit", "uvicorn", "websockets"], head)

@@ -10,10 +10,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from app_server import AppServer
@@ -148,6 +150,24 @@ def test_a_body_with_two_lengths_ends_the_connection(one: str) -> None:
         everything = answers.read()  # to the end, because the server closes the connection
     assert everything.startswith(b"HTTP/1.1 400 ")
     assert everything.count(b"HTTP/1.1 ") == 1, "the second request is not answered"
+
+
+def test_a_message_is_refused_before_all_of_it_is_read(one: str) -> None:
+    ana = Visitor()
+    assert ana.sign_in(one, "Ana") == 303
+    cookies = "; ".join(f"{name}={value}" for name, value in ana.client.cookies.items())
+    for size in (64 * 1024 + 1, 3 * 1024 * 1024):
+        with connect(
+            f"{one.replace('http', 'ws')}/_stcore/stream",
+            additional_headers={"Cookie": cookies, "Origin": one},
+            subprotocols=["streamlit"],  # type: ignore[list-item]
+        ) as page:
+            with suppress(ConnectionClosed):  # the server may close before it has read all of it
+                page.send(bytes(size))
+            with pytest.raises(ConnectionClosed) as closed:
+                page.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1009
 
 
 @pytest.fixture
