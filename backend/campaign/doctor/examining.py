@@ -19,6 +19,8 @@ from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Verdict
+from backend.campaign.people import rows as people
+from backend.campaign.people import rules as name_rules
 from backend.campaign.project.folder import Project
 from backend.campaign.release import keeping
 from backend.ground import arriving
@@ -246,6 +248,12 @@ CHECKS = (
         "Tables, indexes, triggers or views are not as this version makes them: another program has changed the "
         f"database. {RESTORE}",
         lambda project, db, now: project.store.schema_differences(),
+    ),
+    Check(
+        "names",
+        "People are called what nobody can read, or look like somebody else. They may go on signing in with the very "
+        "same name; `reelrank move` to PostgreSQL refuses names that look alike.",
+        lambda project, db, now: name_rules.troubles(people.names(db)),
     ),
     Check(
         "nul",

@@ -29,6 +29,7 @@ from backend.campaign.moments import rows as proposed
 from backend.campaign.moments.model import Origin
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
 from backend.campaign.people import accounts, gate
+from backend.campaign.people.rules import readable
 from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project import scale_file
@@ -314,7 +315,9 @@ def _decide(project: Project, release: _Release, now: float) -> int:
     if not decided:
         return 0
     store = project.store
-    person = accounts.add(store, OPERATOR, f"lead of {release.manifest.name or release.name}", Role.LEAD, now=now)
+    person = accounts.add(
+        store, OPERATOR, readable(f"lead of {release.manifest.name or release.name}"), Role.LEAD, now=now
+    )
     lead = gate.lead_of(store, person)
     reason = f"decided by a lead before the release {release.manifest.name or release.name}"
     with writing(store) as db:
