@@ -5,8 +5,8 @@ from pathlib import Path
 from backend.campaign.candidates.rows import agenda, lists
 from backend.campaign.doctor import examining as stage
 from backend.campaign.doctor.examining import DoctorReport
+from backend.campaign.people import names as people_rules
 from backend.campaign.people import rows as people
-from backend.campaign.people import rules as people_rules
 from backend.campaign.project import database_place, settings_file
 from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts

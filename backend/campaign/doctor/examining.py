@@ -19,8 +19,8 @@ from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Verdict
+from backend.campaign.people import names as name_rules
 from backend.campaign.people import rows as people
-from backend.campaign.people import rules as name_rules
 from backend.campaign.project.folder import Project
 from backend.campaign.release import keeping
 from backend.ground import arriving

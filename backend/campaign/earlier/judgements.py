@@ -32,7 +32,7 @@ from backend.campaign.judging.rows import rulings
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.campaign.people import rows as people
-from backend.campaign.people.rules import person_name
+from backend.campaign.people.names import person_name
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, ProjectError

@@ -29,7 +29,7 @@ from backend.campaign.moments import rows as proposed
 from backend.campaign.moments.model import Origin
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
 from backend.campaign.people import accounts, gate
-from backend.campaign.people.rules import readable
+from backend.campaign.people.names import readable
 from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project import scale_file
