@@ -5,12 +5,12 @@ from pathlib import Path
 from backend.campaign.candidates.rows import agenda, lists
 from backend.campaign.doctor import examining as stage
 from backend.campaign.doctor.examining import DoctorReport
-from backend.campaign.people import names as people_rules
 from backend.campaign.people import rows as people
 from backend.campaign.project import database_place, settings_file
 from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
+from backend.ground import person_names as people_rules
 from backend.ground.errors import ProjectError
 from backend.store import connection, dumping, upkeep
 from backend.store.connection import Database

@@ -19,11 +19,11 @@ from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Verdict
-from backend.campaign.people import names as name_rules
 from backend.campaign.people import rows as people
 from backend.campaign.project.folder import Project
 from backend.campaign.release import keeping
 from backend.ground import arriving
+from backend.ground import person_names as name_rules
 from backend.media.content import size_of
 from backend.media.jobs import FINISHED, PREDICTED, SAFE_AGE_S, clip_job, gif, storyboard, thumbnail, with_context
 from backend.store.connection import Database, reading, writing

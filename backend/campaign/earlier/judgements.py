@@ -32,11 +32,11 @@ from backend.campaign.judging.rows import rulings
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.campaign.people import rows as people
-from backend.campaign.people.names import person_name
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import AnnotatorId, PairId
+from backend.ground.person_names import person_name
 from backend.ground.progress import Progress
 from backend.ground.reading import bytes_of
 from backend.ground.text_files import whole

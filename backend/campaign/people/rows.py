@@ -3,8 +3,8 @@
 import sqlite3
 
 from backend.campaign.nouns import Person, Role
-from backend.campaign.people import names as rules
 from backend.campaign.people.model import Pause, PersonReview
+from backend.ground import person_names as rules
 from backend.ground.days import midnight
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId

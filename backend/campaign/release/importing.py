@@ -29,7 +29,6 @@ from backend.campaign.moments import rows as proposed
 from backend.campaign.moments.model import Origin
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
 from backend.campaign.people import accounts, gate
-from backend.campaign.people.names import readable
 from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project import scale_file
@@ -48,6 +47,7 @@ from backend.campaign.review.rows import reviews
 from backend.ground import release_entries
 from backend.ground.errors import InputError
 from backend.ground.ids import MomentId, PairId, QueryId
+from backend.ground.person_names import readable
 from backend.ground.progress import Progress
 from backend.ground.release_entries import GradedMoment, Moment, Queries
 from backend.ground.text_files import read_csv

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from backend.campaign.serving.model import LongWork, Typed, WorkState
+from backend.ground.person_names import name_key
 
 ATTEMPTS_COUNT_S = 300.0
 """For how long an attempt to sign in counts."""
@@ -20,14 +21,14 @@ MOST_CHARACTERS = 20_000
 
 
 def counted_as(name: str, address: str) -> dict[str, str]:
-    """What an attempt is counted by: whose name was typed, whatever its case, and where it came from, as digests.
+    """What an attempt is counted by: whose name was typed, however it is spelled, and where it came from, as digests.
 
     >>> [len(who) for who in counted_as("Ana", "10.0.0.1").values()]
     [64, 64]
     >>> counted_as(" Ana ", "10.0.0.1") == counted_as("ANA", "10.0.0.1")
     True
     """
-    told = {"name": name.strip().casefold(), "address": address}
+    told = {"name": name_key(name), "address": address}
     return {kind: hashlib.sha256(f"{kind}:{text}".encode()).hexdigest() for kind, text in told.items()}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.people import names as rules
+from backend.ground import person_names as rules
 from backend.ground.errors import ProjectError, SignInRefused
 from postgres import ENGINES
 from support import NOW, Judging

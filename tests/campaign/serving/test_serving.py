@@ -43,7 +43,8 @@ class TestAttempts:
 
     def test_eight_of_a_name_in_five_minutes_count_from_when_they_begin(self, begin: Begin) -> None:
         assert [begin("Ana", f"10.0.0.{n}", float(n)) for n in range(8)] == [0] * 8
-        assert begin(" aNA ", "10.0.0.9", 10.0) == 290
+        for spelled in (" aNA ", "A\u200bna", "\uff21na", "An\ufe0fa"):  # all of them sign Ana in
+            assert begin(spelled, "10.0.0.9", 10.0) == 290
         assert begin("Ben", "10.0.0.9", 10.0) == 0
         assert begin("Ana", "10.0.0.9", 299.5) == 1
         assert begin("Ana", "10.0.0.9", 300.0) == 0  # the first one counts no more

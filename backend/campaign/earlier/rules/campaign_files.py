@@ -20,9 +20,9 @@ from backend.campaign.earlier.model import EarlierCampaign, EarlierGrade, Earlie
 from backend.campaign.earlier.rules.raw_annotation import COLUMNS, RE_OPENED, grades_of
 from backend.campaign.judging.rules import MOST_GRADES
 from backend.campaign.nouns import Split
-from backend.campaign.people.names import name_key
 from backend.campaign.quality.rules.summary import repeats
 from backend.ground.errors import InputError, Problem
+from backend.ground.person_names import name_key
 from backend.ground.text_files import CsvTable, instant, not_blank, number, read_csv, stripped, whole
 from backend.ground.undecodable import UNDECODABLE
 
