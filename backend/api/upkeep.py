@@ -5,11 +5,13 @@ from pathlib import Path
 from backend.campaign.candidates.rows import agenda, lists
 from backend.campaign.doctor import examining as stage
 from backend.campaign.doctor.examining import DoctorReport
+from backend.campaign.people import rows as people
 from backend.campaign.project import database_place, settings_file
 from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.campaign.project.places import require_inside
+from backend.ground import person_names as people_rules
 from backend.ground.errors import ProjectError
 from backend.store import connection, dumping, secret, upkeep
 from backend.store.connection import Database
@@ -86,7 +88,10 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     database_place.require_address("the address", target)
     database_place.require_elsewhere(folder, target)
     database_place.require_database(folder)
-    connection.open_store(path).close()  # refuses what is no project, or not of this schema
+    store = connection.open_store(path)  # refuses what is no project, or not of this schema
+    names = people.names(store.db)
+    store.close()
+    people_rules.require_told_apart(names)
     settings_file.read_settings(folder)
     with connection.driver():
         from backend.store import moving

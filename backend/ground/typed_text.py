@@ -2,7 +2,6 @@
 
 import re
 
-
 # In JSON the backslash before it must be no escaped backslash.
 _NUL_IN_JSON = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 

@@ -248,6 +248,12 @@ def test_a_wrong_password_is_said_in_words(client: TestClient) -> None:
     assert 'value="&lt;b&gt;&quot;Ana"' in answer.text, "the name typed stays, harmless"
 
 
+def test_a_name_with_nul_is_an_unknown_name(client: TestClient) -> None:
+    answer = sign_in(client, "Ana\0", fake_api.PASSWORD)
+    assert answer.status_code == 401
+    assert '<p class="error" role="alert">Name or password is wrong.</p>' in answer.text
+
+
 def test_a_full_disk_at_sign_in_is_said_on_the_page(client: TestClient, project: fake_api.Project) -> None:
     project.unavailable = "The disk is <full>: make room."
     answer = sign_in(client, "Ana", fake_api.PASSWORD)

@@ -19,10 +19,12 @@ from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Verdict
+from backend.campaign.people import rows as people
 from backend.campaign.project.folder import Project
 from backend.campaign.project.places import entries
 from backend.campaign.release import keeping
 from backend.ground import arriving
+from backend.ground import person_names as name_rules
 from backend.ground.links import leads_out
 from backend.ground.private import close_to_others, open_to_others, private_umask
 from backend.media.content import size_of
@@ -270,6 +272,12 @@ CHECKS = (
         "Tables, indexes, triggers or views are not as this version makes them: another program has changed the "
         f"database. {RESTORE}",
         lambda project, db, now: project.store.schema_differences(),
+    ),
+    Check(
+        "names",
+        "People are called what nobody can read, or look like somebody else. They may go on signing in with the very "
+        "same name; `reelrank move` to PostgreSQL refuses names that look alike.",
+        lambda project, db, now: name_rules.troubles(people.names(db)),
     ),
     Check(
         "nul",

@@ -36,6 +36,7 @@ from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import AnnotatorId, PairId
+from backend.ground.person_names import person_name
 from backend.ground.progress import Progress
 from backend.ground.reading import bytes_of
 from backend.ground.text_files import whole
@@ -167,9 +168,14 @@ class _Import:
             if grade.pair_id in judged:
                 yield Problem(file, grade.row, f"pair {grade.pair_id} has judgements in the project already")
         for worker in self.campaign.workers:
+            row = next((grade.row for grade in self.campaign.grades if grade.worker == worker), None)
+            try:
+                person_name(_name(worker))
+            except ProjectError as refusal:
+                yield Problem(file, row, f"worker {worker!a}: {refusal}")
+                continue
             found = people.by_name(self.db, _name(worker))
             if found and found[0].role is not Role.ANNOTATOR:
-                row = next((grade.row for grade in self.campaign.grades if grade.worker == worker), None)
                 yield Problem(file, row, f"{found[0].name} is a {found[0].role} here, and leads do not grade")
         yield from earlier_pairs.clashes(self.db, self.campaign, self.known)
 

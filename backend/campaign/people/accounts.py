@@ -17,7 +17,6 @@ from backend.campaign.people import rows as people
 from backend.ground.errors import ProjectError, SignInRefused
 from backend.ground.ids import AnnotatorId
 from backend.ground.saying import said
-from backend.ground.typed_text import is_storable
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -40,7 +39,7 @@ def add(store: Store, by: Lead | Operator, name: str, role: Role, *, now: float,
         ProjectError: the name is empty or taken.
     """
     with writing(store) as db:
-        person = people.add(db, name.strip(), role, by=by.annotator_id, at=now, simulated=simulated)
+        person = people.add(db, name, role, by=by.annotator_id, at=now, simulated=simulated)
         events.record(
             db,
             EventKind.PERSON_ADDED,
@@ -215,7 +214,7 @@ def sign_in(store: Store, name: str, password: str, *, now: float) -> str:
         SignInRefused: wrong name or password, no password set yet, or suspended.
     """
     nobodys = _nobodys_hash()  # made at the first sign-in of a server, whoever signs in
-    found = people.by_name(store.db, name.strip()) if is_storable(name) else None
+    found = people.by_name(store.db, name.strip())
     person, hashed = found if found else (None, None)
     try:
         _hasher().verify(hashed or nobodys, password)

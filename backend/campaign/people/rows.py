@@ -4,6 +4,7 @@ import sqlite3
 
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people.model import Pause, PersonReview
+from backend.ground import person_names as rules
 from backend.ground.days import midnight
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
@@ -14,9 +15,14 @@ from backend.store.engine import Database, added
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
     """A new person, who cannot sign in before setting a password.
 
+    Only one transaction writes at a time: nobody else takes a name that looks like this one meanwhile.
+
     Raises:
-        ProjectError: the name is empty or taken (names differ by more than case).
+        ProjectError: nobody may be called so (see `rules.person_name`), or somebody's name looks like it.
     """
+    name = rules.person_name(name)
+    if there := _alike(db, name):
+        raise ProjectError(said("there is already somebody named {name}: choose another name", name=there[0]))
     try:
         number = added(
             db,
@@ -25,15 +31,28 @@ def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: floa
             [name, role.value, int(simulated), at, by],
         )
     except sqlite3.IntegrityError as error:
-        if not name.strip():
-            raise ProjectError(said("a name cannot be empty: choose another name")) from error
         raise ProjectError(said("there is already somebody named {name}: choose another name", name=name)) from error
     return Person(AnnotatorId(number), name, role)
 
 
+def names(db: Database) -> list[str]:
+    """Everybody's name."""
+    return [row[0] for row in db.conn.execute("SELECT name FROM annotator ORDER BY annotator_id")]
+
+
+def _alike(db: Database, name: str) -> list[str]:
+    """The names of people that are this one, or look like it."""
+    return [there for there in names(db) if rules.name_key(there) == rules.name_key(name)]
+
+
 def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
-    """A person and the hash of their password (None: not set yet)."""
-    row = db.conn.execute("SELECT * FROM annotator WHERE name = ?", [name]).fetchone()
+    """A person and the hash of their password (None: not set yet).
+
+    Case and unseen characters do not count, unless an earlier release took names that differ by nothing else.
+    """
+    same = _alike(db, name)
+    meant = name if name in same else same[0] if len(same) == 1 else None
+    row = db.conn.execute("SELECT * FROM annotator WHERE name = ?", [meant]).fetchone()
     return (_person(row), row["password_hash"]) if row else None
 
 

@@ -47,6 +47,7 @@ from backend.campaign.review.rows import reviews
 from backend.ground import release_entries
 from backend.ground.errors import InputError
 from backend.ground.ids import MomentId, PairId, QueryId
+from backend.ground.person_names import readable
 from backend.ground.progress import Progress
 from backend.ground.release_entries import GradedMoment, Moment, Queries
 from backend.ground.text_files import read_csv
@@ -314,7 +315,9 @@ def _decide(project: Project, release: _Release, now: float) -> int:
     if not decided:
         return 0
     store = project.store
-    person = accounts.add(store, OPERATOR, f"lead of {release.manifest.name or release.name}", Role.LEAD, now=now)
+    person = accounts.add(
+        store, OPERATOR, readable(f"lead of {release.manifest.name or release.name}"), Role.LEAD, now=now
+    )
     lead = gate.lead_of(store, person)
     reason = f"decided by a lead before the release {release.manifest.name or release.name}"
     with writing(store) as db:

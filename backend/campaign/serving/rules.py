@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from backend.campaign.serving.model import Delay, Failures, LongWork, Typed, WorkState
+from backend.ground.person_names import name_key
 
 FORGOTTEN_S = 3600.0
 """Failures count until no attempt was made for so long."""
@@ -24,7 +25,7 @@ def counted_as(name: str, address: str, browser: str | None = None) -> dict[str,
     """Return what an attempt to sign in is counted by, as digests.
 
     Args:
-        name: the name that was typed; its case does not matter.
+        name: the name that was typed, however it is spelled.
         address: where it came from.
         browser: the cookie of a browser on which this person signed in before. Its attempts count by themselves, so
             that nobody else's delay it.
@@ -34,7 +35,7 @@ def counted_as(name: str, address: str, browser: str | None = None) -> dict[str,
     >>> counted_as(" Ana ", "10.0.0.1") == counted_as("ANA", "10.0.0.1")
     True
     """
-    name = name.strip().casefold()
+    name = name_key(name)
     by = {"browser": f"{browser}:{name}"}
     if browser is None:
         by = {"pair": f"{address}:{name}", "name": name, "address": address}

@@ -386,6 +386,7 @@ AN_EXAM = """
   INSERT INTO exam_item (item_id, exam_id, pair_id, right_grade) VALUES (91, 90, 1, {right})
 """
 FURTHER = [
+    (f"UPDATE annotator SET name = '{'x' * 81}' WHERE annotator_id = 2", "names"),
     (
         "UPDATE batch SET number = 2 WHERE batch_id = 1; "
         "INSERT INTO declined_batch (query_id, number, declined_at, reason) "

@@ -69,7 +69,7 @@ def test_further_columns_are_read_and_blank_ones_are_unknown() -> None:
         ("pair_id,worker,relevance\n01,2,3\n", "row 2: pair_id is '01', not a whole number from 0 on"),
         ("pair_id,worker,relevance\n-1,2,3\n", "row 2: pair_id is '-1', not a whole number from 0 on"),
         (f"pair_id,worker,relevance\n{2**53 + 1},2,3\n", f"row 2: pair_id is '{2**53 + 1}', not a whole number"),
-        ("pair_id,worker,relevance\n1,ann,3\n1,Ann,3\n", "row 3: worker 'Ann' differs from 'ann' by case only"),
+        ("pair_id,worker,relevance\n1,ann,3\n1,Ann,3\n", "row 3: worker 'Ann' looks like 'ann'"),
         ("pair_id,worker,relevance,round\n1,2,3,4\n", "row 2: round is '4', not 1, 2 or 3"),
         ("pair_id,worker,relevance,round\n1,2,3,3\n", "row 2: round is 3, but this is grade 1 of pair 1"),
         ("pair_id,worker,relevance,round\n1,2,3,2\n", "row 2: round is 2, but this is grade 1 of pair 1"),
@@ -193,8 +193,11 @@ def test_grades_of_people_are_told_from_simulated_ones() -> None:
     assert found.problems == ()
 
 
-def test_names_that_more_than_case_tells_apart_are_two_people() -> None:
-    assert problems("pair_id,worker,relevance\n1,weiß,3\n1,WEISS,3\n") == []
+def test_names_that_look_alike_are_one_worker_written_in_two_ways() -> None:
+    assert problems("pair_id,worker,relevance\n1,weiß,3\n1,WEISS,3\n") == [
+        "raw.csv, row 3: worker 'WEISS' looks like 'weiß': write them alike, or rename one"
+    ]
+    assert problems("pair_id,worker,relevance\n1,weiß,3\n1,weis,3\n") == []
 
 
 def test_queries_and_videos_each_have_numbers_splits_and_durations_of_their_own() -> None:
@@ -273,9 +276,9 @@ def test_raw_annotations_may_be_a_header_alone_where_somebody_says_so() -> None:
 def test_names_that_only_case_tells_apart_are_told_at_their_first_rows() -> None:
     rows = ["1,Ann,3", "1,bob,3", "2,ann,1", "2,ANN,2", "3,ann,3", "3,BOB,3"]
     assert problems("pair_id,worker,relevance\n" + "\n".join(rows) + "\n") == [
-        "raw.csv, row 4: worker 'ann' differs from 'Ann' by case only: write them alike, or rename one",
-        "raw.csv, row 5: worker 'ANN' differs from 'Ann' by case only: write them alike, or rename one",
-        "raw.csv, row 7: worker 'BOB' differs from 'bob' by case only: write them alike, or rename one",
+        "raw.csv, row 4: worker 'ann' looks like 'Ann': write them alike, or rename one",
+        "raw.csv, row 5: worker 'ANN' looks like 'Ann': write them alike, or rename one",
+        "raw.csv, row 7: worker 'BOB' looks like 'bob': write them alike, or rename one",
     ]
 
 

@@ -43,7 +43,8 @@ class TestAttempts:
 
     def test_failures_of_a_name_from_an_address_double_the_wait(self, begin: Begin) -> None:
         assert [begin("Ana", "10.0.0.1", 0.0).refused_s for _ in range(4)] == [0, 0, 0, 1]
-        assert [begin(" aNA ", "10.0.0.1", at).refused_s for at in (0.5, 1.0, 1.5, 3.0, 3.0)] == [1, 0, 2, 0, 4]
+        spelled = zip((" aNA ", "A\u200bna", "\uff21na", "An\ufe0fa", "Ana"), (0.5, 1.0, 1.5, 3.0, 3.0), strict=True)
+        assert [begin(name, "10.0.0.1", at).refused_s for name, at in spelled] == [1, 0, 2, 0, 4]
         assert begin("Ana", "10.0.0.2", 3.0).refused_s == 0, "nobody else is locked out"
         assert begin("Ben", "10.0.0.1", 3.0).refused_s == 0
         assert begin("Ana", "10.0.0.1", 3.0 + 3600).refused_s == 0, "forgotten after an hour"

@@ -22,6 +22,7 @@ from backend.campaign.judging.rules import MOST_GRADES
 from backend.campaign.nouns import Split
 from backend.campaign.quality.rules.summary import repeats
 from backend.ground.errors import InputError, Problem
+from backend.ground.person_names import name_key
 from backend.ground.text_files import CsvTable, instant, not_blank, number, read_csv, stripped, whole
 from backend.ground.undecodable import UNDECODABLE
 
@@ -154,14 +155,14 @@ class _Reading:
         self.problems += [Problem(self.file, row, message) for row, message in found]
 
     def _alike(self, workers: Sequence[str], at_first: dict[str, int]) -> None:
-        """Refuse workers that only case tells apart: names of people do not differ by case alone."""
+        """Refuse workers whose names would look alike."""
         same: defaultdict[str, list[str]] = defaultdict(list)
         for worker in workers:
-            same[worker.lower()].append(worker)
+            same[name_key(worker)].append(worker)
         self._refuse(
             (
                 at_first[worker],
-                f"worker {worker!r} differs from {first!r} by case only: write them alike, or rename one",
+                f"worker {worker!r} looks like {first!r}: write them alike, or rename one",
             )
             for first, *others in same.values()
             for worker in others
