@@ -20,7 +20,7 @@ _HOST = "__Host-"
 
 def is_secure(scope: Scope) -> bool:
     """Return whether a request or websocket came by TLS, to this server or to a proxy that it trusts."""
-    return scope["scheme"] in ("https", "wss")
+    return scope.get("scheme") in ("https", "wss")
 
 
 def name_sent(scope: Scope, name: str) -> str:

@@ -392,14 +392,19 @@ def test_all_fragments_and_dialogs_are_made_in_one_place() -> None:
 def test_nothing_that_is_sent_tells_where_the_server_is_or_what_it_runs_on(whole: Whole, who: str) -> None:
     sent = []
     with whole.page(getattr(whole, who)) as page:
-        page.send_bytes(back(rerun_script=ClientState()))
-        page.send_bytes(back(load_git_info=True))
-        page.send_bytes(back(rerun_script=ClientState(page_name="my-work", widget_states={"widgets": [{"id": "x"}]})))
-        page.send_bytes(back(app_heartbeat=True))
-        ends = 0
-        while ends < 2:
+        for ask in (
+            back(load_git_info=True),
+            back(rerun_script=ClientState()),
+            back(rerun_script=ClientState(page_name="my-work")),
+        ):
+            page.send_bytes(ask)
+            page.send_bytes(back(app_heartbeat=True))
+            while not ForwardMsg.FromString(sent[-1] if sent else b"").HasField("heartbeat_ack"):
+                sent.append(page.receive_bytes())
+            sent.append(b"")
+        page.send_bytes(back(rerun_script=ClientState(page_name="my-work")))
+        while not ForwardMsg.FromString(sent[-1]).HasField("script_finished"):
             sent.append(page.receive_bytes())
-            ends += ForwardMsg.FromString(sent[-1]).HasField("script_finished")
     for path in ("/_stcore/health", "/_stcore/host-config", "/", "/no-such-page", "/clips/x.mp4", "/healthz"):
         answer = whole.call(getattr(whole, who), "GET", path)
         sent.append(answer.content + str(answer.headers.raw).encode())
