@@ -233,7 +233,8 @@ def released_standing(
     rows = db.conn.execute(
         "SELECT pair_id, annotator_id, grade, (seat_no + 1) / 2, "
         "strftime('%Y-%m-%dT%H:%M:%SZ', graded_at, 'unixepoch'), active_ms, elapsed_ms, contexts, "
-        f"simulated FROM standing WHERE pair_id NOT IN {PROBE_PAIRS} ORDER BY pair_id, seat_no"
+        f"simulated FROM standing JOIN pair p USING (pair_id) WHERE pair_id NOT IN {PROBE_PAIRS} "
+        "ORDER BY p.query_id IS NULL, p.query_id, p.rank, pair_id, seat_no"
     )
     for r in rows:
         yield PairId(r[0]), AnnotatorId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], r[8]

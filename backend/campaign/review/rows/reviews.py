@@ -194,8 +194,8 @@ def any_settled(db: Database, split: Split) -> bool:
 
 
 def all_pairs(db: Database) -> list[PairReview]:
-    """Every pair handed out in a batch, by pair id."""
-    return _pair_reviews(db, f"{_RELEASED} ORDER BY p.pair_id", {})
+    """Every pair handed out in a batch, by query and rank: numbers of pairs are in random order."""
+    return _pair_reviews(db, f"{_RELEASED} ORDER BY p.query_id, p.rank, p.pair_id", {})
 
 
 def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[Any]) -> list[PairReview]:
