@@ -8,7 +8,7 @@ from typing import TypeVar
 import anyio
 import anyio.to_thread
 
-from annotate_app.language import tr
+from annotate_app.language import trn
 from annotate_app.session.bodies import TooMuch
 
 MOST_CHECKS = 2
@@ -72,4 +72,4 @@ class FairChecks:
 
 def too_many(wait_s: int) -> str:
     """What somebody is told who has to wait."""
-    return tr("Too many attempts. Try again in {n} seconds.", n=wait_s)
+    return trn("Too many attempts. Try again in {n} second.", "Too many attempts. Try again in {n} seconds.", wait_s)

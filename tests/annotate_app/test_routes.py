@@ -305,7 +305,7 @@ def test_wrong_passwords_slow_attempts_down_and_say_for_how_long(client: TestCli
         assert sign_in(client, "Ana", "wrong").status_code == 401
     answer = sign_in(client, "ana ", fake_api.PASSWORD)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
-    assert "Too many attempts. Try again in 1 seconds." in answer.text
+    assert "Too many attempts. Try again in 1 second." in answer.text
     assert sign_in(client, "Lea", fake_api.PASSWORD).status_code == 303, "others are not held up"
 
 

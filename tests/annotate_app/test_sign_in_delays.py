@@ -62,7 +62,7 @@ def test_a_guesser_waits_longer_each_time_and_a_success_ends_it(server: Server) 
         if wait:
             refused = sign_in(browser, "Ana", PASSWORD)
             assert (refused.status_code, refused.headers["retry-after"]) == (429, str(wait))
-            assert f"Try again in {wait} seconds" in refused.text
+            assert f"Try again in {wait} second" in refused.text
         server.clock[0] += wait
         assert sign_in(browser, "Ana", "wrong").status_code == 401
     server.clock[0] += 8
