@@ -185,7 +185,7 @@ def test_the_cookie_is_secure_on_https(client: TestClient) -> None:
     assert cookie.startswith("__Host-reelrank_session=token-of-Ana;")
     assert {"Secure", "HttpOnly", "Path=/"} <= {*cookie.split("; ")}
     assert "domain" not in cookie.lower(), "a browser takes the prefix only from a cookie of one host"
-    assert {*client.cookies} == {"__Host-reelrank_session", "__Host-reelrank_csrf"}
+    assert {*client.cookies} == {f"__Host-reelrank_{name}" for name in ("session", "csrf", "browser")}
     assert client.get("/").text == "streamlit"
     assert client.post("/session/sign-out", data={"csrf": csrf(client, "/session/account")}).status_code == 303
     assert "__Host-reelrank_session" not in client.cookies
