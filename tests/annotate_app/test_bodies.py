@@ -485,7 +485,8 @@ def test_no_time_that_a_browser_counts_makes_sums_overflow(ana: TestClient, judg
     answer = ana.post("/desk/exchange", json={"grades": [grade | {"elapsed_ms": largest}]}, headers=OURS)
     assert answer.json()["receipts"][0]["status"] == "saved"
     row = judging.project.store.db.conn.execute("SELECT active_ms, elapsed_ms, contexts FROM judgement").fetchone()
-    assert tuple(row) == (2**31 - 1,) * 3
+    assert row[2] == 2**31 - 1
+    assert 0 <= row[0] <= row[1] < 60_000, "times are those that passed on the server"
 
 
 def test_only_what_changes_something_is_told_late(ana: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -519,6 +519,7 @@ def test_pages_and_routes_decide_nothing_by_a_role() -> None:
         if isinstance(node, ast.Compare) and "Role." in ast.unparse(node)
     }
     assert found == {
+        ("annotate_app/session/auth.py", "person.role is not Role.ANNOTATOR"),  # whose scripts wait for their turn
         ("annotate_app/session/notice.py", "person.role is Role.ANNOTATOR"),
         ("annotate_app/screens/people.py", "person.role is Role.ANNOTATOR"),
         ("annotate_app/screens/people.py", "person.role is Role.LEAD"),

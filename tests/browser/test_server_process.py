@@ -4,6 +4,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import signal
 import sqlite3
 import threading
@@ -32,7 +33,7 @@ WRONG, CHOSEN = "wrong horse battery", "chosen horse battery"
 def project(demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[api.Project]:
     """The demo, without the clips that other copies of it have."""
     project = api.open_project(demo(tmp_path_factory.mktemp("process") / "project"))
-    project.clips.folder.unlink()
+    shutil.rmtree(project.clips.folder)
     yield project
     project.store.close()
 

@@ -228,7 +228,7 @@ def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_pa
 def test_people_are_invited_once_and_suspended_at_once(judging: Judging) -> None:
     project = judging.project
     token = api.add_person(project, api.OPERATOR, "Zoe", Role.ANNOTATOR, now=NOW)
-    with pytest.raises(ProjectError, match="somebody named zoe"):
+    with pytest.raises(ProjectError, match="somebody named Zoe"):
         api.add_person(project, api.OPERATOR, "zoe", Role.LEAD, now=NOW)
     with pytest.raises(ProjectError, match="at least 8"):
         api.accept_invitation(project, token, "short", now=NOW)

@@ -74,7 +74,8 @@ def test_every_row_index_and_trigger_is_still_there(old: Path, cut_off: bool) ->
     before, with_them = contents(old), set(rows(old, things))
     assert all(before.values())
     migrate(old, cut_off=cut_off)
-    assert contents(old) == before
+    after = contents(old)
+    assert {table: [row[: len(before[table][0])] for row in found] for table, found in after.items()} == before
     assert set(rows(old, things)) == with_them
     assert rows(old, "PRAGMA foreign_key_check") == []
     assert rows(old, "SELECT grade FROM standing WHERE pair_id = 1 ORDER BY seat_no") == [(0,), (3,)]

@@ -68,11 +68,11 @@ def work_time(
         me: the person.
         active_ms: claimed active time.
         elapsed_ms: claimed time on screen; None where nobody measured it.
-        since: when they got the work, in seconds since 1970. Without it, or if they get it only now (a grade for a
-            seat that was given back meanwhile), the time since their previous event counts.
+        since: when they got the work, in seconds since 1970. Without it (a seat claimed before that was stored), the
+            time since their previous event counts.
         now: seconds since 1970.
     """
-    if since is None or since >= now:
+    if since is None:
         since = credited.last_event(db, me) or now
     since = max(since, now - DAY_MS / 1000)
     return bounded(

@@ -15,7 +15,9 @@ from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.earlier.rules.raw_annotation import read_raw
 from backend.ground.errors import InputError
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(str.strip)
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20).filter(
+    str.strip
+)
 SECONDS = st.floats(0, 1e6, allow_subnormal=False)
 
 

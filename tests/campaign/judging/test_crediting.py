@@ -101,13 +101,10 @@ def test_a_correction_is_work_as_well_and_shares_the_time(judging: Judging) -> N
     assert [active for active, _ in credited(judging)] == [6_000, 2_000, 4_000, 8_000]
 
 
-def test_a_grade_for_a_seat_that_was_given_back_counts_from_the_event_before(judging: Judging) -> None:
+def test_a_seat_that_was_claimed_before_the_upgrade_counts_from_the_event_before(judging: Judging) -> None:
     person = judging.annotators[0]
     first, second, *_ = api.desk(judging.project, person, now=NOW).items
     api.record_grades(judging.project, person, [GradeEvent(first.pair, 2, "k1", 5_000)], now=NOW + 10)
-    judging.project.store.db.conn.execute(
-        "UPDATE seat SET annotator_id = NULL, claim_no = NULL, lease_until = NULL, shown_at = NULL, claimed_at = NULL "
-        "WHERE lease_until IS NOT NULL"
-    )
+    judging.project.store.db.conn.execute("UPDATE seat SET claimed_at = NULL WHERE lease_until IS NOT NULL")
     api.record_grades(judging.project, person, [GradeEvent(second.pair, 2, "k2", HUGE_MS)], now=NOW + 30)
     assert [active for active, _ in credited(judging)] == [5_000, 20_000]
