@@ -71,7 +71,7 @@ def rows(project: api.Project) -> dict[str, list[dict[str, object]]]:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What would run in a process of its own is done before the page goes on; and it is always the same instant, without chance."""
+    """Do what would run in a process of its own before the page goes on; stop the clock, and leave nothing to chance."""
 
     def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
         future: Future[None] = Future()

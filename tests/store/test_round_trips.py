@@ -19,8 +19,8 @@ from backend.store.values import Raw
 from support import NOW, Judging
 
 MOST, MOST_UNDER_LOCK = 47, 35
-"""So often one exchange waits for an answer of the server; and so often of these while nobody else can write. One of them
-asks how much time was credited to this person before: it has to see what their other requests wrote."""
+"""So often one exchange waits for an answer of the server; and so often of these while nobody else can write. One of
+them asks how much time was credited to this person before: it has to see what their other requests wrote."""
 KNOWN, EXCHANGES = 4, 12
 """After so many a connection knows the statements, each of which it is told in a turn of its own; all of one query."""
 
