@@ -71,7 +71,7 @@ def rows(project: api.Project) -> dict[str, list[dict[str, object]]]:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do what would run in a process of its own before the page goes on; stop the clock, and leave nothing to chance."""
+    """Do what would run in a process of its own before the page goes on, at one instant, without chance."""
 
     def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
         future: Future[None] = Future()
