@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 import uvicorn
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -29,6 +30,7 @@ from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_
 
 from annotate_app.session import auth, downloads, policy, websocket_limits, websocket_sessions
 from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
+from annotate_app.session.routes import Sessions
 from backend import api
 from backend.campaign.nouns import Role
 from backend.campaign.serving.model import Delay
@@ -75,6 +77,9 @@ def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> It
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REELRANK_PROJECT", str(folder))
         patch.setattr("time.time", lambda: NOW)
+        # A default value is bound when its module is first imported, perhaps by another test, with the real clock: a
+        # sign-in by that clock ends all sessions that are over by then, those of this fixture with them.
+        patch.setattr(Sessions.__init__, "__defaults__", (lambda: NOW, anyio.sleep))
         # These tests ask as fast as they can; those of the limits are elsewhere.
         patch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, websocket_limits.LIMITS[Role.LEAD]))
         patch.setattr("backend.ground.processes.end_all", lambda: None)  # this process goes on after the app
@@ -390,21 +395,12 @@ def test_all_fragments_and_dialogs_are_made_in_one_place() -> None:
 
 @pytest.mark.parametrize("who", ["annotator", "lead"])
 def test_nothing_that_is_sent_tells_where_the_server_is_or_what_it_runs_on(whole: Whole, who: str) -> None:
-    sent = []
     with whole.page(getattr(whole, who)) as page:
-        for ask in (
-            back(load_git_info=True),
-            back(rerun_script=ClientState()),
-            back(rerun_script=ClientState(page_name="my-work")),
-        ):
-            page.send_bytes(ask)
-            page.send_bytes(back(app_heartbeat=True))
-            while not ForwardMsg.FromString(sent[-1] if sent else b"").HasField("heartbeat_ack"):
-                sent.append(page.receive_bytes())
-            sent.append(b"")
-        page.send_bytes(back(rerun_script=ClientState(page_name="my-work")))
-        while not ForwardMsg.FromString(sent[-1]).HasField("script_finished"):
-            sent.append(page.receive_bytes())
+        page.send_bytes(back(load_git_info=True))
+        page.send_bytes(back(app_heartbeat=True))
+        # A run that begins drops answers that were not sent yet, so each is waited for before the next is asked for.
+        messages = [*answers_until(page, "heartbeat_ack"), *drawn(page), *drawn(page, "my-work")]
+    sent = [message.SerializeToString() for message in messages]
     for path in ("/_stcore/health", "/_stcore/host-config", "/", "/no-such-page", "/clips/x.mp4", "/healthz"):
         answer = whole.call(getattr(whole, who), "GET", path)
         sent.append(answer.content + str(answer.headers.raw).encode())
