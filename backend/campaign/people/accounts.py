@@ -233,7 +233,10 @@ def person_for(store: Store, token: str, *, now: float) -> Person | None:
 
 def knows_browser(store: Store, name: str, browser: str, *, now: float) -> bool:
     """Whether the person of this name signed in with the browser that has this cookie, and ended no sessions since."""
-    return people.knows_browser(store.db, name.strip(), _digest(browser), since=now - BROWSER_S)
+    found = people.by_name(store.db, name.strip())
+    if found is None:
+        return False
+    return people.knows_browser(store.db, found[0].annotator_id, _digest(browser), since=now - BROWSER_S)
 
 
 def remember_browser(store: Store, session: str, browser: str, *, now: float) -> str:
@@ -245,7 +248,7 @@ def remember_browser(store: Store, session: str, browser: str, *, now: float) ->
     if person is None:
         return browser
     with writing(store) as db:
-        known = people.knows_browser(db, person.name, _digest(browser), since=now - BROWSER_S)
+        known = people.knows_browser(db, person.annotator_id, _digest(browser), since=now - BROWSER_S)
         cookie = browser if known else secrets.token_urlsafe(32)
         if not known:
             people.rename_browser(db, _digest(browser), _digest(cookie))  # others may use the same computer

@@ -153,12 +153,11 @@ def end_session(db: Database, token_hash: str) -> None:
     db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
 
 
-def knows_browser(db: Database, name: str, browser_hash: str, *, since: float) -> bool:
-    """Whether the person of this name signed in with this browser since then."""
+def knows_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, since: float) -> bool:
+    """Return whether a person signed in with this browser since then."""
     row = db.conn.execute(
-        "SELECT 1 FROM known_browser k JOIN annotator a USING (annotator_id) "
-        "WHERE k.browser_hash = ? AND k.known_at > ? AND a.name = ?",
-        [browser_hash, since, name],
+        "SELECT 1 FROM known_browser WHERE browser_hash = ? AND known_at > ? AND annotator_id = ?",
+        [browser_hash, since, annotator_id],
     ).fetchone()
     return row is not None
 
