@@ -43,11 +43,9 @@ def measured(servers: list[AppServer]) -> tuple[list[dict[str, Any]], float, flo
     return seen, cpu, load
 
 
-def test_fifty_people(
-    serve: Callable[[Path], AppServer], cluster: Cluster, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_fifty_people(serve: Callable[[Path], AppServer], cluster: Cluster, tmp_path: Path) -> None:
     project = campaign_of(tmp_path / "file", crowd_names(PEOPLE))
-    cut_all(project, tmp_path_factory.getbasetemp())
+    cut_all(project)
     project.store.close()
     moved = Path(shutil.copytree(project.folder, tmp_path / "moved"))
     address = cluster.address(cluster.new())
