@@ -78,7 +78,7 @@ def _plain(header: bytes, scope: Scope) -> bytes:
     kept = []
     for pair in header.decode("latin-1").split(";"):
         name, equals, value = pair.partition("=")
-        # Stripped as Starlette does, or an odd space would bring a cookie past this.
+        # Starlette strips the name too: without this, a name with an odd space would pass the check.
         plain = name.strip().removeprefix(_HOST)
         if equals and plain.startswith(_OURS):
             if name.strip() != name_sent(scope, plain):

@@ -105,7 +105,7 @@ class _Visible:
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Let no control character of a text reach the terminal, whoever prints it.
+    """Escape control characters in everything that is printed to the terminal.
 
     After an unexpected error it stays so, for the traceback.
     """

@@ -135,7 +135,7 @@ def attack(
 
 
 def test_no_header_or_address_names_a_moment(attack: Attack) -> None:
-    """Every digest that the source code and the public corpus allow is looked for in the traffic."""
+    """Compute every digest that the code and the public corpus allow, and search the traffic for them."""
     moments = attack.sql("SELECT sha256, start_s, end_s, duration_s FROM moment JOIN video USING (video_id)")
     spans = {
         span

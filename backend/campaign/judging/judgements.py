@@ -140,7 +140,7 @@ def _why_no_seat(db: Database, me: AnnotatorId, pair: PairRow) -> str:
 
 
 def _beyond(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, now: float) -> str | None:
-    """Why a first grade at this seat is outside what a lead assigned to its holder; None if it is not.
+    """Return why this seat's first grade exceeds its holder's quota or assignment; None if it does not.
 
     Gold is handed out whatever the assignment, and counts in the quota.
     """

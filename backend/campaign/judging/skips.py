@@ -61,7 +61,7 @@ def refusal(db: Database, me: AnnotatorId, *, now: float) -> str | None:
 
 
 def take(db: Database, person: Annotator, pair: PairRow, event: SkipEvent, *, now: float) -> None:
-    """Keep a skip and free the seat. A report blocks the moment once `REPORTS_TO_BLOCK` people made one of it."""
+    """Store a skip and free the seat. `REPORTS_TO_BLOCK` people who report a moment's clip block the moment."""
     me = person.annotator_id
     reason = event.reason.strip()[:LONGEST_REASON] or "no reason given"
     skips.add(db, pair.pair_id, me, event.kind, reason, event.key, at=now)

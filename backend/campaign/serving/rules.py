@@ -12,7 +12,7 @@ from backend.ground.person_names import name_key
 FORGOTTEN_S = 3600.0
 """Failures count until no attempt was made for so long."""
 FREE_FAILURES = {"pair": 3, "browser": 3, "name": 10, "address": 30}
-"""Failures after which the next attempt is still not delayed, by what they are counted by."""
+"""How many failures delay nothing, for each counter."""
 MOST_DELAY_S = {"pair": 300, "browser": 300, "name": 10, "address": 10}
 UNHEARD_S = 60.0
 """Longer than this nothing that lives is silent: a process says every five seconds that it is there, and one whose

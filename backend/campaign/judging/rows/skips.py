@@ -30,7 +30,7 @@ def recent(db: Database, me: AnnotatorId, *, since: float, now: float) -> int:
 
 
 def reporters(db: Database, moment_id: MomentId) -> int:
-    """How many people say of a moment that its clip is broken, at whichever of its pairs."""
+    """Count the people who reported a moment's clip as broken, at any of its pairs."""
     row = db.conn.execute(
         "SELECT count(DISTINCT k.annotator_id) FROM skip k JOIN pair p USING (pair_id) "
         "WHERE p.moment_id = ? AND k.kind = 'broken_clip' AND k.lifted_at IS NULL",
