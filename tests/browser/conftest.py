@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, V
 from app_server import AppServer, Nursery, sign_in_unseen
 from backend import api
 from commands import reelrank
-from contexts import Contexts
+from contexts import Contexts, new_context
 from support import is_free
 
 PASSWORD = api.demo_people()[2]
@@ -62,8 +62,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     contexts = []
 
     def opened(**options: Any) -> Page:
-        contexts.append(browser.new_context(**({"viewport": VIEWPORT} | options)))
-        contexts[-1].set_default_timeout(30_000)
+        contexts.append(new_context(browser, **({"viewport": VIEWPORT} | options)))
         return contexts[-1].new_page()
 
     yield opened
