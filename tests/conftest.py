@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 # The many programs that tests start would each compile ours anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# A shell starts what runs in its background deaf to Ctrl-C, which the programs that tests start would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # "Saved means saved, also when the power fails" is nothing that a test can see: where memory serves as a disk with
 # room, thousands of small projects need not wait for the real one.
 MEMORY = Path("/dev/shm")
