@@ -86,7 +86,7 @@ def open_describing(
         ),
     ] = None,
 ) -> None:
-    """Let annotators describe videos; by default everybody and all.
+    """Open describing: for all annotators and videos by default.
 
     This replaces the earlier choice. Annotators get a page for it in their menu. What they write waits for review
     on the lead's page Descriptions.

@@ -147,7 +147,7 @@ def noise(
         Noise, typer.Option("--noise", help="exp_length: as in AxIoU; gaussian_ends: moves the two ends only.")
     ] = Noise.EXP_LENGTH,
     sigma: Annotated[
-        str, typer.Option("--sigma", metavar="S,S", help="Standard deviation of a boundary, in seconds.")
+        str, typer.Option("--sigma", metavar="S,S", help="Standard deviation of a drawn boundary, in seconds.")
     ] = "1",
     sets: Annotated[int, typer.Option("--sets", help="Number of noisy test sets.", min=1)] = 100,
     seed: Seed = 0,
