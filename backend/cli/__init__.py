@@ -1,18 +1,18 @@
-"""The command line: one command a stage. Parses, calls `backend.api`, prints.
+"""The command line: each command parses its options, calls `backend.api` and prints the result.
 
-Exit codes: 0 fine, 1 refused, or something wrong was found or left out, with a message, 2 wrong usage.
-Progress goes to standard error and only to a terminal; results go to standard output.
+Exit codes: 0 success; 1 refused, or something wrong was found or left out, with a message; 2 wrong usage.
+Results go to standard output. Progress goes to standard error, and only to a terminal.
 """
 
 import sys
 from functools import cache
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
 from backend.cli import (
-    activity,
     agreement,
     batches,
     candidates,
@@ -23,10 +23,8 @@ from backend.cli import (
     earlier,
     evaluate,
     exam,
-    flags,
     gold,
     guideline,
-    hours,
     learning,
     matching,
     measures,
@@ -41,17 +39,59 @@ from backend.cli import (
     scoring,
     service,
     stats,
+    status,
     systems,
     trial,
     tutorial,
     upkeep,
     videos,
 )
+from backend.cli.groups import CommandGroup
 from backend.cli.output import fail, visible_output
 from backend.ground.errors import ReelRankError
 
+SECTIONS = {
+    "Start": ("demo", "init", "serve", "status"),
+    "Build": ("import", "moments", "describe", "probe", "stats", "cast", "rewrite", "queries", "candidates"),
+    "Run a campaign": (
+        *("users", "guideline", "tutorial", "trial", "exam", "gold", "clips", "batches", "agreement", "consensus"),
+        "import-judgements",
+    ),
+    "Release": ("export", "pseudo-train", "releases", "diff", "validate", "import-release"),
+    "Evaluate": ("evaluate", "match-run", "truths", "runs"),
+    "Operate": ("doctor", "backup", "restore", "migrate", "move"),
+    "Research": ("baseline", "features", "train", "predict", "measures", "mvmr"),
+}
+"""The commands in working order."""
+
+FORMER_NAMES = {
+    "clip": "clips moment",
+    "flags": "users flags",
+    "hours": "users hours",
+    "log": "status log",
+    "probe-figures": "batches depth",
+    "settings": "status settings",
+    "terms": "releases terms",
+}
+"""Names that commands had before, which keep working."""
+
+
+class ReelRank(CommandGroup):
+    """All commands, which also answer to their former names."""
+
+    sections = SECTIONS
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name or a former one; None if there is none."""
+        group, _, name = FORMER_NAMES.get(cmd_name, cmd_name).partition(" ")
+        found: Any = super().get_command(ctx, group)
+        return found.commands[name] if name else found
+
+
 app = typer.Typer(
-    help="ReelRank: from videos with captioned moments to graded ground truth, and scores against it.",
+    cls=ReelRank,
+    help="Turn videos with captioned moments into graded ground truth, and score runs. "
+    "`reelrank COMMAND --help` explains a command, with an example.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -59,7 +99,7 @@ app = typer.Typer(
 )
 for part in (
     pipeline,
-    activity,
+    status,
     corpus,
     moments,
     videos,
@@ -74,10 +114,8 @@ for part in (
     people,
     trial,
     exam,
-    flags,
     gold,
     guideline,
-    hours,
     tutorial,
     clips,
     service,
@@ -98,7 +136,7 @@ for part in (
 
 @cache
 def command() -> TyperGroup:
-    """All commands, put together once a process, which costs more than most of them."""
+    """Return the group of all commands, built once per process, as building takes longer than most commands."""
     return get_group(app)
 
 

@@ -19,7 +19,7 @@ def agreement(
     place: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR|RAW.csv", help="A project folder, or pair_id,worker,relevance rows.", show_default=False
+            metavar="DIR|RAW.csv", help="A project folder, or rows of pair_id,worker,relevance.", show_default=False
         ),
     ],
     scale: ScaleOption = None,
@@ -28,7 +28,7 @@ def agreement(
         typer.Option(
             "--others",
             metavar="OUT.csv",
-            help="Also compare the rule with mean, median and Dawid-Skene; the pairs that would differ go here.",
+            help="Compare the rule with mean, median and Dawid-Skene, and write the pairs that differ to this file.",
         ),
     ] = None,
     split: Annotated[str, typer.Option("--split", metavar="NAME", help="Only pairs of this split.")] = "",
@@ -37,10 +37,11 @@ def agreement(
     last: LastDay = None,
     json: Json = False,
 ) -> None:
-    """Say how far annotators agree: alphas, kappas and shares with intervals, and how every person grades.
+    """Measure inter-annotator agreement, and annotators' bias.
 
-    --scale is for a file; a project knows its own. --split, --query, --from and --to are for a project: a pair belongs
-    to the day of its first grade. With --json also every couple of annotators, day, week and query.
+    Prints alphas, kappas and shares with their intervals. --scale is for a file, as a project has its own scale.
+    --split, --query, --from and --to are for a project; a pair belongs to the day of its first grade. With --json
+    also every two annotators, every day, week and query.
 
     Example: reelrank agreement my-project --split val --from 2026-03-01
     """

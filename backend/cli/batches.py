@@ -1,26 +1,27 @@
-"""Commands about next batches: `reelrank batches DIR`, `reelrank batches accept DIR`, `reelrank batches rule DIR`."""
+"""Commands about next batches: `reelrank batches DIR`, `reelrank batches accept|rule|depth DIR`."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from backend import api
 from backend.campaign.batches.model import RuleWord, Suggestions
-from backend.cli.output import Dir, Json, ShowUnlessTold, json_text, now, progress_bar, say, seconds, table
+from backend.cli.groups import ShowByDefault, add_group
+from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds, table
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    batches = typer.Typer(
-        cls=ShowUnlessTold,
-        help="Next batches: what the rule says, accepting it, and the rule itself.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
+    add_group(
+        app,
+        "batches",
+        "Show and open the next batches worth judging.",
+        "my-project",
+        {"show": show, "accept": accept, "rule": rule, "depth": depth},
+        ShowByDefault,
     )
-    for name, command in (("show", show), ("accept", accept), ("rule", rule)):
-        batches.command(name)(command)
-    app.add_typer(batches, name="batches")
 
 
 def show(
@@ -28,7 +29,9 @@ def show(
     each: Annotated[bool, typer.Option("--list", help="Print a row for each query that waits for a decision.")] = False,
     json: Json = False,
 ) -> None:
-    """What the rule says about the next batch of every query whose open batches are settled.
+    """Show what the rule says about each query's next batch.
+
+    Only queries whose open batches are settled have one.
 
     Example: reelrank batches show my-project, or for short: reelrank batches my-project
     """
@@ -54,12 +57,12 @@ def show(
 def accept(
     folder: Dir,
     decline: Annotated[
-        bool, typer.Option("--decline", help="Also decline the batches that the rule says are not worth it.")
+        bool, typer.Option("--decline", help="Also decline the batches that the rule calls not worth it.")
     ] = False,
 ) -> None:
-    """Open every next batch of which the rule says that it is worth it. People may grade meanwhile.
+    """Open every next batch that the rule calls worth it.
 
-    Stopped half way it has opened some of them; the same command goes on.
+    Annotators can grade meanwhile. If you stop the command, run it again to open the rest.
 
     Example: reelrank batches accept my-project
     """
@@ -78,18 +81,25 @@ def accept(
 def rule(
     folder: Dir,
     mean: Annotated[
-        float | None, typer.Option("--mean", help="Mean relevance of the last candidates; 0: not asked for.")
+        float | None,
+        typer.Option("--mean", help="Lowest mean relevance of the last candidates; 0 turns this condition off."),
     ] = None,
     finds: Annotated[
-        int | None, typer.Option("--finds", min=0, help="How many of them have the grade; 0: not asked for.")
+        int | None,
+        typer.Option("--finds", min=0, help="How many of them need at least --grade; 0 turns this condition off."),
     ] = None,
-    grade: Annotated[int | None, typer.Option("--grade", min=1, help="The grade that counts as a find.")] = None,
+    grade: Annotated[
+        int | None, typer.Option("--grade", min=1, help="Lowest relevance that counts for --finds.")
+    ] = None,
     last: Annotated[
-        int | None, typer.Option("--last", min=1, max=40, help="How many of the last open candidates speak.")
+        int | None,
+        typer.Option("--last", min=1, max=40, help="How many of the lowest-ranked open candidates the rule looks at."),
     ] = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why the rule changes, in a sentence.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="Why the rule changes; a sentence.")] = "",
 ) -> None:
-    """Print the rule with its versions, or change it: what is not given stays. Either condition is enough.
+    """Show the rule and its versions, or change it.
+
+    Options that you leave out keep their value. Either condition is enough.
 
     Example: reelrank batches rule my-project --mean 2.5 --reason "too many second batches found nothing"
     """
@@ -106,6 +116,25 @@ def rule(
     for one in api.batch_rule_versions(project, api.OPERATOR):
         who = f" (set by {one.by or 'the command line'}: {one.reason})" if one.since is not None else ""
         say(f"{one.version}  {one.rule.words}{who}")
+
+
+def depth(
+    folder: Dir,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
+) -> None:
+    """Plot relevance by rank and similarity, to see how deep to judge.
+
+    Shows the pairs that `reelrank candidates --probe N` chose, with the mean of each bin.
+
+    Example: reelrank batches depth my-project probe
+    """
+    report = api.write_probe_figures(api.open_project(folder), api.OPERATOR, out)
+    say(f"{report.settled} of {report.pairs} pairs of {report.queries} probed queries have a relevance.")
+    table(
+        ("rank", "pairs", "mean relevance"),
+        [(part.name, part.pairs, f"{part.mean:.2f}") for part in report.by_rank],
+    )
+    say(f"Written: {', '.join(map(str, report.files))}")
 
 
 def _document(found: Suggestions) -> dict[str, Any]:

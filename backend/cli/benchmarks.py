@@ -9,17 +9,13 @@ from backend.cli.output import fail, say, table
 from backend.ground.errors import InputError
 
 Name = Annotated[
-    str | None, typer.Argument(metavar="[NAME]", help="Describe this one; all are listed without.", show_default=False)
+    str | None,
+    typer.Argument(metavar="[NAME]", help="The benchmark to describe. Default: list all.", show_default=False),
 ]
 
 
-def register(measures: typer.Typer) -> None:
-    """Add the command to those about measures."""
-    measures.command("benchmarks")(benchmarks)
-
-
 def benchmarks(name: Name = None) -> None:
-    """List the benchmarks that `reelrank evaluate --benchmark` knows, or describe one.
+    """List the benchmarks that `evaluate` knows, or describe one.
 
     Example: reelrank measures benchmarks charades-sta
     """

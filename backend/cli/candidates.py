@@ -23,7 +23,6 @@ class PooledRuns(TyperCommand):
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("candidates", cls=PooledRuns)(candidates)
-    app.command("probe-figures")(probe_figures)
 
 
 def candidates(
@@ -33,7 +32,7 @@ def candidates(
         typer.Option(
             "--batch-size",
             metavar="1..40",
-            help="Candidates a batch; 20 unless told.",
+            help="Candidates per batch. Default: 20.",
             min=1,
             max=40,
             show_default=False,
@@ -44,49 +43,48 @@ def candidates(
         typer.Option(
             "--probe",
             metavar="N",
-            help="For N queries also judge their top 60 and 60 other moments, to see how deep judging has to go.",
+            help="For N queries, also judge the top 60 and 60 other moments, to see how deep to judge.",
             min=0,
         ),
     ] = 0,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the draw of these queries and moments.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the draw for --probe.")] = 0,
     pool: Annotated[
         list[str] | None,
         typer.Option(
             "--pool",
             metavar="[NAME=]FILE ...",
-            help="Runs whose best predictions become candidates too; of the forms that `evaluate` reads.",
+            help="Runs whose best predictions become candidates, in a form that `evaluate` reads.",
             show_default=False,
         ),
     ] = None,
     depth: Annotated[
-        int, typer.Option("--depth", metavar="N", min=1, help="Predictions of each query that are taken of each run.")
+        int, typer.Option("--depth", metavar="N", min=1, help="Number of predictions to take per query and run.")
     ] = 20,
     iou: Annotated[
-        float, typer.Option("--iou", metavar="X", help="Overlap from which two spans are one candidate.")
+        float, typer.Option("--iou", metavar="X", help="IoU from which two spans are the same candidate.")
     ] = 0.7,
     videos: Annotated[
         Path | None,
-        typer.Option("--videos", metavar="FILE", help="name -> [duration, index], for runs that give videos by index."),
+        typer.Option("--videos", metavar="FILE", help="name -> [duration, index], for runs with video indices."),
     ] = None,
     captions: Annotated[
-        bool, typer.Option("--captions/--no-captions", help="Whether captions are searched beside pooled runs.")
+        bool, typer.Option("--captions/--no-captions", help="Also search captions when runs or frames are pooled.")
     ] = True,
     visual: Annotated[
         str | None,
         typer.Option(
             "--visual",
             metavar="NAME|FOLDER",
-            help="A CLIP model that looks at the frames of every moment, beside captions and pooled runs: "
-            "sentence-transformers/clip-ViT-B-32, or the folder of one.",
+            help="A CLIP model for the frames of every moment, in addition to captions and runs: "
+            "sentence-transformers/clip-ViT-B-32, or a model folder.",
             show_default=False,
         ),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Add what these runs found to the lists, and hand out what is not judged.")
+        bool,
+        typer.Option("--again", help="Add the predictions of these runs to existing lists, and hand out new pairs."),
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what pooling would make; nothing is written.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what pooling would do; write nothing.")] = False,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     dtype: Annotated[
@@ -94,14 +92,17 @@ def candidates(
         typer.Option(
             "--dtype",
             metavar="fp32|bf16",
-            help="What the encoder computes in: bf16 is faster on many processors, and recorded as another encoder.",
+            help="Precision of the encoder. bf16 is faster on many processors, and counts as another encoder.",
             show_default=False,
         ),
     ] = None,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Choose the most similar moments of each query, or those that runs found, and open batch 1 for judging.
+    """Find candidate moments for each query, and open batch 1.
+
+    Candidates are the moments whose captions are most similar to the query. --pool adds the predictions of runs,
+    and --visual adds moments by their frames.
 
     Example: reelrank candidates my-project --batch-size 20 --encoder minilm
 
@@ -162,7 +163,7 @@ def candidates(
     if report.probed:
         say(
             f"{report.probed} of the queries are probed: {report.probe_pairs} further pairs, which no release holds. "
-            f"Once they are judged: reelrank probe-figures {folder} OUT"
+            f"Once they are judged: reelrank batches depth {folder} OUT"
         )
     say(f"Encoder: {report.encoder}")
     _say_notes(report.without_file, report.split_ties)
@@ -197,20 +198,3 @@ def _say_notes(without_file: int, split_ties: int) -> None:
         say(f"Note: {without_file:,} videos have no file yet; import again with --videos before judging.")
     if split_ties:
         say(f"Note: in {split_ties} queries the cut leaves out moments with the same text as a chosen one.")
-
-
-def probe_figures(
-    folder: Dir,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
-) -> None:
-    """Draw the relevance of probe pairs against their similarity and their rank, with the mean of each bin.
-
-    Example: reelrank probe-figures my-project probe
-    """
-    report = api.write_probe_figures(api.open_project(folder), api.OPERATOR, out)
-    say(f"{report.settled} of {report.pairs} pairs of {report.queries} probed queries have a relevance.")
-    table(
-        ("rank", "pairs", "mean relevance"),
-        [(part.name, part.pairs, f"{part.mean:.2f}") for part in report.by_rank],
-    )
-    say(f"Written: {', '.join(map(str, report.files))}")

@@ -17,11 +17,12 @@ def register(app: typer.Typer) -> None:
 
 
 def cast(folder: Dir) -> None:
-    """Propose who is in the captions: names, how many captions hold them, what they become, an example of each.
+    """Propose a name mapping: what each name in captions becomes.
 
-    They are written to DIR/cast.csv, for you to correct: another phrase, the name itself where it is no person and
-    stays, nothing where you cannot say (such captions wait). Run again, it keeps all lines and adds new names only.
-    What stands under [cast] in reelrank.toml goes over it.
+    Writes DIR/cast.csv: each name with its number of captions, its replacement and an example. Correct the
+    replacements: write another phrase, or the name itself if it is no person and stays. Write nothing if you cannot
+    say, and its captions wait. Running the command again keeps all lines and adds new names. Entries under [cast]
+    in reelrank.toml take precedence.
 
     Example: reelrank cast my-project
     """

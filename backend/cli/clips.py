@@ -1,4 +1,4 @@
-"""Clips before people ask for them, and one clip of any video: `reelrank clips`, `reelrank clip`."""
+"""Commands that cut clips: `reelrank clips DIR`, `reelrank clips moment VIDEO START END OUT`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,32 +6,45 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.cli.groups import CommandGroup, add_group
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
 from backend.cli.where import Cluster, Jobs, where, whole
 from backend.ground.progress import named
 
 
+class QueuedByDefault(CommandGroup):
+    """`reelrank clips DIR` means `reelrank clips queued DIR`."""
+
+    default = "queued"
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    app.command("clips")(clips)
-    app.command("clip")(clip)
+    add_group(
+        app,
+        "clips",
+        "Cut the clips of all queued pairs, or of one moment.",
+        "my-project",
+        {"queued": queued, "moment": moment},
+        QueuedByDefault,
+    )
 
 
-def clips(
+def queued(
     folder: Dir,
     jobs: Jobs = None,
     cluster: Cluster = None,
     next_: Annotated[
-        bool, typer.Option("--next", help="Also those of each query's next batch, which a lead may open.")
+        bool, typer.Option("--next", help="Also cut clips of each query's next batch, which a lead may open.")
     ] = False,
-    all_: Annotated[bool, typer.Option("--all", help="Also those of every candidate.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Also cut clips of every candidate.")] = False,
 ) -> None:
-    """Cut the clips of all pairs that wait for grades, before anybody waits for them.
+    """Cut the clips of all pairs that wait for grades.
 
-    Those that are wanted first come first. It may be stopped and begun again, and the server may be running.
-    What a bucket of clips has is not cut, and what it lacks is put there.
+    Clips that are needed first are cut first. You can stop the command and run it again, also while the server
+    runs. Clips that a clip bucket has are not cut, and those that it lacks are copied to it.
 
-    Example: reelrank clips my-project --jobs 4
+    Example: reelrank clips queued my-project --jobs 4, or for short: reelrank clips my-project --jobs 4
     """
     start = now()
     project = api.open_project(whole(folder, cluster))
@@ -71,23 +84,23 @@ def clips(
         raise typer.Exit(1)
 
 
-def clip(
+def moment(
     video: Annotated[
         Path,
-        typer.Argument(metavar="VIDEO", help="A video file, or a folder of 3 frames a second.", show_default=False),
+        typer.Argument(metavar="VIDEO", help="A video file, or a folder of frames (3 per second).", show_default=False),
     ],
-    start: Annotated[float, typer.Argument(metavar="START", help="In seconds.", show_default=False)],
-    end: Annotated[float, typer.Argument(metavar="END", help="In seconds, exclusive.", show_default=False)],
+    start: Annotated[float, typer.Argument(metavar="START", help="Start in seconds.", show_default=False)],
+    end: Annotated[float, typer.Argument(metavar="END", help="End in seconds, not included.", show_default=False)],
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="The clip to write: .mp4, .webm or .gif.", show_default=False)
     ],
 ) -> None:
     """Cut one exact moment: the frames with START <= time < END.
 
-    What OUT ends in says of what kind the clip is: .mp4 (H.264 and AAC, which every browser plays), .webm (VP9 and
-    Opus, free of patents), .gif (for slides and papers: silent, at most 360 lines and 12.5 frames a second).
+    The extension of OUT chooses the format: .mp4 (H.264 and AAC, which every browser plays), .webm (VP9 and Opus,
+    free of patents) or .gif (silent, at most 360 lines and 12.5 frames a second, for slides and papers).
 
-    Example: reelrank clip episode.mkv 63.47 77.42 moment.mp4
+    Example: reelrank clips moment episode.mkv 63.47 77.42 moment.mp4
     """
     report = api.cut(video, start, end, out)
     for warning in report.warnings:

@@ -17,7 +17,7 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="What kind of annotation file it is, such as tvr or csv; told from its content if not given.",
+        help="Format of the annotation file, such as tvr or csv. Default: detected from its content.",
         show_default=False,
     ),
 ]
@@ -26,7 +26,7 @@ TypeOption = Annotated[
     typer.Option(
         "--type",
         metavar="T,T",
-        help="For tvr: v (purely visual, the paper's choice, and so the default), t, vt, or all.",
+        help="For tvr: v (purely visual, as in the paper; the default), t, vt or all.",
         show_default=False,
     ),
 ]
@@ -36,7 +36,7 @@ ColumnsOption = Annotated[
     typer.Option(
         "--columns",
         metavar="NAME=COLUMN,...",
-        help="For csv and jsonl: what the file calls video, start, end, caption, duration, id.",
+        help="For csv and jsonl: the file's column for each of video, start, end, caption, duration, id.",
     ),
 ]
 
@@ -52,7 +52,7 @@ def import_(
     format_: FormatOption = None,
     videos: Annotated[
         str | None,
-        typer.Option("--videos", metavar="FOLDER", help="Where the video files lie, or s3://, gs://, https://."),
+        typer.Option("--videos", metavar="FOLDER", help="Folder of the video files, or s3://, gs://, https://."),
     ] = None,
     types: TypeOption = None,
     columns: ColumnsOption = None,
@@ -62,9 +62,10 @@ def import_(
     cluster: Cluster = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count everything, and write nothing.")] = False,
 ) -> None:
-    """Take videos, moments and captions from an annotation file: all of it, or nothing.
+    """Import videos, moments and captions from a file.
 
-    A video that is missing or cannot be read hinders nothing else: it is listed, and the code is 1.
+    The whole annotation file is imported, or nothing of it. A missing or unreadable video does not stop the import:
+    it is listed, and the exit code is 1.
 
     Example: reelrank import my-project tvr_val_release.jsonl --videos my-videos
     """

@@ -8,7 +8,8 @@ import typer
 
 from backend import api
 from backend.campaign.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
-from backend.cli.output import Dir, Json, ShowUnlessTold, fail, json_text, now, save, say, table
+from backend.cli.groups import ShowByDefault, add_group
+from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
 from backend.ground.ids import AnnotatorId
 
 
@@ -23,23 +24,25 @@ class ShownDescriptions(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    describe = typer.Typer(
-        cls=ShowUnlessTold,
-        help="People mark moments and write a sentence for each; a lead makes captions of them.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
+    add_group(
+        app,
+        "describe",
+        "Let annotators mark moments and describe them.",
+        "my-project",
+        {
+            "show": show,
+            "open": open_describing,
+            "close": close,
+            "list": list_descriptions,
+            "export": export,
+            "guideline": guideline,
+        },
+        ShowByDefault,
     )
-    commands = (
-        *(("show", show), ("open", open_describing), ("close", close)),
-        *(("list", list_descriptions), ("export", export), ("guideline", guideline)),
-    )
-    for name, command in commands:
-        describe.command(name)(command)
-    app.add_typer(describe, name="describe")
 
 
 def show(folder: Dir, json: Json = False) -> None:
-    """Whether describing is open, for whom and in which videos, and how far it is.
+    """Show whether describing is open, for whom, and its progress.
 
     Example: reelrank describe show my-project, or for short: reelrank describe my-project
     """
@@ -73,15 +76,20 @@ def open_describing(
         list[str] | None, typer.Option("--video", metavar="NAME", help="Only this video; may be repeated.")
     ] = None,
     per_video: Annotated[
-        int | None, typer.Option("--per-video", metavar="N", min=1, help="So many descriptions a video, of everybody.")
+        int | None,
+        typer.Option("--per-video", metavar="N", min=1, help="Descriptions wanted per video, from everybody together."),
     ] = None,
     per_minute: Annotated[
-        float | None, typer.Option("--per-minute", metavar="X", help="So many a minute of video, of everybody.")
+        float | None,
+        typer.Option(
+            "--per-minute", metavar="X", help="Descriptions wanted per minute of video, from everybody together."
+        ),
     ] = None,
 ) -> None:
-    """Let annotators describe: all of them in all videos, unless told otherwise. It takes the place of what was chosen.
+    """Open describing: for all annotators and videos by default.
 
-    They have a page for it in their menu from then on; what they write waits on the lead's page Descriptions.
+    This replaces the earlier choice. Annotators get a page for it in their menu. What they write waits for review
+    on the lead's page Descriptions.
 
     Example: reelrank describe open my-project --who Ana --who Ben --per-video 5
     """
@@ -98,7 +106,9 @@ def open_describing(
 
 
 def close(folder: Dir) -> None:
-    """Let nobody describe any more. What was written stays, and what people still have in the browser is kept.
+    """Stop describing.
+
+    Descriptions that were written stay, and those still in a browser are saved.
 
     Example: reelrank describe close my-project
     """
@@ -108,11 +118,18 @@ def close(folder: Dir) -> None:
 
 def list_descriptions(
     folder: Dir,
-    which: Annotated[ShownDescriptions, typer.Option("--show", help="Which of them.")] = ShownDescriptions.WAITING,
-    search: Annotated[str, typer.Option("--search", metavar="WORDS", help="In sentence, video and author.")] = "",
+    which: Annotated[
+        ShownDescriptions, typer.Option("--show", help="Status of the descriptions to list.")
+    ] = ShownDescriptions.WAITING,
+    search: Annotated[
+        str,
+        typer.Option("--search", metavar="WORDS", help="Only those with these words in the sentence, video or author."),
+    ] = "",
     json: Json = False,
 ) -> None:
-    """List descriptions, the oldest first; those that wait for a lead unless told otherwise.
+    """List descriptions, oldest first.
+
+    By default, list those that wait for a lead.
 
     Example: reelrank describe list my-project --show all
     """
@@ -135,8 +152,10 @@ def list_descriptions(
     table(("video", "start", "end", "by", "stands", "sentence"), rows, left)
 
 
-def export(folder: Dir, out: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Where to write them.")]) -> None:
-    """Write all descriptions as CSV: span, sentence, caption, author, how each stands.
+def export(folder: Dir, out: Annotated[Path, typer.Argument(metavar="FILE.csv", help="The file to write.")]) -> None:
+    """Write all descriptions as CSV.
+
+    Each row has the span, sentence, caption, author and status.
 
     Example: reelrank describe export my-project descriptions.csv
     """
@@ -148,11 +167,13 @@ def export(folder: Dir, out: Annotated[Path, typer.Argument(metavar="FILE.csv", 
 def guideline(
     folder: Dir,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE.txt", help="Another one, a line a rule.", show_default=False)
+        Path | None, typer.Argument(metavar="FILE.txt", help="A new guideline, one rule per line.", show_default=False)
     ] = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why, in a sentence that describers read.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="Why it changes; describers read this sentence.")] = "",
 ) -> None:
-    """Print what describers are told to do, or let them be told what a file says; they are shown it once more.
+    """Show the guideline for describing, or replace it by a file.
+
+    Annotators who describe are shown each new version once.
 
     Example: reelrank describe guideline my-project rules.txt --reason "Shorter sentences"
     """
@@ -169,10 +190,11 @@ def guideline(
 
 
 def _people(project: "api.Project", names: list[str]) -> tuple[AnnotatorId, ...]:
-    """The people of these names; those that there are not are named, all at once."""
+    """Return the users with these names, or name all that do not exist."""
     known = {row.person.name.casefold(): row.person for row in api.list_people(project, api.OPERATOR)}
     if missing := [name for name in dict.fromkeys(names) if name.casefold() not in known]:
-        fail(f"nobody here is called {', '.join(missing)}: `reelrank users list` says who there is")
+        there = ", ".join(person.name for person in known.values())
+        fail(f"nobody is called {', '.join(missing)}; the users are {there}")
     return tuple(dict.fromkeys(known[name.casefold()].annotator_id for name in names))
 
 

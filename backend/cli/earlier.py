@@ -24,7 +24,7 @@ def import_judgements(
         Path,
         typer.Argument(
             metavar="RAW.csv",
-            help="pair_id,worker,relevance and perhaps round,graded_at,active_ms,elapsed_ms,simulated.",
+            help="Columns pair_id,worker,relevance; optionally round,graded_at,active_ms,elapsed_ms,simulated.",
             show_default=False,
         ),
     ],
@@ -33,15 +33,16 @@ def import_judgements(
         typer.Option(
             "--pairs",
             metavar="PAIRS.csv",
-            help="What the pairs are: pair_id,query,video_name,similarity and timestamp, or start and end.",
+            help="The pairs: pair_id,query,video_name,similarity and timestamp, or start and end.",
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Take the judgements of an earlier campaign, all of them or none, and settle its pairs by the consensus rule.
+    """Import the judgements of an earlier campaign.
 
-    With --pairs, queries, moments and batches that the project lacks are added, and people can go on judging where
-    the campaign stopped. Without it, a pair that the project does not know is a number with grades, no more.
+    All of them are imported or none, and the consensus rule settles their pairs. With --pairs, queries, moments and
+    batches that the project lacks are added, and annotators can continue where the campaign stopped. Without it, a
+    pair that the project does not know is only a number with grades.
 
     Example: reelrank import-judgements my-project raw_annotation.csv --pairs raw_query_moment_pair.csv
     """

@@ -138,7 +138,7 @@ def evaluate(
     jobs: ScoringJobs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Score runs against graded truth or in pools, compare them, and explain the scores.
+    """Score runs against a truth or in pools, and compare them.
 
     Example: reelrank evaluate --truth val.json --run mine.json --videos video_corpus.json --report scores.html
     """

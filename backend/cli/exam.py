@@ -8,34 +8,43 @@ import typer
 
 from backend import api
 from backend.cli.exam_results import results, status
+from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, say, table
 from backend.ground.ids import AnnotatorId
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
-Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Draw so many queries.", show_default="10")]
+Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Number of queries to draw.", show_default="10")]
 Pairs = Annotated[
-    int | None, typer.Option("--pairs", min=1, help="Draw at most so many pairs of each.", show_default="10")
+    int | None, typer.Option("--pairs", min=1, help="Highest number of pairs per query.", show_default="10")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the draw.")]
 MostMissed = Annotated[
     float | None,
     typer.Option(
-        "--most-missed", min=0, max=100, help="Percent of the answers that may miss the key.", show_default="20.0"
+        "--most-missed",
+        min=0,
+        max=100,
+        help="Percent of the answers that may miss the answer key.",
+        show_default="20.0",
     ),
 ]
 Spread = Annotated[
-    bool, typer.Option("--spread/--no-spread", help="Draw as evenly over the grades as the settled pairs allow.")
+    bool, typer.Option("--spread/--no-spread", help="Draw all grades as evenly as the settled pairs allow.")
 ]
 KeyFile = Annotated[
     Path | None,
-    typer.Option("--from", metavar="KEY.csv", help="Instead of a draw: pair_id,grade and perhaps explanation."),
+    typer.Option(
+        "--from",
+        metavar="KEY.csv",
+        help="Use the pairs of this file instead of a draw: pair_id,grade and optionally explanation.",
+    ),
 ]
 Although = Annotated[
     str,
     typer.Option(
         "--although",
         metavar="REASON",
-        help="Why it is held although one grade throughout passes, or nearly, or chance.",
+        help="Why to accept the exam although guessing, or always giving one grade, passes or nearly passes.",
         show_default=False,
     ),
 ]
@@ -53,7 +62,7 @@ KeyFrom = Annotated[
     ExamKeyOption,
     typer.Option(
         "--key",
-        help="What is right: the relevance of settled pairs; or, of open pairs, the median of everybody who "
+        help="Answer key: the relevance of settled pairs; or, for open pairs, the median of everybody who "
         "finished, or a lead's own grades.",
     ),
 ]
@@ -61,19 +70,23 @@ KeyFrom = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    exam = typer.Typer(
-        help="The exam that annotators pass before they judge.", no_args_is_help=True, rich_markup_mode=None
+    add_group(
+        app,
+        "exam",
+        "Set the qualification exam, and show its results.",
+        "set my-project --queries 10 --pairs 10",
+        {
+            "preview": preview,
+            "set": set_exam,
+            "close": close,
+            "use": use,
+            "status": status,
+            "results": results,
+            "off": off,
+            "retake": retake,
+            "exempt": exempt,
+        },
     )
-    exam.command("preview")(preview)
-    exam.command("set")(set_exam)
-    exam.command("close")(close)
-    exam.command("use")(use)
-    exam.command("status")(status)
-    exam.command("results")(results)
-    exam.command("off")(off)
-    exam.command("retake")(retake)
-    exam.command("exempt")(exempt)
-    app.add_typer(exam, name="exam")
 
 
 def preview(
@@ -87,9 +100,10 @@ def preview(
     file: KeyFile = None,
     json: Json = False,
 ) -> None:
-    """What an exam would ask, and what it comes to for who does not look at the clips; nothing is held.
+    """Preview an exam, and how guessing would do in it.
 
-    Grades by chance are drawn from the scale, all equally likely. The pairs can be seen on the page Exam.
+    Nothing is set. Random guesses are drawn from the scale, all grades equally likely. You can see the pairs on the
+    page Exam.
 
     Example: reelrank exam preview my-project --queries 10 --pairs 10
     """
@@ -134,11 +148,11 @@ def set_exam(
         bool, typer.Option("--newcomers-only", help="Exempt everybody who has graded here.")
     ] = False,
 ) -> None:
-    """Hold an exam: annotators pass it before they judge. It replaces the exam that is held.
+    """Set the exam that annotators have to pass before they judge.
 
-    An answer misses the key if it differs from it by more than two grades of a pair may. With --key median or own the
-    exam asks the top candidates of open pairs, which nobody is handed as work while it is held; its key comes later.
-    See an exam of settled pairs before with: reelrank exam preview
+    It replaces the current exam. An answer misses the answer key if it differs from it by more than the tolerance
+    of a pair. With --key median or own, the exam asks the top candidates of open pairs, which are reserved while it
+    runs; its answer key comes later. See an exam of settled pairs before you set it: reelrank exam preview
 
     Example: reelrank exam set my-project --queries 10 --pairs 10 --most-missed 20
     """
@@ -177,10 +191,10 @@ def set_exam(
 
 
 def close(folder: Dir, although: Although = "") -> None:
-    """Close the round of an exam with --key median: the median of everybody who finished is the key from now on.
+    """Close an exam with --key median, and make the median its key.
 
-    Everybody who handed in is told their result; at least two have to have finished. With --key own it takes a key
-    that a lead handed in although guessing passes it, which needs a reason.
+    At least two annotators must have finished, and everybody who handed in gets a result. With --key own, accept
+    the answer key of a lead although guessing passes it, which needs a reason.
 
     Example: reelrank exam close my-project
     """
@@ -190,10 +204,11 @@ def close(folder: Dir, although: Although = "") -> None:
 
 
 def use(folder: Dir) -> None:
-    """Let the answers of the newest exam of open pairs count as judgements of the first round.
+    """Count the answers to an exam of open pairs as judgements.
 
-    Of everybody the first attempt that is handed in, two people a pair at most, drawn by the seed of the exam and
-    spread evenly. It can be done once, when the exam has its key or is over.
+    Counts the first attempts that were handed in to the newest such exam, as judgements of the first round. At most
+    two annotators count per pair, drawn with the seed of the exam and spread evenly. You can do this once, when the
+    exam has its answer key or is over.
 
     Example: reelrank exam use my-project
     """
@@ -203,7 +218,9 @@ def use(folder: Dir) -> None:
 
 
 def off(folder: Dir) -> None:
-    """Hold no exam any more: everybody may judge. Attempts stay in the record.
+    """End the exam, so that everybody may judge.
+
+    Attempts stay in the record.
 
     Example: reelrank exam off my-project
     """
@@ -212,7 +229,9 @@ def off(folder: Dir) -> None:
 
 
 def retake(folder: Dir, name: Name) -> None:
-    """Let an annotator take the exam once more; it also ends an exemption.
+    """Let an annotator take the exam once more.
+
+    This also ends an exemption.
 
     Example: reelrank exam retake my-project Ana
     """
@@ -226,7 +245,7 @@ def exempt(
     name: Name,
     reason: Annotated[str, typer.Option("--reason", help="Why they may judge without passing.")],
 ) -> None:
-    """Let an annotator judge without having passed.
+    """Let an annotator judge without passing the exam.
 
     Example: reelrank exam exempt my-project Ana --reason "wrote the guideline"
     """

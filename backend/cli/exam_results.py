@@ -11,7 +11,7 @@ from backend.cli.output import Dir, Json, json_text, save, say, table
 
 
 def status(folder: Dir, json: Json = False) -> None:
-    """Which exam is held, at which stage, who has finished it, and how every annotator stands.
+    """Show the current exam, its stage, and how each annotator stands.
 
     Example: reelrank exam status my-project
     """
@@ -51,13 +51,14 @@ def status(folder: Dir, json: Json = False) -> None:
 def results(
     folder: Dir,
     csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE.csv", help="Write the figures there.", show_default=False)
+        Path | None,
+        typer.Option("--csv", metavar="FILE.csv", help="Write the figures to this file.", show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:
-    """How everybody did in their first attempt: misses and kappas, with intervals of 95 %.
+    """Show the results of all first attempts: misses and kappas.
 
-    Missed "after" are those of the same clips that were missed again when they had been explained.
+    Each has a 95 % interval. Missed "after" are the clips that were missed again after they had been explained.
 
     Example: reelrank exam results my-project --csv exam.csv
     """

@@ -1,4 +1,4 @@
-"""What to look at in people's work: `reelrank flags`."""
+"""What to look at in people's work: `reelrank users flags`."""
 
 from typing import Annotated
 
@@ -12,32 +12,27 @@ SHOWN = 20
 """Pairs that are named of a flag."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add this command to the command line."""
-    app.command("flags")(flags)
-
-
 def flags(
     folder: Dir,
     person: Annotated[
-        str | None, typer.Option("--person", metavar="NAME", help="Tell everything of one annotator, with pairs.")
+        str | None, typer.Option("--person", metavar="NAME", help="Show everything about one annotator, with pairs.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """What to look at in people's work: eight figures of each annotator, each with its base. None acts by itself.
+    """Show each annotator's quality flags.
 
-    Too fast, clip not seen, one grade again and again, bias, drift, falling agreement, skips, clips reported as broken.
-    An exclamation mark says that a figure is worth a look, a dash that it is undefined; --person says of how many
-    grades each is, and why one is undefined.
+    Eight figures: too fast, clip not seen, one grade again and again, bias, drift, falling agreement, skips, clips
+    reported as broken. An exclamation mark means that a figure is worth a look, a dash that it is undefined.
+    --person shows on how many grades each figure rests, and why one is undefined. A flag has no effect by itself.
 
-    Example: reelrank flags my-project
+    Example: reelrank users flags my-project
     """
     project = api.open_project(folder)
     found = api.flags(project, api.OPERATOR)
     if person is not None:
         found = [one for one in found if one.name.casefold() == person.casefold()]
         if not found:
-            fail(f"there is no annotator named {person}: reelrank flags without --person lists them")
+            fail(f"there is no annotator named {person}: reelrank users flags without --person lists them")
     if json:
         say(json_text({"people": found}))
         return

@@ -6,47 +6,62 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, json_text, now, say, table
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    gold = typer.Typer(
-        help="Pairs with a known grade among everybody's work.", no_args_is_help=True, rich_markup_mode=None
+    add_group(
+        app,
+        "gold",
+        "Mix hidden gold questions into the annotators' work.",
+        "set my-project --share 0.05",
+        {"set": set_gold, "status": status, "off": off},
     )
-    for name, command in (("set", set_gold), ("status", status), ("off", off)):
-        gold.command(name)(command)
-    app.add_typer(gold, name="gold")
 
 
 def set_gold(
     folder: Dir,
     key: Annotated[
-        Path | None, typer.Option("--from", metavar="KEY.csv", help="Instead of a draw: pair_id,grade.")
+        Path | None,
+        typer.Option("--from", metavar="KEY.csv", help="Use the pairs of this file instead of a draw: pair_id,grade."),
     ] = None,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Draw at most so many settled pairs.")] = 500,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Highest number of settled pairs to draw.")] = 500,
     share: Annotated[
-        float | None, typer.Option("--share", help="Share of everybody's pairs.", show_default="0.05")
+        float | None, typer.Option("--share", help="Share of gold questions in everybody's pairs.", show_default="0.05")
     ] = None,
     window: Annotated[
-        int | None, typer.Option("--window", min=1, help="Accuracy is that of so many answers.", show_default="20")
+        int | None,
+        typer.Option(
+            "--window", min=1, help="Number of last answers that accuracy is computed from.", show_default="20"
+        ),
     ] = None,
     fewest: Annotated[
-        int | None, typer.Option("--fewest", min=1, help="Answers before anything follows.", show_default="10")
+        int | None,
+        typer.Option(
+            "--fewest", min=1, help="Number of answers before anybody is warned or paused.", show_default="10"
+        ),
     ] = None,
     warn: Annotated[
         float | None,
-        typer.Option("--warn", min=0, max=100, help="Tell the person below so many percent.", show_default="70"),
+        typer.Option(
+            "--warn", min=0, max=100, help="Warn annotators below this accuracy, in percent.", show_default="70"
+        ),
     ] = None,
     pause: Annotated[
         float | None,
-        typer.Option("--pause", min=0, max=100, help="Pause them below so many percent.", show_default="50"),
+        typer.Option(
+            "--pause", min=0, max=100, help="Pause annotators below this accuracy, in percent.", show_default="50"
+        ),
     ] = None,
 ) -> None:
-    """Mix pairs with a known grade into everybody's work, which nothing tells apart. They are never exported as work.
+    """Mix hidden gold questions into everybody's work.
 
-    Without --from they are settled pairs that a lead decided or people graded alike. Whoever is warned, and is below
-    the same level again within a window, is paused; a lead lets them go on on the page People.
+    Gold questions are pairs with a known grade. Annotators cannot tell them apart, and their answers are never
+    exported as work. Without --from they are settled pairs that a lead adjudicated or that annotators graded alike.
+    An annotator who was warned and falls below the same level again within a window is paused. A lead ends the
+    pause on the page People.
 
     Example: reelrank gold set my-project --share 0.05
     """
@@ -56,7 +71,7 @@ def set_gold(
 
 
 def status(folder: Dir, json: Json = False) -> None:
-    """What gold is chosen from, and how every annotator did with it.
+    """Show where gold questions come from, and everybody's accuracy.
 
     Example: reelrank gold status my-project
     """
@@ -75,7 +90,9 @@ def status(folder: Dir, json: Json = False) -> None:
 
 
 def off(folder: Dir) -> None:
-    """Mix no gold into anybody's work any more. Answers stay in the record, and pauses stand.
+    """Stop mixing gold questions into the work.
+
+    Answers stay in the record, and pauses stay in force.
 
     Example: reelrank gold off my-project
     """

@@ -7,24 +7,24 @@ import typer
 
 from backend import api
 from backend.campaign.project.model import Grading
-from backend.cli.output import Dir, Json, ShowUnlessTold, json_text, minute, now, say
+from backend.cli.groups import ShowByDefault, add_group
+from backend.cli.output import Dir, Json, json_text, minute, now, say
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    guideline = typer.Typer(
-        cls=ShowUnlessTold,
-        help="The guideline: its words, and its versions.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
+    add_group(
+        app,
+        "guideline",
+        "Show or change the grading guideline.",
+        "my-project",
+        {"show": show, "set": set_guideline},
+        ShowByDefault,
     )
-    for name, command in (("show", show), ("set", set_guideline)):
-        guideline.command(name)(command)
-    app.add_typer(guideline, name="guideline")
 
 
 def show(folder: Dir, json: Json = False) -> None:
-    """Print the guideline as it stands, and its versions.
+    """Print the guideline and its versions.
 
     Example: reelrank guideline show my-project, or for short: reelrank guideline my-project
     """
@@ -48,15 +48,15 @@ def show(folder: Dir, json: Json = False) -> None:
 
 def set_guideline(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A TOML file as `init --scale` takes it.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A TOML file, as for `init --scale`.")],
     reason: Annotated[
         str | None,
-        typer.Option("--reason", help="Why, in a sentence that annotators read.", show_default="the file's name"),
+        typer.Option("--reason", help="Why it changes; annotators read this sentence.", show_default="the file's name"),
     ] = None,
 ) -> None:
-    """Let the guideline say what a file says. Once somebody has graded, only its words may change.
+    """Replace the guideline by a file.
 
-    Annotators are told what changed before their next clip.
+    Once somebody has graded, only its words may change. Annotators see what changed before their next clip.
 
     Example: reelrank guideline set my-project guideline.toml --reason "Grade 3 was too wide"
     """

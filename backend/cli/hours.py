@@ -1,4 +1,4 @@
-"""Working time and pay: `reelrank hours`."""
+"""Working time and pay: `reelrank users hours`."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -11,29 +11,26 @@ from backend.campaign.hours.model import HoursReport, Outlook
 from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, say, table
 
 
-def register(app: typer.Typer) -> None:
-    """Add this command to the command line."""
-    app.command("hours")(hours)
-
-
 def hours(
     folder: Dir,
     rate: Annotated[
-        float | None, typer.Option("--rate", min=0, help="Pay of an hour, instead of that of reelrank.toml.")
+        float | None, typer.Option("--rate", min=0, help="Hourly pay, instead of the rate in reelrank.toml.")
     ] = None,
-    currency: Annotated[str | None, typer.Option("--currency", help="Such as USD.")] = None,
+    currency: Annotated[str | None, typer.Option("--currency", help="Currency, such as USD.")] = None,
     first: FirstDay = None,
     last: LastDay = None,
     csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write a line for each person and day, for payroll.")
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write a line per person and day to a file, for payroll."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Active hours of each annotator, what they cost, and how much of both is still to come.
+    """Show hours and pay so far, and how much is still to come.
 
-    Counted is active time at clips, of exam, gold and descriptions too; idle time and what nobody measured is not.
+    Hours count active time on clips, including the exam, gold questions and descriptions. Idle time does not count,
+    nor does time that was not measured.
 
-    Example: reelrank hours my-project --rate 11 --currency USD --csv march.csv --from 2026-03-01 --to 2026-03-31
+    Example: reelrank users hours my-project --rate 11 --currency USD --csv march.csv --from 2026-03-01 --to 2026-03-31
     """
     days = {"first": day_of(first, "--from"), "last": day_of(last, "--to")}
     found = api.hours(api.open_project(folder), api.OPERATOR, **days, rate=rate, currency=currency)

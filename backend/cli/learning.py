@@ -25,13 +25,17 @@ def register(app: typer.Typer) -> None:
 
 def train(
     config: Annotated[
-        Path, typer.Argument(metavar="CONFIG.toml", help="Release, features, and how to train.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="CONFIG.toml", help="Names the release, the features and the training settings.", show_default=False
+        ),
     ],
 ) -> None:
-    """Train a model that finds moments, on the pseudo training set of a release, with each seed that the file names.
+    """Train a moment retrieval model on a release.
 
-    It stops when NDCG of the validation queries no longer rises. Stop it at any time (Ctrl-C): the same command goes on
-    after the last finished epoch, with the same result. docs/training.md explains every setting.
+    It learns from the pseudo training set, once with each seed that the file names. Training stops when NDCG of the
+    validation queries no longer rises. You can stop it at any time (Ctrl-C): the same command continues after the
+    last finished epoch, with the same result. docs/training.md explains every setting.
 
     Example: reelrank train assets/example/train.toml
     """
@@ -54,20 +58,20 @@ def train(
 
 def predict(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Of one seed, as `train` makes it.", show_default=False)
+        Path, typer.Argument(metavar="FOLDER", help="Folder of one seed, made by `train`.", show_default=False)
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT.json", help="The run to write.", show_default=False)],
-    split: Annotated[AskedSplit, typer.Option("--split", help="Whose queries.")] = AskedSplit.TEST,
+    split: Annotated[AskedSplit, typer.Option("--split", help="Split whose queries to answer.")] = AskedSplit.TEST,
     release: Annotated[
         Path | None,
-        typer.Option("--release", metavar="FOLDER", help="Where the release lies now.", show_default="as in training"),
+        typer.Option("--release", metavar="FOLDER", help="Folder of the release.", show_default="as in training"),
     ] = None,
     features: Annotated[
         Path | None,
-        typer.Option("--features", metavar="FILE", help="Where they lie now.", show_default="as in training"),
+        typer.Option("--features", metavar="FILE", help="File of the features.", show_default="as in training"),
     ] = None,
 ) -> None:
-    """Write what a trained model finds for the queries of its release, as a run that can be evaluated.
+    """Write a trained model's run for the queries of its release.
 
     Example: reelrank predict trained/seed-0 run.json --split test
     """

@@ -15,20 +15,22 @@ def register(app: typer.Typer) -> None:
 
 
 def match_run(
-    out: Annotated[Path, typer.Argument(metavar="OUT.trec", help="Where the matched run goes.", show_default=False)],
+    out: Annotated[Path, typer.Argument(metavar="OUT.trec", help="The run to write.", show_default=False)],
     truth: Annotated[Path, typer.Option("--truth", metavar="FILE", help="Graded truth.", show_default=False)],
     run: Annotated[Path, typer.Option("--run", metavar="FILE", help="Ranked predictions.", show_default=False)],
-    mu: Annotated[float, typer.Option("--mu", help="The IoU from which on a prediction takes a moment.")] = 0.5,
+    mu: Annotated[float, typer.Option("--mu", help="Lowest IoU at which a prediction takes a moment.")] = 0.5,
     videos: Annotated[
-        Path | None, typer.Option("--videos", metavar="FILE", help="`name -> [duration, index]`, for runs by index.")
+        Path | None,
+        typer.Option("--videos", metavar="FILE", help="`name -> [duration, index]`, for runs with video indices."),
     ] = None,
     qrels: Annotated[
-        Path | None, typer.Option("--qrels", metavar="FILE", help="Where the truth goes, as judgements of these ids.")
+        Path | None, typer.Option("--qrels", metavar="FILE", help="Write the truth to this file, with the same ids.")
     ] = None,
 ) -> None:
-    """Give each prediction of a run the pair that it takes, so that ir_measures or trec_eval can score it.
+    """Convert a run for ir_measures or trec_eval.
 
-    Their nDCG@K of OUT and the qrels is NDCG@K, IoU>=mu of preset `paper`: one file for each mu.
+    Each prediction gets the id of the pair that it takes. With the qrels, nDCG@K of these programs is NDCG@K,
+    IoU>=mu of preset `paper`. Write one file for each mu.
 
     Example: reelrank match-run --truth val.json --run mine.json --mu 0.5 mine.trec --qrels val.qrels
     """

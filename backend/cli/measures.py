@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from backend import api
-from backend.cli import benchmarks
+from backend.cli.benchmarks import benchmarks
 from backend.cli.conventions import (
     CUTOFFS,
     THRESHOLDS,
@@ -21,17 +21,12 @@ from backend.cli.conventions import (
     Truth,
     Videos,
 )
+from backend.cli.groups import add_group
 from backend.cli.measures_alone import axioms, theory
 from backend.cli.output import Json, numbers, progress_bar
 from backend.cli.several_runs import SeveralRuns
 from backend.cli.studying import Measure, Out, as_text, by_name, finish, matrix, study_inputs, two_files
 from backend.cli.where import Cluster, Jobs, where
-
-measures = typer.Typer(
-    help="Study the measures themselves; figures and data go into a folder.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
 
 
 class SubsetPairs(StrEnum):
@@ -55,18 +50,19 @@ class Noise(StrEnum):
     GAUSSIAN_ENDS = "gaussian_ends"
 
 
-Seed = Annotated[int, typer.Option("--seed", help="Of all random numbers.", min=0)]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of all random numbers.", min=0)]
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    benchmarks.register(measures)
-    app.add_typer(measures, name="measures")
-    measures.command("axioms")(axioms)
-    measures.command("theory")(theory)
+    example = "ties --truth val.json --run a.json --run b.json"
+    measures = add_group(app, "measures", "Study the measures: agreement, stability, noise, ties.", example, {})
+    for study in (agreement, stability, noise, ties):
+        measures.command(cls=SeveralRuns)(study)
+    for command in (model_selection, axioms, theory, benchmarks):
+        measures.command()(command)
 
 
-@measures.command("agreement", cls=SeveralRuns)
 def agreement(
     truth: Truth,
     run: Runs,
@@ -80,7 +76,7 @@ def agreement(
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Do two measures order the systems alike? Kendall's tau-b of every two.
+    """Compare how measures order the systems, by Kendall's tau-b.
 
     Example: reelrank measures agreement --truth val.json --run a.json --run b.json --run c.json
     """
@@ -89,7 +85,6 @@ def agreement(
     finish(study, out, json, *matrix(study, ("first", "second", "tau_b"), "tau-b", ".3f"))
 
 
-@measures.command("stability", cls=SeveralRuns)
 def stability(
     truth: Truth,
     run: Runs,
@@ -105,7 +100,7 @@ def stability(
     ] = None,
     trials: Annotated[int, typer.Option("--trials", help="Pairs of sets for each size.", min=1)] = 5000,
     subset_pairs: Annotated[
-        SubsetPairs, typer.Option("--subset-pairs", help="disjoint: while both sets fit into the queries.")
+        SubsetPairs, typer.Option("--subset-pairs", help="disjoint: as long as both sets fit into the queries.")
     ] = SubsetPairs.DISJOINT,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -113,7 +108,9 @@ def stability(
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Does a measure order the systems alike on two random sets of queries?
+    """Compare how a measure orders systems on two sets of queries.
+
+    The sets are drawn at random. Prints the mean Kendall's tau-b of the two orders.
 
     Example: reelrank measures stability --truth val.json --run a.json --run b.json --run c.json --seed 1
     """
@@ -136,7 +133,6 @@ def stability(
     finish(study, out, json, header, [(name, *(cells[name, size] for size in columns)) for name in names])
 
 
-@measures.command("noise", cls=SeveralRuns)
 def noise(
     truth: Truth,
     run: Runs,
@@ -148,17 +144,21 @@ def noise(
     option: Option = None,
     measure: Measure = None,
     model: Annotated[
-        Noise, typer.Option("--noise", help="exp_length: AxIoU's; gaussian_ends: ours, moves the two ends only.")
+        Noise, typer.Option("--noise", help="exp_length: as in AxIoU; gaussian_ends: moves the two ends only.")
     ] = Noise.EXP_LENGTH,
-    sigma: Annotated[str, typer.Option("--sigma", metavar="S,S", help="Of a drawn boundary, in seconds.")] = "1",
-    sets: Annotated[int, typer.Option("--sets", help="Noisy test sets.", min=1)] = 100,
+    sigma: Annotated[
+        str, typer.Option("--sigma", metavar="S,S", help="Standard deviation of a drawn boundary, in seconds.")
+    ] = "1",
+    sets: Annotated[int, typer.Option("--sets", help="Number of noisy test sets.", min=1)] = 100,
     seed: Seed = 0,
     jobs: Jobs = None,
     cluster: Cluster = None,
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """How far do imprecise boundaries in the truth move a measure? RMSE of systems' means.
+    """Measure how imprecise boundaries in the truth change scores.
+
+    Prints the RMSE of the systems' means.
 
     Example: reelrank measures noise --truth val.json --run a.json --run b.json --videos videos.json --sigma 1,2
     """
@@ -185,7 +185,6 @@ def noise(
     finish(study, out, json, ("RMSE of means", "sigma", "median IoU", "mean of systems", "least", "most", "by"), rows)
 
 
-@measures.command("ties", cls=SeveralRuns)
 def ties(
     truth: Truth,
     run: Runs,
@@ -199,7 +198,7 @@ def ties(
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """On how many queries does a measure give all systems the same value?
+    """Count the queries on which all systems score the same.
 
     Example: reelrank measures ties --truth val.json --run a.json --run b.json
     """
@@ -208,7 +207,6 @@ def ties(
     finish(study, out, json, ("measure", "queries all tied", "ratio"), rows)
 
 
-@measures.command("model-selection")
 def model_selection(
     truth_val: Annotated[
         Path, typer.Option("--truth-val", metavar="FILE", help="Truth that models are selected on.", show_default=False)
@@ -219,7 +217,10 @@ def model_selection(
     run: Annotated[
         list[str],
         typer.Option(
-            "--run", metavar="NAME=VAL,TEST", help="A model: its runs on both; repeat it.", show_default=False
+            "--run",
+            metavar="NAME=VAL,TEST",
+            help="A model and its runs on both truths; may be repeated.",
+            show_default=False,
         ),
     ],
     videos: Videos = None,
@@ -232,16 +233,24 @@ def model_selection(
     test_measure: Annotated[
         list[str] | None,
         typer.Option(
-            "--test-measure", metavar="NAME|KEY", help="What judges on test, as --measure; the same where not given."
+            "--test-measure",
+            metavar="NAME|KEY",
+            help="Measures on test, in the form of --measure. Default: those of --measure.",
         ),
     ] = None,
     z_over: Annotated[
-        Over, typer.Option("--z-over", help="selected: the models that measures select, as in the paper.")
+        Over,
+        typer.Option(
+            "--z-over",
+            help="Models that z-scores are relative to; selected: those that measures select, as in the paper.",
+        ),
     ] = Over.SELECTED,
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """How good on test, under each measure, is the model that a measure selects on validation? z-scores.
+    """Test how well measures select models on validation data.
+
+    Takes the model that each measure selects on validation, and prints its z-score on test under each measure.
 
     Example: reelrank measures model-selection --truth-val val.json --truth-test test.json
     --run a=a-val.json,a-test.json --run b=b-val.json,b-test.json

@@ -24,11 +24,13 @@ def axioms(
     mu: Mu = "0.5",
     theta: Theta = "0.5",
     option: Option = None,
-    length: Annotated[int, typer.Option("--length", help="Predictions in a list, at most.", min=1, max=4)] = 3,
+    length: Annotated[int, typer.Option("--length", help="Highest number of predictions in a list.", min=1, max=4)] = 3,
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Does a measure satisfy AxIoU's axioms INV-k and MON-k? The shortest counterexample to each.
+    """Test measures against AxIoU's axioms INV-k and MON-k.
+
+    Prints the shortest counterexample to each.
 
     Example: reelrank measures axioms --measure ndcg --mu 0.3,0.5
     """
@@ -54,15 +56,19 @@ def axioms(
 
 def theory(
     over: Annotated[
-        Axis, typer.Option("--over", help="Curves over the true IoU r at each theta, or over theta at each r.")
+        Axis, typer.Option("--over", help="Plot curves over the true IoU r for each theta, or over theta for each r.")
     ] = Axis.R,
-    theta: Annotated[str, typer.Option("--theta", metavar="T,T", help="Thresholds of R@1, over r.")] = THRESHOLDS,
-    r: Annotated[str, typer.Option("--r", metavar="R,R", help="True IoUs, over theta.")] = THRESHOLDS,
+    theta: Annotated[
+        str, typer.Option("--theta", metavar="T,T", help="With --over r: thresholds of R@1.")
+    ] = THRESHOLDS,
+    r: Annotated[str, typer.Option("--r", metavar="R,R", help="With --over theta: true IoUs.")] = THRESHOLDS,
     gamma: Annotated[str, typer.Option("--gamma", metavar="G,G", help="Standard deviations of IoU.")] = "0.05,0.1,0.2",
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Squared bias, variance and MSE of R@1, IoU>=theta and AxIoU@1 under Gaussian noise, in closed form.
+    """Compute bias, variance and MSE of R@1 and AxIoU@1.
+
+    R@1 is with IoU>=theta. All are closed forms under Gaussian noise; the bias is squared.
 
     Example: reelrank measures theory --over theta --r 0.5 --gamma 0.1
     """

@@ -31,7 +31,7 @@ def moments(
     folder: Dir,
     videos: Annotated[
         Path | None,
-        typer.Option("--videos", metavar="FOLDER", help="Take the videos of this folder.", show_default=False),
+        typer.Option("--videos", metavar="FOLDER", help="Add the videos of this folder.", show_default=False),
     ] = None,
     frames_per_s: FpsOption = "3",
     decode: DecodeOption = None,
@@ -39,42 +39,45 @@ def moments(
     cluster: Cluster = None,
     how: Annotated[
         ProposeBy | None,
-        typer.Option("--by", help="Propose the shots of every video as moments, or windows.", show_default=False),
+        typer.Option(
+            "--by", help="Propose moments in every video: its shots, or windows of fixed lengths.", show_default=False
+        ),
     ] = None,
     lengths: Annotated[
-        str, typer.Option("--lengths", metavar="S,S", help="Windows: their lengths in seconds.")
+        str, typer.Option("--lengths", metavar="S,S", help="For windows: lengths in seconds.")
     ] = "5,10,20",
     stride: Annotated[
-        float, typer.Option("--stride", metavar="X", help="Windows: the next begins this share of the length later.")
+        float,
+        typer.Option("--stride", metavar="X", help="For windows: step to the next one, as a share of the length."),
     ] = 0.5,
     shortest: Annotated[
-        float, typer.Option("--shortest", metavar="S", help="Shots shorter than this are joined.")
+        float, typer.Option("--shortest", metavar="S", help="Join shots shorter than this, in seconds.")
     ] = 2.0,
     longest: Annotated[
-        float, typer.Option("--longest", metavar="S", help="Shots longer than this are split evenly.")
+        float, typer.Option("--longest", metavar="S", help="Split shots longer than this evenly, in seconds.")
     ] = 20.0,
     own: Annotated[
         Path | None,
         typer.Option(
             "--from",
             metavar="FILE",
-            help="Take moments from CSV with the columns video, start, end.",
+            help="Add moments from a CSV file with the columns video, start, end.",
             show_default=False,
         ),
     ] = None,
     only: Annotated[
-        bool, typer.Option("--only", help="With --from: its videos keep no other moments than used ones.")
+        bool, typer.Option("--only", help="With --from: remove other, unused moments of its videos.")
     ] = False,
     export: Annotated[
         Path | None,
-        typer.Option("--export", metavar="FILE", help="Write all moments as such a file.", show_default=False),
+        typer.Option("--export", metavar="FILE", help="Write all moments to such a CSV file.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Take videos without any annotation file, propose moments of them, and list what there is.
+    """Add videos without annotations; propose moments in them.
 
-    What cannot be read is listed with its reason, and everything else is taken. What captions or pairs use is never
-    changed; the page Moments changes the rest.
+    Without options, list the videos and their moments. A video that cannot be read is listed with the reason; all
+    others are added. Moments that captions or pairs use never change. Change the others on the page Moments.
 
     Example: reelrank moments my-project --videos my-videos --by shots
     """

@@ -8,6 +8,7 @@ import typer
 from backend import api
 from backend.cli import pool_checking, pools
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
+from backend.cli.groups import add_group
 from backend.cli.output import EncoderOption, Json, KindOption, json_text, now, progress_bar, say, seconds, table
 from backend.cli.pools import EmbeddingsOption
 from backend.cli.where import Cluster, EncodingJobs, where
@@ -22,23 +23,28 @@ _NAMED = 5
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    mvmr = typer.Typer(
-        help="Massive-video moment retrieval: each query searched in a pool of videos.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
+    add_group(
+        app,
+        "mvmr",
+        "Build and check pools for massive-video moment retrieval.",
+        "build my-project pools",
+        {
+            "stats": stats,
+            "figures": figures,
+            "build": pools.build,
+            "calibrate": pools.calibrate,
+            "negatives": negatives,
+            "check": pool_checking.check,
+            "check-report": pool_checking.check_report,
+        },
     )
-    for name, command in (("stats", stats), ("figures", figures), ("negatives", negatives)):
-        mvmr.command(name)(command)
-    pools.register(mvmr)
-    mvmr.command("check")(pool_checking.check)
-    mvmr.command("check-report")(pool_checking.check_report)
-    app.add_typer(mvmr, name="mvmr")
 
 
 def stats(file: PoolFile, json: Json = False) -> None:
-    """Count queries, videos, positives and the pool, as Table 1 of the MVMR paper does.
+    """Count queries, videos, positives and the pool.
 
-    Queries with a short pool are left out, and counted. Nothing is written.
+    These are the figures of Table 1 of the MVMR paper. Queries with a short pool are left out, and counted. Nothing
+    is written.
 
     Example: reelrank mvmr stats charades_test_mvmr.json
     """
@@ -60,7 +66,7 @@ def figures(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the figures.", show_default=False)],
     videos: Annotated[
         Path | None,
-        typer.Option("--videos", metavar="FOLDER", help="Video files, for film strips.", show_default=False),
+        typer.Option("--videos", metavar="FOLDER", help="Folder of video files, for film strips.", show_default=False),
     ] = None,
     query: Annotated[
         str | None,
@@ -72,9 +78,10 @@ def figures(
     kind: KindOption = None,
     embeddings: EmbeddingsOption = None,
 ) -> None:
-    """Draw Figures 3, 4 and 7 of the MVMR paper: a query with its pool, the map of queries, histograms of similarity.
+    """Draw a query with its pool, the map of queries, similarities.
 
-    query, map and similarity as PNG and SVG, the last two as CSV, too; earlier ones are replaced.
+    These are Figures 3, 4 and 7 of the MVMR paper. Writes query, map and similarity as PNG and SVG, and the last
+    two also as CSV. Existing files are replaced.
 
     Example: reelrank mvmr figures charades_test_mvmr.json figures --query 3MSZA#0 --encoder minilm
     """
@@ -131,11 +138,13 @@ def negatives(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
     threshold: Annotated[
         float,
-        typer.Option("--t-tr", metavar="S", help="What is as similar as that or more is no negative."),
+        typer.Option("--t-tr", metavar="S", help="Similarity from which a video or sentence is no negative."),
     ] = 0.9,
     temperature: Annotated[
         float,
-        typer.Option("--temperature", metavar="T", help="The smaller, the more the most similar negatives are drawn."),
+        typer.Option(
+            "--temperature", metavar="T", help="The lower, the more often the most similar negatives are drawn."
+        ),
     ] = 0.1,
     encoder: EncoderOption = None,
     kind: KindOption = None,
@@ -146,9 +155,10 @@ def negatives(
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Write how likely each video is drawn as a negative of each sentence, and the other way round, for training.
+    """Write how likely each video is a negative of each sentence.
 
-    Two Parquet files and manifest.json.
+    For training, by similarity; and the other way round, sentences as negatives of videos. Writes two Parquet files
+    and manifest.json.
 
     Example: reelrank mvmr negatives charades_train.json negatives --encoder minilm --t-tr 0.8
     """

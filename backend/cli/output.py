@@ -10,7 +10,6 @@ from typing import Annotated, Any, NoReturn, TextIO, cast
 
 import msgspec
 import typer
-from typer.core import TyperGroup
 
 from backend.ground.progress import Progress
 from backend.ground.saying import as_text
@@ -18,10 +17,8 @@ from backend.ground.text_files import visible
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-FirstDay = Annotated[
-    str | None, typer.Option("--from", metavar="DAY", help="Only days from this one on, such as 2026-03-01.")
-]
-LastDay = Annotated[str | None, typer.Option("--to", metavar="DAY", help="Only days up to this one, itself too.")]
+FirstDay = Annotated[str | None, typer.Option("--from", metavar="DAY", help="First day, such as 2026-03-01.")]
+LastDay = Annotated[str | None, typer.Option("--to", metavar="DAY", help="Last day (included).")]
 EncoderOption = Annotated[
     str | None,
     typer.Option(
@@ -36,7 +33,7 @@ KindOption = Annotated[
     typer.Option(
         "--encoder-kind",
         metavar="sup|unsup",
-        help="For SimCSE models whose name does not tell: with or without supervision.",
+        help="For a SimCSE model whose name does not say it: trained with or without supervision.",
         show_default=False,
     ),
 ]
@@ -45,7 +42,7 @@ ScaleOption = Annotated[
     typer.Option(
         "--scale",
         metavar="NAME|FILE",
-        help="The grades, instead of TVR-Ranking's 0 to 4: 'matches' (does not match, matches), or a TOML file.",
+        help="Grades to use instead of TVR-Ranking's 0 to 4: 'matches' (does not match, matches), or a TOML file.",
         show_default=False,
     ),
 ]
@@ -54,16 +51,6 @@ ScaleOption = Annotated[
 def json_text(value: object) -> str:
     """What `--json` prints of a value."""
     return msgspec.json.encode(value, enc_hook=as_text).decode()
-
-
-class ShowUnlessTold(TyperGroup):
-    """`reelrank guideline DIR` is `reelrank guideline show DIR`, and so wherever a group of commands has a show."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Puts the name of the command in front where there is none."""
-        if args and args[0] not in (*self.commands, "--help"):
-            args = ["show", *args]
-        return super().parse_args(ctx, args)
 
 
 def now() -> float:

@@ -1,4 +1,4 @@
-"""Commands about people: `reelrank users add`."""
+"""Commands about users: `reelrank users add|flags|hours`."""
 
 import sys
 from typing import Annotated
@@ -7,29 +7,38 @@ import typer
 
 from backend import api
 from backend.campaign.nouns import Role
+from backend.cli.flags import flags
+from backend.cli.groups import add_group
+from backend.cli.hours import hours
 from backend.cli.output import Dir, now, say
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    users = typer.Typer(help="People who may sign in.", no_args_is_help=True, rich_markup_mode=None)
-    users.command("add")(add)
-    app.add_typer(users, name="users")
+    add_group(
+        app,
+        "users",
+        "Add users; show quality flags, hours and pay.",
+        "add my-project Ana --role annotator",
+        {"add": add, "flags": flags, "hours": hours},
+    )
 
 
 def add(
     folder: Dir,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the person signs in with.", show_default=False)],
-    role: Annotated[Role, typer.Option("--role", help="What they may do.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name to sign in with.", show_default=False)],
+    role: Annotated[Role, typer.Option("--role", help="What the user may do.")],
     password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the password from standard input instead of inviting.")
+        bool, typer.Option("--password-stdin", help="Read the password from standard input instead of printing a link.")
     ] = False,
     url: Annotated[
         str | None,
-        typer.Option("--url", help="The address that people open; where the project was served last, if not given."),
+        typer.Option("--url", help="Address of the web app. Default: where the project was last served."),
     ] = None,
 ) -> None:
-    """Add an annotator or a lead; prints a one-time link with which they choose a password.
+    """Add an annotator or a lead, and print a one-time link.
+
+    The new user opens the link to choose a password.
 
     Example: reelrank users add my-project Ana --role annotator
     """

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,16 +14,13 @@ from backend.campaign.release.model import Adjudicated, QueryStanding, ReleaseOp
 from backend.cli.output import (
     Dir,
     EncoderOption,
-    Json,
     KindOption,
     ScaleOption,
-    json_text,
     now,
     numbers,
     progress_bar,
     say,
     seconds,
-    table,
 )
 from backend.cli.where import Cluster, EncodingJobs, where, whole
 
@@ -33,13 +30,12 @@ _SHOWN = 5
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("init")(init)
-    app.command("status")(status)
     app.command("export")(export)
     app.command("pseudo-train")(pseudo_train)
 
 
 def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, scale: ScaleOption = None) -> None:
-    """Make an empty project.
+    """Create an empty project.
 
     Example: reelrank init my-project --encoder minilm
     """
@@ -52,37 +48,6 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
         say(f"Grades: {labels}; two agree if they {f'differ by at most {within}' if within else 'are equal'}.")
     say(f"Next: {api.next_step(project, api.OPERATOR)}")
     say(f"With videos alone: reelrank moments {shlex.quote(str(folder))} --videos FOLDER --by shots")
-
-
-def status(folder: Dir, json: Json = False) -> None:
-    """Show counts per stage; equal to what the screens show.
-
-    Example: reelrank status my-project --json
-    """
-    counts = api.status_counts(api.open_project(folder), api.OPERATOR)
-    if json:
-        say(json_text(counts))
-        return
-    table(("stage", "what", "count"), [row for row in _rows(counts)])
-    say(f"\ncandidates from {', '.join(counts['sources']) or '(none yet)'}\nschema {counts['schema']}")
-    if counts["simulated"]:
-        say(f"{counts['simulated']} of the judgements are SIMULATED.")
-
-
-def _rows(counts: dict[str, Any]) -> list[tuple[str, str, int]]:
-    rows: list[tuple[str, str, int]] = []
-    for stage, value in counts.items():
-        if stage == "queries_by_batches":
-            rows += [
-                ("queries", f"{split}, with {number} {'batch' if number == '1' else 'batches'}", count)
-                for split, numbers in value.items()
-                for number, count in numbers.items()
-            ]
-        elif isinstance(value, dict):
-            rows += [(stage, str(what), count) for what, count in value.items()]
-        elif isinstance(value, int) and stage != "simulated":
-            rows.append((stage, "", value))
-    return rows
 
 
 class ReleaseFormat(StrEnum):
@@ -108,27 +73,31 @@ def export(
     ] = False,
     adjudicated: Annotated[
         Adjudicated,
-        typer.Option("--adjudicated", help="Pairs that a lead decided on: in the truth and marked, or not."),
+        typer.Option(
+            "--adjudicated", help="Include pairs that a lead adjudicated in the truth, marked, or leave them out."
+        ),
     ] = Adjudicated.INCLUDE,
     unfinished: Annotated[
-        bool, typer.Option("--unfinished", help="Take queries too whose pairs still wait for grades.")
+        bool, typer.Option("--unfinished", help="Include queries with pairs that still wait for grades.")
     ] = False,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="What to call it in `reelrank releases`.")
+        str | None,
+        typer.Option("--name", metavar="NAME", help="Name in `reelrank releases`. Default: the next release-N."),
     ] = None,
-    notes: Annotated[str, typer.Option("--notes", metavar="TEXT", help="What to say about it there.")] = "",
+    notes: Annotated[str, typer.Option("--notes", metavar="TEXT", help="Notes to show with the name.")] = "",
     keep: Annotated[
-        bool, typer.Option("--keep/--no-keep", help="Keep it in the project too, as a zip under releases/, or not.")
+        bool, typer.Option("--keep/--no-keep", help="Also keep the release in the project, as a zip in releases/.")
     ] = True,
     threshold: Annotated[
         int | None,
-        typer.Option("--threshold", help="Of qvhighlights: from which relevance on a moment is a window."),
+        typer.Option("--threshold", help="For qvhighlights: lowest relevance of a moment that becomes a window."),
     ] = None,
 ) -> None:
-    """Freeze a release: truth, pseudo training sets, raw annotations, manifest with hashes.
+    """Freeze a release: truth, training sets, raw annotations.
 
-    Captions in it are the imprecise ones, if captions were rewritten. One state of a project gives the same bytes,
-    whenever it is exported. Forms other than tvr-ranking are written for other programs, and not kept in the project.
+    A manifest holds the hash of every file. Captions are the imprecise ones, if captions were rewritten. The same
+    state of a project always gives the same bytes. Only the form tvr-ranking is kept in the project; the others are
+    for other programs.
 
     Example: reelrank export my-project release-1 --format tvr-ranking
     """
@@ -159,7 +128,10 @@ def export(
     say(f"SHA-256 of its manifest: {report.sha256}")
     _say_left_out(report.selection, unfinished=unfinished)
     if not report.licence:
-        say(f"Note: no licence is chosen; its card says so. Choose one: reelrank terms {folder} --licence CC-BY-4.0")
+        say(
+            f"Note: no licence is chosen, and the card says so. "
+            f"Choose one: reelrank releases terms {folder} --licence CC-BY-4.0"
+        )
     if report.simulated:
         say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
 
@@ -216,11 +188,11 @@ def _queries(queries: Sequence[QueryStanding]) -> str:
 def pseudo_train(
     folder: Dir,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
-    top: Annotated[str, typer.Option("--top", metavar="N,N", help="Moments a training query.")] = "1,20,40",
+    top: Annotated[str, typer.Option("--top", metavar="N,N", help="Number of moments per training query.")] = "1,20,40",
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Write pseudo training sets: the most similar moments of each training query.
+    """Write pseudo training sets: the top moments of each query.
 
     Example: reelrank pseudo-train my-project train --top 1,20,40
     """

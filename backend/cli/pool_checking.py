@@ -27,20 +27,21 @@ def check(
     file: PoolFile,
     folder: Dir,
     videos: Annotated[
-        Path, typer.Option("--videos", metavar="FOLDER", help="Where the video files lie.", show_default=False)
+        Path, typer.Option("--videos", metavar="FOLDER", help="Folder of the video files.", show_default=False)
     ],
-    queries: Annotated[int, typer.Option("--queries", metavar="N", min=1, help="Queries to draw.")] = 100,
+    queries: Annotated[int, typer.Option("--queries", metavar="N", min=1, help="Number of queries to draw.")] = 100,
     negatives: Annotated[
-        int, typer.Option("--negatives", metavar="N", min=0, help="Negatives of each query to look at, at most.")
+        int, typer.Option("--negatives", metavar="N", min=0, help="Highest number of negatives to check per query.")
     ] = 5,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the draw.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the draw.")] = 0,
     encoder: EncoderOption = None,
     kind: KindOption = None,
 ) -> None:
-    """Make a project in which people check a sample of a file of pools: does a whole video match a query, or not.
+    """Create a project in which people check a sample of pools.
 
-    Annotators do not learn whether a pool has a video as positive or as negative. All positives of a query that were
-    added to its own video are looked at. Similarities are of MiniLM unless --encoder names another.
+    Annotators say whether a whole video matches a query. They do not see whether the pool has the video as positive
+    or negative. All positives of a query other than its own video are checked. Similarities come from MiniLM unless
+    --encoder names another encoder.
 
     Example: reelrank mvmr check pools.json my-check --videos videos --queries 100
     """
@@ -68,7 +69,9 @@ def check(
 
 
 def check_report(folder: Dir, json: Json = False) -> None:
-    """Show the share of videos that stand wrongly in their pool, as people settled them, with its interval.
+    """Show the share of videos that are wrong in their pool.
+
+    It rests on the settled videos, and has an interval.
 
     Example: reelrank mvmr check-report my-check --json
     """

@@ -17,8 +17,7 @@ EmbeddingsOption = Annotated[
     typer.Option(
         "--embeddings",
         metavar="FOLDER",
-        help="Where vectors of sentences are kept; reelrank/embeddings in your cache folder unless told. A project "
-        "keeps its own.",
+        help="Folder for sentence vectors. Default: reelrank/embeddings in your cache folder; a project has its own.",
         show_default=False,
     ),
 ]
@@ -30,12 +29,6 @@ class SecondFilter(StrEnum):
 
     NONE = "none"
     EMSCORE = "emscore"
-
-
-def register(mvmr: typer.Typer) -> None:
-    """Add these commands to the group `mvmr`."""
-    mvmr.command("build")(build)
-    mvmr.command("calibrate")(calibrate)
 
 
 def build(
@@ -51,12 +44,14 @@ def build(
     pool: Annotated[int, typer.Option("--pool", metavar="N", help="Videos in a pool.", min=2)] = 50,
     positives: Annotated[
         int,
-        typer.Option("--positives", metavar="K", help="At most so many positive videos, the own one included.", min=1),
+        typer.Option(
+            "--positives", metavar="K", help="Highest number of positive videos, including the caption's own.", min=1
+        ),
     ] = 5,
     t_pos: Annotated[
         float | None,
         typer.Option(
-            "--t-pos", metavar="S", help=f"A video this similar is positive; {T_POS} unless told.", show_default=False
+            "--t-pos", metavar="S", help=f"Lowest similarity of a positive video. Default: {T_POS}.", show_default=False
         ),
     ] = None,
     t_neg: Annotated[
@@ -64,37 +59,39 @@ def build(
         typer.Option(
             "--t-neg",
             metavar="S",
-            help=f"One up to this is negative; {T_NEG} unless told.",
+            help=f"Highest similarity of a negative video. Default: {T_NEG}.",
             show_default=False,
         ),
     ] = None,
     thresholds: Annotated[
         Path | None,
-        typer.Option("--thresholds", metavar="FILE", help="Both, from a file of `reelrank mvmr calibrate`."),
+        typer.Option(
+            "--thresholds", metavar="FILE", help="Both thresholds, from a file made by `reelrank mvmr calibrate`."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of all draws.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of all draws.")] = 0,
     as_published: Annotated[
-        bool, typer.Option("--as-published", help="As the published code does it where that departs from its paper.")
+        bool, typer.Option("--as-published", help="Follow the published code where it differs from its paper.")
     ] = False,
     visual: Annotated[
         SecondFilter,
-        typer.Option("--visual", help="emscore: look at the videos too, by EMScore and CLIP; none: text alone."),
+        typer.Option("--visual", help="emscore: also compare the videos, by EMScore and CLIP; none: only text."),
     ] = SecondFilter.NONE,
     clip: Annotated[
         str | None,
         typer.Option(
             "--clip",
             metavar="NAME",
-            help="For emscore: a model hub name or a local folder; sentence-transformers/clip-ViT-B-32 unless told.",
+            help="For emscore: a model hub name or a local folder. Default: sentence-transformers/clip-ViT-B-32.",
             show_default=False,
         ),
     ] = None,
     frames_per_s: Annotated[
-        float, typer.Option("--frames-per-s", metavar="N", help="For emscore: how often to look.", min=0.001)
+        float, typer.Option("--frames-per-s", metavar="N", help="For emscore: frames per second to look at.", min=0.001)
     ] = 1.0,
     videos: Annotated[
         Path | None,
-        typer.Option("--videos", metavar="FOLDER", help="For emscore and an annotation file: where its videos lie."),
+        typer.Option("--videos", metavar="FOLDER", help="For emscore and an annotation file: folder of its videos."),
     ] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
@@ -105,9 +102,10 @@ def build(
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Build a pool for every caption: its own video, others in which it holds too, and negatives.
+    """Build a pool of videos for every caption.
 
-    Thresholds belong to an encoder: `reelrank mvmr calibrate` finds them.
+    A pool holds the caption's own video, other videos in which the caption holds too, and negatives. Thresholds
+    belong to an encoder: `reelrank mvmr calibrate` finds them.
 
     Example: reelrank mvmr build charades_test.json pools --encoder minilm --t-pos 0.8 --seed 1
     """
@@ -212,7 +210,7 @@ def calibrate(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Labelled pairs: sentence1, sentence2, score (0 to 5) between tabs; or a file of pools.",
+            help="Labelled pairs: sentence1, sentence2, score (0 to 5), tab-separated; or a file of pools.",
             show_default=False,
         ),
     ],
@@ -223,7 +221,9 @@ def calibrate(
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Find the thresholds of an encoder from pairs that people, or a published pool, call alike or different.
+    """Find the similarity thresholds of an encoder.
+
+    They come from pairs that people, or published pools, call alike or different.
 
     Example: reelrank mvmr calibrate charades_test_mvmr.json minilm-thresholds --encoder minilm
     """

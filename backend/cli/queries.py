@@ -24,24 +24,24 @@ def queries(
     test: Annotated[
         int | None, typer.Option("--test", metavar="N", help="Test queries to draw.", min=0, show_default=False)
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the random draw.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the random draw.")] = 0,
     own: Annotated[
         Path | None,
         typer.Option(
             "--from",
             metavar="FILE",
-            help="Your own queries, beside the drawn ones or instead: a text file with one a line, or CSV with the "
-            "columns text, split and perhaps source.",
+            help="File of your own queries: text with one query per line, or CSV with the columns text and split, and "
+            "optionally source.",
             show_default=False,
         ),
     ] = None,
-    split: Annotated[Split, typer.Option("--split", help="Of the lines of a text file given with --from.")] = (
+    split: Annotated[Split, typer.Option("--split", help="Split of the queries in a text file given with --from.")] = (
         Split.TEST
     ),
     stratify: Annotated[
         Stratum | None,
         typer.Option(
-            "--stratify", help="Spread the draw over videos or shows, in proportion to their texts.", show_default=False
+            "--stratify", help="Draw from videos or shows in proportion to their number of texts.", show_default=False
         ),
     ] = None,
     show_of: Annotated[
@@ -49,18 +49,20 @@ def queries(
         typer.Option(
             "--show-of",
             metavar="REGEX",
-            help="The show in a video's name is the first group of this; without it, what stands before s01e02.",
+            help="Its first group is the show in a video's name. Default: the part before s01e02.",
             show_default=False,
         ),
     ] = None,
     repeats: Annotated[
         Repeats,
-        typer.Option("--train-repeats", help="Training captions with one text: keep each as a query, or merge them."),
+        typer.Option(
+            "--train-repeats", help="Keep training captions with the same text as separate queries, or merge them."
+        ),
     ] = Repeats.KEEP,
     undo: Annotated[
         bool,
         typer.Option(
-            "--undo", help="Take all queries back, with their candidates and pairs; until somebody has worked on them."
+            "--undo", help="Remove all queries with their candidates and pairs, if nobody has worked on them."
         ),
     ] = False,
     dry_run: Annotated[
@@ -71,12 +73,14 @@ def queries(
         typer.Option(
             "--write",
             metavar="FILE.csv",
-            help="Only write the queries that are judged, with the numbers by which runs name them.",
+            help="Only write the validation and test queries with the ids that runs use.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Draw validation and test queries from the imprecise captions, or bring your own; the rest is for training.
+    """Draw validation and test queries, or add your own.
+
+    They are drawn from the imprecise captions. The other captions become training queries.
 
     Example: reelrank queries my-project --val 500 --test 2781 --seed 7
     """

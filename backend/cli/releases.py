@@ -8,6 +8,7 @@ import typer
 
 from backend import api
 from backend.campaign.release.model import LICENCES
+from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -37,15 +38,22 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("validate")(validate)
     app.command("import-release")(import_release)
-    app.command("releases")(releases)
     app.command("diff")(diff)
-    app.command("terms")(terms)
+    add_group(
+        app,
+        "releases",
+        "List a project's releases, and set their licence.",
+        "my-project",
+        {"show": show, "terms": terms},
+        ShowByDefault,
+    )
 
 
 def validate(release: ReleaseArgument, json: Json = False) -> None:
-    """Look through a release in the form of TVR-Ranking, anybody's, and name everything that is wrong with it.
+    """Check a release, and list every problem in it.
 
-    Hashes, shapes, times, videos, pairs, splits, training sets; and whether the grades give the relevances.
+    Takes any release in the format of TVR-Ranking. Checks hashes, shapes, times, videos, pairs, splits and training
+    sets, and whether the grades give the relevances.
 
     Example: reelrank validate release-1
     """
@@ -74,11 +82,11 @@ def import_release(
     kind: KindOption = None,
     json: Json = False,
 ) -> None:
-    """Make a project of a release, so that it can be looked at, gone on with and released again.
+    """Create a project from a release.
 
-    A release of the project says the same: truth, grades, pairs, training sets. What no release says does not come
-    back: names of people, candidates that were not handed out, where queries were drawn from. --encoder is set where
-    the release does not name one.
+    A release of that project has the same truth, grades, pairs and training sets. What no release holds is lost:
+    names of people, candidates that were not handed out, the corpus that queries were drawn from. --encoder is used
+    where the release does not name one.
 
     Example: reelrank import-release release-1.zip again
     """
@@ -102,10 +110,10 @@ def import_release(
     say(f"{report.videos:,} videos have no file yet: `reelrank import {folder} FILE --videos FOLDER` shows them.")
 
 
-def releases(folder: Dir, json: Json = False) -> None:
-    """List the releases that were made of a project: what each holds, its hash, and where it is kept.
+def show(folder: Dir, json: Json = False) -> None:
+    """List a project's releases: contents, hash and place.
 
-    Example: reelrank releases my-project
+    Example: reelrank releases show my-project, or for short: reelrank releases my-project
     """
     found = api.list_releases(api.open_project(folder), api.OPERATOR)
     if json:
@@ -130,16 +138,19 @@ def releases(folder: Dir, json: Json = False) -> None:
 
 def diff(
     before: Annotated[str, typer.Argument(metavar="A", help="A folder, a zip, or a name in --project.")],
-    after: Annotated[str, typer.Argument(metavar="B", help="What it is compared with.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="The release to compare it with.")],
     project: Annotated[
-        Path | None, typer.Option("--project", metavar="DIR", help="The project whose releases and log to ask.")
+        Path | None, typer.Option("--project", metavar="DIR", help="The project whose releases and log to use.")
     ] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write every change, a row each.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write every change to a file, one per row.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Say what changed from one release to another: queries, pairs and relevances, and why.
+    """List what changed from one release to another, and why.
 
-    Verdicts and grades come from the releases; with --project, what leads did in between comes from its log.
+    Covers queries, pairs and relevances. Verdicts and grades come from the releases. With --project, what leads did
+    in between comes from its log.
 
     Example: reelrank diff release-1 release-2 --project my-project
     """
@@ -179,18 +190,22 @@ def terms(
     folder: Dir,
     licence: Annotated[
         str | None,
-        typer.Option("--licence", metavar="NAME", help=f"A name of SPDX ({', '.join(LICENCES[:5])}, ...) or any text."),
+        typer.Option("--licence", metavar="NAME", help=f"An SPDX name ({', '.join(LICENCES[:5])}, ...) or any text."),
     ] = None,
     citation: Annotated[str | None, typer.Option("--citation", metavar="TEXT", help="How to cite a release.")] = None,
     citation_file: Annotated[
-        Path | None, typer.Option("--citation-file", metavar="FILE", help="The same, as it stands in a file.")
+        Path | None, typer.Option("--citation-file", metavar="FILE", help="File with the citation.")
     ] = None,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; needed where it was said before.")] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; required to change earlier terms.")
+    ] = "",
     json: Json = False,
 ) -> None:
-    """Show licence and citation of all releases to come, or say them; their cards and manifests have them.
+    """Show or set the licence and citation of future releases.
 
-    Example: reelrank terms my-project --licence CC-BY-4.0 --citation-file cite.bib
+    Their dataset cards and manifests contain them.
+
+    Example: reelrank releases terms my-project --licence CC-BY-4.0 --citation-file cite.bib
     """
     project = api.open_project(folder)
     if citation_file is not None:

@@ -37,27 +37,25 @@ ModelOption = Annotated[
 UrlOption = Annotated[
     str | None,
     typer.Option(
-        "--base-url", metavar="URL", help="Where the model is, often ending in /v1.", show_default="OpenAI's own"
+        "--base-url", metavar="URL", help="Address of the endpoint; it often ends in /v1.", show_default="OpenAI's own"
     ),
 ]
-TemperaturesOption = Annotated[
-    str, typer.Option("--temperatures", metavar="T,T", help="Of the first attempt, the second, ...")
-]
-BatchOption = Annotated[int, typer.Option("--batch", metavar="N", help="Captions a request.", min=1, max=100)]
-AtOnceOption = Annotated[int, typer.Option("--at-once", metavar="N", help="Requests at a time.", min=1, max=256)]
+TemperaturesOption = Annotated[str, typer.Option("--temperatures", metavar="T,T", help="Temperature of each attempt.")]
+BatchOption = Annotated[int, typer.Option("--batch", metavar="N", help="Captions per request.", min=1, max=100)]
+AtOnceOption = Annotated[int, typer.Option("--at-once", metavar="N", help="Parallel requests.", min=1, max=256)]
 TimeoutOption = Annotated[
     float, typer.Option("--timeout", metavar="S", help="Seconds to wait for an answer.", min=0.001)
 ]
 RetriesOption = Annotated[
-    int, typer.Option("--retries", metavar="N", help="How often a request that failed is made again.", min=0)
+    int, typer.Option("--retries", metavar="N", help="How often to repeat a failed request.", min=0)
 ]
 PriceIn = Annotated[
     float | None,
-    typer.Option("--price-in", metavar="P", help="Price of a million tokens asked.", min=0, show_default=False),
+    typer.Option("--price-in", metavar="P", help="Price of a million input tokens.", min=0, show_default=False),
 ]
 PriceOut = Annotated[
     float | None,
-    typer.Option("--price-out", metavar="P", help="Price of a million tokens answered.", min=0, show_default=False),
+    typer.Option("--price-out", metavar="P", help="Price of a million output tokens.", min=0, show_default=False),
 ]
 
 
@@ -70,7 +68,7 @@ def rewrite(
     folder: Dir,
     rewriter: Annotated[
         RewriterName,
-        typer.Option("--rewriter", help="rules, or a language model behind an OpenAI-compatible endpoint."),
+        typer.Option("--rewriter", help="rules, or openai: a language model at an OpenAI-compatible endpoint."),
     ] = RewriterName.RULES,
     model: ModelOption = None,
     base_url: UrlOption = None,
@@ -87,19 +85,20 @@ def rewrite(
         bool, typer.Option("--waiting", help="Only print the rewrites that wait for a person, as CSV.")
     ] = False,
     summary: Annotated[
-        bool, typer.Option("--summary", help="Only print what rewriting changed: replacement words, words a caption.")
+        bool, typer.Option("--summary", help="Only print what rewriting changed: replacement words, words per caption.")
     ] = False,
     by_hand: Annotated[
         Path | None,
-        typer.Option("--by-hand", metavar="FILE.csv", help="Take a person's rewrites: that CSV, edited."),
+        typer.Option("--by-hand", metavar="FILE.csv", help="Accept a person's rewrites: the CSV of --waiting, edited."),
     ] = None,
 ) -> None:
-    """Turn captions into imprecise ones: names become generic words, by rules and the cast or by a language model.
+    """Replace names in captions with generic phrases.
 
-    A rewrite is accepted if it stays similar to its caption (0.4 or more) and no name is left in it. A model tries
-    again what was not; then it waits for a person: on the page Rewrites, or print it with --waiting, edit the file,
-    hand it back with --by-hand. A model's key is taken from the environment variable OPENAI_API_KEY. Its answers are
-    kept as they arrive: stop it at any time, and the same command goes on where it was.
+    The rewriter is a set of rules with the name mapping, or a language model. A rewrite is accepted if its
+    similarity to the caption is 0.4 or more and no name is left in it. A model tries rejected rewrites again; then
+    they wait for a person. Decide them on the page Rewrites, or print them with --waiting, edit the file and hand
+    it back with --by-hand. The model's key is read from the environment variable OPENAI_API_KEY. Answers are kept
+    as they arrive: you can stop the command, and run it again to continue.
 
     Example: reelrank rewrite my-project --encoder minilm
 

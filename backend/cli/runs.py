@@ -7,34 +7,41 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, json_text, minute, now, progress_bar, say, table
 
 Name = Annotated[
-    str | None, typer.Option("--name", metavar="NAME", help="What to call it; by default the name of the file.")
+    str | None, typer.Option("--name", metavar="NAME", help="Name in the list. Default: the name of the file.")
 ]
 Kept = Annotated[str, typer.Argument(metavar="NAME", help="Its name in the list.", show_default=False)]
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    truths = typer.Typer(help="Ground truths that the project keeps.", no_args_is_help=True, rich_markup_mode=None)
-    truths.command("add")(add_truth)
-    truths.command("list")(list_truths)
-    truths.command("remove")(remove_truth)
-    app.add_typer(truths, name="truths")
-    runs = typer.Typer(help="Runs that the project keeps.", no_args_is_help=True, rich_markup_mode=None)
-    runs.command("add")(add_run)
-    runs.command("list")(list_runs)
-    runs.command("remove")(remove_run)
-    app.add_typer(runs, name="runs")
+    add_group(
+        app,
+        "truths",
+        "Keep ground truths in a project.",
+        "add my-project val.json --name tvr-val",
+        {"add": add_truth, "list": list_truths, "remove": remove_truth},
+    )
+    add_group(
+        app,
+        "runs",
+        "Keep runs in a project.",
+        "add my-project mine.json",
+        {"add": add_run, "list": list_runs, "remove": remove_run},
+    )
 
 
 def add_truth(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A truth file of any form.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A truth file in any supported form.", show_default=False)
+    ],
     name: Name = None,
 ) -> None:
-    """Check a ground truth file as a whole and keep it in the project.
+    """Check a ground truth file, and keep it in the project.
 
     Example: reelrank truths add my-project val.json --name tvr-val
     """
@@ -47,13 +54,14 @@ def add_truth(
 
 def add_run(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A run file of any form.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A run file in any supported form.", show_default=False)],
     name: Name = None,
     videos: Annotated[
-        Path | None, typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for a run with indices.")
+        Path | None,
+        typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for a run with video indices."),
     ] = None,
 ) -> None:
-    """Check a run file as a whole and keep it in the project.
+    """Check a run file, and keep it in the project.
 
     Example: reelrank runs add my-project conquer.json --videos video_corpus.json
     """
@@ -81,7 +89,9 @@ def list_runs(folder: Dir, json: Json = False) -> None:
 
 
 def remove_truth(folder: Dir, name: Kept) -> None:
-    """Remove a kept ground truth; the event log remembers that it was there.
+    """Remove a ground truth from the project.
+
+    The log keeps a record that it was there.
 
     Example: reelrank truths remove my-project tvr-val
     """
@@ -90,7 +100,9 @@ def remove_truth(folder: Dir, name: Kept) -> None:
 
 
 def remove_run(folder: Dir, name: Kept) -> None:
-    """Remove a kept run; the event log remembers that it was there.
+    """Remove a run from the project.
+
+    The log keeps a record that it was there.
 
     Example: reelrank runs remove my-project conquer
     """

@@ -15,11 +15,15 @@ def register(app: typer.Typer) -> None:
 
 
 def consensus(
-    file: Annotated[Path, typer.Argument(metavar="RAW.csv", help="pair_id,worker,relevance rows.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="RAW.csv", help="Rows of pair_id,worker,relevance.", show_default=False)
+    ],
     scale: ScaleOption = None,
     json: Json = False,
 ) -> None:
-    """Apply the consensus rule to raw annotations, and say how far their annotators agree.
+    """Apply the consensus rule to a file of raw annotations.
+
+    Also prints Krippendorff's alpha of its annotators.
 
     Example: reelrank consensus raw_annotation.csv
     """

@@ -20,7 +20,9 @@ from backend.ground.parallel import end_kept
 HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 LogOption = Annotated[
     LogForm,
-    typer.Option("--log", envvar=LOG_VARIABLE, help="What the server says: lines for people, or JSON for programs."),
+    typer.Option(
+        "--log", envvar=LOG_VARIABLE, help="Form of the server's log: lines for people, or JSON for programs."
+    ),
 ]
 MetricsOption = Annotated[
     str,
@@ -28,7 +30,7 @@ MetricsOption = Annotated[
         "--metrics",
         metavar="HOST:PORT",
         envvar=METRICS_VARIABLE,
-        help="Answer Prometheus at this address of its own; not one that strangers reach.",
+        help="Serve Prometheus metrics at this separate address. Strangers must not reach it.",
     ),
 ]
 PortOption = Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=65535)]
@@ -49,7 +51,7 @@ def demo(
     host: HostOption = "127.0.0.1",
     port: PortOption = 8501,
 ) -> None:
-    """Build the demo project from videos that travel with ReelRank, and serve it.
+    """Build a demo project from bundled videos, and serve it.
 
     Example: reelrank demo
     """
@@ -83,7 +85,7 @@ def serve(
     log: LogOption = LogForm.TEXT,
     metrics: MetricsOption = "",
 ) -> None:
-    """Serve the project to annotators and leads.
+    """Serve the web app to annotators and leads.
 
     Example: reelrank serve my-project --port 8501
     """
@@ -134,7 +136,7 @@ def _serve(project: "api.Project", host: str, port: int, settings: Mapping[str, 
     """
     # The back end does not import its front end; it only knows its name.
     if importlib.util.find_spec("annotate_app") is None:
-        fail("the package annotate_app is not installed: install reelrank again")
+        fail("the package annotate_app is not installed: reinstall reelrank")
     folder = project.folder
     api.note_address(project, _url(host, port))
     environment = {**os.environ, "REELRANK_PROJECT": str(folder.resolve()), **settings}

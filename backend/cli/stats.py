@@ -31,9 +31,10 @@ def stats(
     columns: ColumnsOption = None,
     json: Json = False,
 ) -> None:
-    """Count queries, moments, videos, words, verbs and hours, as papers' tables of data sets do.
+    """Count the queries, moments, words and hours of a data set.
 
-    Several files are counted together, as the splits of one corpus. Nothing is written.
+    These are the figures of the data set tables in papers. Several files are counted together, as the splits of one
+    corpus. Nothing is written.
 
     Example: reelrank stats train.json val.json test.json
     """

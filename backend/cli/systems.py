@@ -30,9 +30,9 @@ def baseline(
             metavar="DIR|TRUTH", help="A project, the folder of a release, or a truth file.", show_default=False
         ),
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The run file, a new one.", show_default=False)],
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of what random and prior draw.")] = 0,
-    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Answers a query.")] = 100,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The run to write; a new file.", show_default=False)],
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of random and prior.")] = 0,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Predictions per query.")] = 100,
     split: Annotated[
         AskedSplit | None, typer.Option("--split", help="Only these queries of a project or release.")
     ] = None,
@@ -41,7 +41,7 @@ def baseline(
         typer.Option(
             "--videos",
             metavar="MAP",
-            help="For a truth: name -> [duration, index] of all videos; without it those of the truth are searched.",
+            help="For a truth: name -> [duration, index] of all videos. Default: the videos of the truth.",
             show_default=False,
         ),
     ] = None,
@@ -65,19 +65,19 @@ def baseline(
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--folder", metavar="FOLDER", help="For clip and a truth: where the video files lie.", show_default=False
+            "--folder", metavar="FOLDER", help="For clip and a truth: folder of the video files.", show_default=False
         ),
     ] = None,
     frames_per_s: Annotated[
-        float, typer.Option("--frames-per-s", metavar="R", help="For clip: frames a second that are looked at.")
+        float, typer.Option("--frames-per-s", metavar="R", help="For clip: frames per second to look at.")
     ] = 1.0,
     windows: Annotated[
-        str, typer.Option("--windows", metavar="S,S", help="For clip: lengths of windows in seconds.")
+        str, typer.Option("--windows", metavar="S,S", help="For clip: window lengths in seconds.")
     ] = "4,8,16,32",
     nms: Annotated[
         float,
         typer.Option(
-            "--nms", metavar="X", help="For clip: IoU above which a window falls to a better one of its video."
+            "--nms", metavar="X", help="For clip: drop a window whose IoU with a better one of its video is higher."
         ),
     ] = 0.5,
     first: Annotated[
@@ -89,14 +89,15 @@ def baseline(
         typer.Option("--second", metavar="RUN", help="For prmr: the run that has the moments.", show_default=False),
     ] = None,
     best: Annotated[
-        int, typer.Option("--best", metavar="N", min=1, help="For prmr: how many videos of the first run are left.")
+        int, typer.Option("--best", metavar="N", min=1, help="For prmr: number of videos to keep from the first run.")
     ] = 5,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Answer all queries by a baseline, and write the run, for `evaluate` and `compare` like any other.
+    """Write the run of a baseline, to compare your runs with.
 
-    What a baseline has seen is said with it. caption is an upper bound: it has seen the captions of the moments.
+    `reelrank evaluate` reads it like any other run. The command says what the baseline has seen. caption is an
+    upper bound: it has seen the captions of the moments.
 
     Example: reelrank baseline prior my-project prior.json --split val
 
@@ -155,7 +156,9 @@ def baseline(
 
 def features(
     folder: Dir,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file, a new one: NAME.h5.", show_default=False)],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The file to write, NAME.h5; a new file.", show_default=False)
+    ],
     encoder: Annotated[
         str,
         typer.Option(
@@ -164,13 +167,14 @@ def features(
             help="A CLIP model: its name on the model hub, or its folder; 'clip' is ViT-B/32.",
         ),
     ] = "clip",
-    rate: Annotated[float, typer.Option("--rate", metavar="R", help="Rows a second.")] = 1.0,
+    rate: Annotated[float, typer.Option("--rate", metavar="R", help="Rows per second of video.")] = 1.0,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Write the features of the frames of all videos as HDF5: a dataset a video, `(frames, dim)`, for models to learn.
+    """Write features of video frames as HDF5, to train models.
 
-    Vectors are kept in the project as they are made: after Ctrl-C the same command goes on where it was.
+    The file has a dataset for each video, `(frames, dim)`. Vectors are kept in the project as they are made: after
+    Ctrl-C, run the command again to continue.
 
     Example: reelrank features my-project features.h5 --encoder clip --rate 1
     """

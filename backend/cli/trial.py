@@ -6,39 +6,38 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
 from backend.ground.ids import QueryId
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    trial = typer.Typer(
-        help="A round of grading that is only talked about, to refine the guideline.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
+    add_group(
+        app,
+        "trial",
+        "Run a calibration round: all grade the same few pairs.",
+        "start my-project --queries 3 --pairs 5",
+        {"start": start, "status": status, "end": end, "export": export},
     )
-    trial.command("start")(start)
-    trial.command("status")(status)
-    trial.command("end")(end)
-    trial.command("export")(export)
-    app.add_typer(trial, name="trial")
 
 
 def start(
     folder: Dir,
-    queries: Annotated[int, typer.Option("--queries", min=1, help="Draw so many queries.")] = 3,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="So many pairs of each, the top candidates.")] = 5,
+    queries: Annotated[int, typer.Option("--queries", min=1, help="Number of queries to draw.")] = 3,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Number of pairs per query: its top candidates.")] = 5,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the draw.")] = 1,
     chosen: Annotated[
         list[int] | None,
         typer.Option(
-            "--query", metavar="ID", help="This query instead of a draw; may be given again.", show_default=False
+            "--query", metavar="ID", help="Use this query instead of a draw; may be repeated.", show_default=False
         ),
     ] = None,
 ) -> None:
-    """Begin a trial round: everybody grades a few pairs blind, before exam and work, and nothing of it ever counts.
+    """Start a calibration round: all grade the same few pairs.
 
-    Its pairs are set aside from work until the round ends; afterwards they go to people who did not answer them.
+    Annotators grade without seeing each other's grades, before exam and work. These grades never count. The pairs
+    are reserved until the round ends; then they go to annotators who did not grade them.
 
     Example: reelrank trial start my-project --queries 3 --pairs 5
     """
@@ -58,7 +57,7 @@ def start(
 
 
 def status(folder: Dir, json: Json = False) -> None:
-    """How far everybody is with the trial round, and what they are farthest apart about.
+    """Show each annotator's progress, and where grades differ most.
 
     Example: reelrank trial status my-project
     """
@@ -81,7 +80,9 @@ def status(folder: Dir, json: Json = False) -> None:
 
 
 def end(folder: Dir) -> None:
-    """End the trial round. What was answered stays to be read; the pairs are work again.
+    """End the calibration round.
+
+    Its answers can still be read. Its pairs go back into the queue.
 
     Example: reelrank trial end my-project
     """
@@ -92,9 +93,11 @@ def end(folder: Dir) -> None:
 def export(
     folder: Dir,
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="The file to write.", show_default=False)],
-    names: Annotated[bool, typer.Option("--names/--no-names", help="With names, or people numbered.")] = True,
+    names: Annotated[bool, typer.Option("--names/--no-names", help="Write names, or numbers instead.")] = True,
 ) -> None:
-    """Write every answer of the trial round with its note: for a talk, never part of a release.
+    """Write all answers of the calibration round with their notes.
+
+    They are for a discussion, and never part of a release.
 
     Example: reelrank trial export my-project trial.csv --no-names
     """

@@ -6,17 +6,19 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, json_text, now, say, table
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    tutorial = typer.Typer(
-        help="What newcomers read and practise before their first clip.", no_args_is_help=True, rich_markup_mode=None
+    add_group(
+        app,
+        "tutorial",
+        "Set what annotators practise before their first clip.",
+        "set my-project practice.csv",
+        {"set": set_practice, "status": status, "on": on, "off": off},
     )
-    for name, command in (("set", set_practice), ("status", status), ("on", on), ("off", off)):
-        tutorial.command(name)(command)
-    app.add_typer(tutorial, name="tutorial")
 
 
 def set_practice(
@@ -24,13 +26,13 @@ def set_practice(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE.csv", help="query,video,start,end,grade,explanation: a moment of the project a row."
+            metavar="FILE.csv", help="One moment of the project per row: query,video,start,end,grade,explanation."
         ),
     ],
 ) -> None:
-    """Let newcomers practise on the pairs of a file, in its order, in the place of those that stand.
+    """Replace the practice pairs by those of a file, in its order.
 
-    None may be a pair that somebody may still have to grade.
+    A pair that still needs grades cannot be a practice pair.
 
     Example: reelrank tutorial set my-project practice.csv
     """
@@ -39,7 +41,7 @@ def set_practice(
 
 
 def status(folder: Dir, json: Json = False) -> None:
-    """Whether newcomers are shown the tutorial, and how often each practice pair was missed.
+    """Show whether the tutorial is on, and misses per practice pair.
 
     Example: reelrank tutorial status my-project
     """
@@ -64,7 +66,9 @@ def on(folder: Dir) -> None:
 
 
 def off(folder: Dir) -> None:
-    """Let newcomers begin at once. Who knows an earlier guideline is still told what changed.
+    """Let newcomers start without the tutorial.
+
+    Annotators who know an earlier guideline still see what changed.
 
     Example: reelrank tutorial off my-project
     """

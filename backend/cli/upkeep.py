@@ -22,9 +22,9 @@ def backup(
     folder: Dir,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to make.", show_default=False)],
 ) -> None:
-    """Copy the database consistently while people work.
+    """Copy the database while people work.
 
-    A file that ends with .dump is made by pg_dump, of a database in PostgreSQL.
+    The copy is consistent. For a database in PostgreSQL, a FILE that ends in .dump is made by pg_dump.
 
     Example: reelrank backup my-project backups/monday.db
     """
@@ -36,7 +36,9 @@ def restore(
     folder: Dir,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `reelrank backup`.", show_default=False)],
 ) -> None:
-    """Put a backup in the place of the database, which is kept beside it. Stop the server first.
+    """Replace the database with a backup.
+
+    Stop the server first. The replaced database is kept beside the new one.
 
     Example: reelrank restore my-project backups/monday.db
     """
@@ -51,7 +53,9 @@ def restore(
 
 
 def migrate(folder: Dir) -> None:
-    """Bring the database of an older ReelRank up to date, after copying it. Stop the server first.
+    """Upgrade the database of an older ReelRank.
+
+    Stop the server first. The database is copied before it changes.
 
     Example: reelrank migrate my-project
     """
@@ -67,13 +71,13 @@ def move(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="ADDRESS", help="postgresql://user@host/name of an empty database, or `file`, for back."
+            metavar="ADDRESS", help="postgresql://user@host/name of an empty database; or `file`, to move back."
         ),
     ],
 ) -> None:
-    """Bring the database of a project into PostgreSQL, or back into its file. Stop the server first.
+    """Move the database to PostgreSQL, or back to a file.
 
-    Every row is compared. A move that does not succeed leaves everything as it was.
+    Stop the server first. Every row is compared. A move that fails leaves everything as it was.
 
     Example: reelrank move my-project postgresql://reelrank@db.example/campaign
     """
@@ -90,14 +94,12 @@ def doctor(
     json: Json = False,
     repair: Annotated[
         bool,
-        typer.Option(
-            "--repair", help="Make consensus and agenda anew and remove orphaned clips, where they are wrong."
-        ),
+        typer.Option("--repair", help="Rebuild consensus and agenda if they are wrong, and remove orphaned clips."),
     ] = False,
 ) -> None:
-    """Check that everything in a project fits together; code 0 if it does, 1 if not.
+    """Check that a project is consistent, or repair it.
 
-    Judgements, seats and events are never changed, with --repair neither.
+    The exit code is 1 if something is wrong. Judgements, seats and events never change, not even with --repair.
 
     Example: reelrank doctor my-project
     """

@@ -17,13 +17,13 @@ DecodeOption = Annotated[
     bool | None,
     typer.Option(
         "--decode/--no-decode",
-        help="Look at every picture for damage inside; where that is quick (100 MB), it is done by itself.",
+        help="Decode every frame to find damage. Default: only in files up to 100 MB, where it is quick.",
         show_default=False,
     ),
 ]
 FpsOption = Annotated[
     str,
-    typer.Option("--frames-per-s", metavar="N", help="Of videos that are folders of frames; TVR has 3."),
+    typer.Option("--frames-per-s", metavar="N", help="Frame rate of videos that are folders of frames; TVR has 3."),
 ]
 
 
@@ -39,7 +39,7 @@ def probe(
         typer.Option(
             "--videos",
             metavar="FOLDER",
-            help="Where to look for videos that are not in their place; else where the others lie.",
+            help="Folder to search for missing videos. Default: the folders of the other videos.",
             show_default=False,
         ),
     ] = None,
@@ -49,14 +49,15 @@ def probe(
     cluster: Cluster = None,
     accept: Annotated[
         list[str] | None,
-        typer.Option("--accept", metavar="VIDEO", help="Take in the new content of a video that has changed."),
+        typer.Option("--accept", metavar="VIDEO", help="Accept the new content of a video that has changed."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Look at every video anew: what it is, where it lies now, and what is wrong with it; code 1 if anything is.
+    """Check every video file, and list what is wrong.
 
-    A video is its content: one that was moved or renamed is found again. Pairs whose video cannot be shown are handed
-    out to nobody, until it can.
+    Shows each video's length, frame rate, size and codec, and where its file is. A moved or renamed video is found
+    by its content. Pairs whose video cannot be shown are not handed out until it can. The exit code is 1 if
+    anything is wrong.
 
     Example: reelrank probe my-project --decode
     """

@@ -15,7 +15,7 @@ Jobs = Annotated[
         "--jobs",
         metavar="N",
         min=1,
-        help="Processes, all cores unless told; the results are the same.",
+        help="Number of processes. Default: one per core. The results are the same.",
         show_default=False,
     ),
 ]
@@ -25,7 +25,7 @@ EncodingJobs = Annotated[
         "--jobs",
         metavar="N",
         min=1,
-        help="Processes that encode, each with its own model; one unless told, which computes on all cores.",
+        help="Number of encoding processes, each with its own model. Default: one, which uses all cores.",
         show_default=False,
     ),
 ]
@@ -35,14 +35,14 @@ ScoringJobs = Annotated[
         "--jobs",
         metavar="N",
         min=1,
-        help="Processes that read and score runs; one unless told, which is sooner for few or small ones.",
+        help="Number of processes that read and score runs. Default: one, which is faster for few or small runs.",
         show_default=False,
     ),
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(
-        "--cluster", metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is at tcp://HOST:PORT, instead."
+        "--cluster", metavar="ADDRESS", help="Use the Dask cluster whose scheduler is at tcp://HOST:PORT instead."
     ),
 ]
 

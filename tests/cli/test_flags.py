@@ -1,4 +1,4 @@
-"""`reelrank flags` prints the figures of every annotator and the sentences of those that are worth a look."""
+"""`reelrank users flags` prints the figures of every annotator and the sentences of those that are worth a look."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_figures_of_everybody_and_sentences_of_what_is_flagged(reelrank: Run, project: Path) -> None:
-    code, out, _ = reelrank("flags", project)
+    code, out, _ = reelrank("users", "flags", project)
     assert code == 0
     rows = [line.split() for line in out.splitlines()]
     assert ["worker", "1", "60", "-", "-", "!", "100.0", "%", "!", "+1.00", "-", "-", "0.0", "%", "0.0", "%"] in rows
@@ -32,16 +32,16 @@ def test_figures_of_everybody_and_sentences_of_what_is_flagged(reelrank: Run, pr
 
 
 def test_everything_of_one_person_with_the_reasons(reelrank: Run, project: Path) -> None:
-    _, out, _ = reelrank("flags", project, "--person", "WORKER 2")
+    _, out, _ = reelrank("users", "flags", project, "--person", "WORKER 2")
     assert "worker 1" not in out
     assert "worker 2, drift: The file of the earlier campaign does not say when the grades were given." in out
     assert "worker 2, one grade: 33.3 % of 60 grades are 1" in out
     assert "20 pairs of which nothing but the number is known" in out
-    assert reelrank("flags", project, "--person", "nobody")[0] == 1
+    assert reelrank("users", "flags", project, "--person", "nobody")[0] == 1
 
 
 def test_json_has_every_figure_with_its_base(reelrank: Run, project: Path) -> None:
-    people = json.loads(reelrank("flags", project, "--json")[1])["people"]
+    people = json.loads(reelrank("users", "flags", project, "--json")[1])["people"]
     assert [one["name"] for one in people] == ["worker 1", "worker 2"]
     bias = next(flag for flag in people[0]["flags"] if flag["kind"] == "bias")
     assert (bias["value"], bias["n"], bias["limit"], bias["raised"]) == (1.0, 60, 0.5, True)

@@ -1,4 +1,4 @@
-"""`reelrank hours` prints hours, pay and what is still to come, and writes a file for payroll."""
+"""`reelrank users hours` prints hours, pay and what is still to come, and writes a file for payroll."""
 
 import json
 from collections.abc import Callable
@@ -17,22 +17,22 @@ def test_hours_pay_and_payroll(reelrank: Run, judging: Judging, tmp_path: Path) 
         event = GradeEvent(pair, 3, f"key {n}", 900_000)
         api.record_grades(judging.project, judging.annotators[0], [event], now=NOW + 900 * (n + 1))
     file = tmp_path / "pay.csv"
-    code, out, _ = reelrank("hours", judging.project.folder, "--rate", 11, "--currency", "EUR", "--csv", file)
+    code, out, _ = reelrank("users", "hours", judging.project.folder, "--rate", 11, "--currency", "EUR", "--csv", file)
     assert code == 0
     assert out.splitlines()[1].split() == ["Anna", "1", "4", "1.00", "4", "11.00"]
     assert "About 29.0 hours, 319.00 EUR at 900.0 s a judgement (an interval needs 10 working days of people)." in out
     assert file.read_text().splitlines()[1].endswith(",1.000000,11.00,EUR")
-    found = json.loads(reelrank("hours", judging.project.folder, "--json")[1])
+    found = json.loads(reelrank("users", "hours", judging.project.folder, "--json")[1])
     assert (found["hours"], found["pay"], found["outlook"]["needed"]) == (1.0, None, 116)
     for away in judging.annotators[1:]:
         api.pause_person(judging.project, judging.lead, away.annotator_id, "on holiday", now=NOW)
-    assert "Nobody who may work can give 60 of them just now" in reelrank("hours", judging.project.folder)[1]
+    assert "Nobody who may work can give 60 of them just now" in reelrank("users", "hours", judging.project.folder)[1]
 
 
 def test_a_wrong_day_is_wrong_usage_and_an_idle_time_says_so(reelrank: Run, judging: Judging) -> None:
-    code, _, err = reelrank("hours", judging.project.folder, "--from", "March")
+    code, _, err = reelrank("users", "hours", judging.project.folder, "--from", "March")
     assert code == 2
     assert "is not a day such as 2026-03-14" in err
-    out = reelrank("hours", judging.project.folder, "--from", "2026-03-01", "--to", "2026-03-31")[1]
+    out = reelrank("users", "hours", judging.project.folder, "--from", "2026-03-01", "--to", "2026-03-31")[1]
     assert out.startswith("Nobody has worked here in this time.")
     assert "No pay: reelrank.toml has no hourly_rate" in out

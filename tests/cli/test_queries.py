@@ -56,12 +56,12 @@ def test_probes_are_told_of_and_drawn(reelrank: Run, judging: Judging, tmp_path:
     assert (
         "1 of the queries are probed: 38 further pairs, which no release holds. Once they are judged: reelrank " in out
     )
-    code, _, err = reelrank("probe-figures", folder, tmp_path / "out")
+    code, _, err = reelrank("batches", "depth", folder, tmp_path / "out")
     assert (code, "none of the 48 pairs of probed queries has a relevance yet" in err) == (1, True)
     for pair in judging.pairs():
         judging.grade(0, pair.pair, 3)
         judging.grade(1, pair.pair, 3)
-    code, out, _ = reelrank("probe-figures", folder, tmp_path / "out")
+    code, out, _ = reelrank("batches", "depth", folder, tmp_path / "out")
     assert (code, "48 of 48 pairs of 1 probed queries have a relevance." in out) == (0, True)
     names = ("probe-bins.csv", "probe-pairs.csv", "probe.png", "probe.svg")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [*names]

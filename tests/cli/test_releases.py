@@ -84,7 +84,7 @@ def test_releases_are_made_listed_and_compared(judging: Judging, reelrank: Run, 
     assert "0 test queries with 20 graded moments" in out or "1 test queries with 20 graded moments" in out
     assert "Note: left out 2 queries" in out
     assert "Note: no licence is chosen" in out
-    code, out, _ = reelrank("terms", folder, "--licence", "CC-BY-4.0")
+    code, out, _ = reelrank("releases", "terms", folder, "--licence", "CC-BY-4.0")
     assert (code, out.splitlines()[0]) == (0, "Licence: CC-BY-4.0")
     api.adjudicate(project, lead, pairs[4].pair, 0, "another action", now=NOW + 30)
     options = ("--unfinished", "--adjudicated", "leave-out", "--no-keep")

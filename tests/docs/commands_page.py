@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,25 +13,44 @@ from backend import cli
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 HEAD = """# Commands
 
-Generated from `backend/cli/` by `make docs`; do not edit. `reelrank COMMAND --help` says the same. Every command exits
-with 0 (fine), 1 (refused, with a message) or 2 (wrong usage). [The pipeline](pipeline.md) says in which order
-they are used.
+Every command with its arguments and options, in working order; `reelrank COMMAND --help` says the same. A command exits
+with 0 (success), 1 (refused, or something is wrong, with a message) or 2 (wrong usage). [The pipeline](pipeline.md)
+explains the stages. `make docs` writes this page from `backend/cli/`; do not edit it.
 """
 
 
 def page() -> str:
     """The page as it should be."""
     root = cli.command()
-    assert isinstance(root, TyperGroup)
-    return "\n".join([HEAD, *(_told(name, command) for name, command in sorted(_all(root)))])
+    former = ", ".join(f"`{old}` (now `{new}`)" for old, new in cli.FORMER_NAMES.items())
+    former = textwrap.fill(f"Former names still work: {former}.", 120) + "\n"
+    contents, parts = [], []
+    for section, names in cli.SECTIONS.items():
+        contents.append(f"- [{section}](#{section.lower().replace(' ', '-')})")
+        parts.append(f"## {section}\n")
+        for name in names:
+            told = [(path, _told(path, command)) for path, command in _all(name, root.commands[name])]
+            links = [f"[`{path.removeprefix(f'{name} ')}`](#{_anchor(text)})" for path, text in told]
+            about = root.commands[name].get_short_help_str(limit=1_000)
+            contents.append(
+                f"  - {', '.join(links)}: {about}" if len(told) == 1 else f"  - `{name}`: {about} {' '.join(links)}"
+            )
+            parts += [text for _, text in told]
+    return "\n".join([HEAD, former, *contents, "", *parts])
 
 
-def _all(group: TyperGroup, before: str = "") -> Iterator[tuple[str, TyperCommand]]:
-    for name, command in group.commands.items():
-        if isinstance(command, TyperGroup):
-            yield from _all(command, f"{before}{name} ")
-        elif isinstance(command, TyperCommand):
-            yield before + name, command
+def _all(name: str, command: object) -> Iterator[tuple[str, TyperCommand]]:
+    if isinstance(command, TyperGroup):
+        for below, one in command.commands.items():
+            yield from _all(f"{name} {below}", one)
+    elif isinstance(command, TyperCommand):
+        yield name, command
+
+
+def _anchor(text: str) -> str:
+    """The anchor that GitHub gives to the heading that a text begins with."""
+    heading = text.partition("\n")[0].removeprefix("### ").lower()
+    return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
 
 
 def _told(name: str, command: TyperCommand) -> str:
@@ -39,7 +59,7 @@ def _told(name: str, command: TyperCommand) -> str:
     about = [" ".join(part.split()) for part in inspect.cleandoc(command.help or "").split("\n\n")]
     shown = [_example(part) for part in about]
     words = [f"- `{one.metavar or one.human_readable_name.upper()}`: {_plain(one.help)}" for one in arguments]
-    return "\n\n".join(filter(None, [f"## `{usage}`", *shown, "\n".join(words), _options(command)])).rstrip() + "\n"
+    return "\n\n".join(filter(None, [f"### `{usage}`", *shown, "\n".join(words), _options(command)])).rstrip() + "\n"
 
 
 def _example(part: str) -> str:

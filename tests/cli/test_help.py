@@ -1,0 +1,80 @@
+"""What `--help` shows: every command in its section, with its whole description and an example."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+from typer.core import TyperGroup
+
+from backend import api, cli
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def tree(group: TyperGroup, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Every group and command below a group, with its path."""
+    for name, command in group.commands.items():
+        yield (*before, name), command
+        if isinstance(command, TyperGroup):
+            yield from tree(command, (*before, name))
+
+
+TREE = dict(tree(cli.command()))
+GROUPS = [path for path, command in TREE.items() if isinstance(command, TyperGroup)]
+
+
+@pytest.mark.parametrize("path", TREE, ids=" ".join)
+def test_every_command_and_group_has_help_with_an_example_of_itself(reelrank: Run, path: tuple[str, ...]) -> None:
+    code, out, _ = reelrank(*path, "--help")
+    assert code == 0
+    assert f"Example: reelrank {' '.join(path)} " in " ".join(out.split()) + " "
+
+
+def test_the_help_fits_on_a_page_and_lists_every_command_once_under_a_heading(reelrank: Run) -> None:
+    _, out, _ = reelrank("--help")
+    lines = out.splitlines()[1:]  # below the usage, which names the program
+    assert len(lines) < 60
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line.endswith(":")] == [f"{section}:" for section in cli.SECTIONS]
+    listed = re.findall(r"^  ([a-z-]+)  +\S", out, re.MULTILINE)
+    assert Counter(listed) == Counter(path[0] for path in TREE if len(path) == 1)
+
+
+@pytest.mark.parametrize("path", [(), *GROUPS], ids=" ".join)
+def test_no_description_is_cut_off(reelrank: Run, path: tuple[str, ...]) -> None:
+    """The documented sentence of each command stands whole on the line that starts with its name."""
+    _, out, _ = reelrank(*path, "--help")
+    assert "..." not in out.partition("\n")[2]
+    for below, command in TREE.items():
+        if below[:-1] == path:
+            sentence = " ".join(command.help.partition("\n\n")[0].split())  # type: ignore[attr-defined]
+            (line,) = re.findall(rf"^  {below[-1]}  .+$", out, re.MULTILINE)
+            assert line.split(maxsplit=1)[1] == sentence.partition(". ")[0].removesuffix(".") + "."
+            assert len(line) <= 80
+
+
+def test_a_former_name_is_the_same_command_and_is_listed_nowhere(reelrank: Run) -> None:
+    context = cli.command().make_context("reelrank", [], resilient_parsing=True)
+    for former, name in cli.FORMER_NAMES.items():
+        assert cli.command().get_command(context, former) is TREE[tuple(name.split())]
+        assert (former,) not in TREE
+        assert re.match(rf"Usage: \S.* {former} \[OPTIONS\]", reelrank(former, "--help")[1])
+
+
+def test_a_command_that_does_not_exist_is_no_former_name(reelrank: Run) -> None:
+    assert reelrank("nonsense")[0] == 2
+    assert reelrank("clips", "nonsense")[0] == 1  # a folder that is not there
+
+
+def test_a_group_runs_its_default_command_also_in_a_folder_named_like_another(
+    reelrank: Run, corpus_project: api.Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = corpus_project.folder
+    monkeypatch.chdir(folder.parent)
+    folder.rename("log")
+    whole = reelrank("status", "show", "log", "--json")
+    assert whole[0] == 0
+    assert reelrank("status", "log", "--json") == reelrank("status", "./log", "--json") == whole
+    assert '"entries"' in reelrank("status", "log", "log", "--json")[1]
+    assert reelrank("status", "log", "log", "--json") == reelrank("log", "log", "--json")
