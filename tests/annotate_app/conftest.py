@@ -27,7 +27,7 @@ def open_screen(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> C
 
             importlib.import_module(f"annotate_app.screens.{page}").page()
 
-        app = AppTest.from_function(script, args=(screen,), default_timeout=10)
+        app = AppTest.from_function(script, args=(screen,), default_timeout=60)
         for name, value in query.items():
             app.query_params[name] = value
         app.run()

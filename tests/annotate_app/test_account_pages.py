@@ -148,5 +148,5 @@ def test_the_name_in_the_header_leads_to_the_account(
 
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
     monkeypatch.setattr(auth, "token", lambda: f"token-of-{who}")
-    app = AppTest.from_file(str(Path(annotate_app.__file__).with_name("main.py")), default_timeout=10).run()
+    app = AppTest.from_file(str(Path(annotate_app.__file__).with_name("main.py")), default_timeout=60).run()
     assert 'href="/session/account"' in words(app)

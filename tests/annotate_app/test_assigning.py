@@ -28,7 +28,7 @@ def open_people(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Open:
         people.page()
 
     def opened() -> AppTest:
-        app = AppTest.from_function(script, default_timeout=20)
+        app = AppTest.from_function(script, default_timeout=60)
         app.session_state["assign"] = True
         app.run()
         assert not app.exception

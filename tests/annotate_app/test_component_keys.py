@@ -24,5 +24,5 @@ def test_pairs_and_runs_of_any_name_are_shown() -> None:
             clip_at("/clips/a__b.mp4", "Clip", f"clip-{odd}")
             case_view({}, key=f"case-1-0.5-{odd}")
 
-    app = AppTest.from_function(script, default_timeout=30).run()
+    app = AppTest.from_function(script, default_timeout=60).run()
     assert not app.exception

@@ -36,7 +36,7 @@ def open_page(describing: Judging) -> Open:
 
             descriptions.page()
 
-        app = AppTest.from_function(script, default_timeout=20)
+        app = AppTest.from_function(script, default_timeout=60)
         for name, value in query.items():
             app.query_params[name] = value
         app.run()

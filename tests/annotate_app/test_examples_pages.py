@@ -59,7 +59,7 @@ def open_decided(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project, dec
         disagreements.page()
 
     def opened() -> AppTest:
-        app = AppTest.from_function(script, default_timeout=10).run()
+        app = AppTest.from_function(script, default_timeout=60).run()
         app.segmented_control(key="address-show").select("decided").run()
         assert not app.exception
         return app

@@ -38,7 +38,7 @@ def open_page(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Open:
         api.add_person_with_password(judging.project, api.OPERATOR, name, role, PASSWORD, now=NOW)
         token = api.sign_in(judging.project, name, PASSWORD, now=NOW)
         monkeypatch.setattr(auth, "token", lambda: token)
-        app = AppTest.from_function(script, default_timeout=30).run()
+        app = AppTest.from_function(script, default_timeout=60).run()
         assert not app.exception
         return app
 

@@ -41,7 +41,7 @@ def open_widget(monkeypatch: pytest.MonkeyPatch, judging: Judging) -> Open:
             widget = getattr(import_module(f"annotate_app.widgets.{name}"), name)
             widget(auth.project(), auth.current(), *arguments)
 
-        app = AppTest.from_function(script, args=(name, arguments), default_timeout=20).run()
+        app = AppTest.from_function(script, args=(name, arguments), default_timeout=60).run()
         assert not app.exception
         return app
 

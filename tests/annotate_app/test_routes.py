@@ -517,7 +517,7 @@ def cuts(project: fake_api.Project) -> list[str]:
 
 def wait_for(done: Callable[[], bool]) -> None:
     """What the server does behind its answer is done."""
-    until = time.monotonic() + 15
+    until = time.monotonic() + 60
     while not done() and time.monotonic() < until:
         time.sleep(0.02)
     assert done()

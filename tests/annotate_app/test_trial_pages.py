@@ -55,7 +55,7 @@ def open_page(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> Ope
 
             importlib.import_module("annotate_app.screens.exam").page()
 
-        app = AppTest.from_function(script, default_timeout=10).run()
+        app = AppTest.from_function(script, default_timeout=60).run()
         assert not app.exception
         return app
 

@@ -33,7 +33,7 @@ ARGUMENTS = [
 PLAIN_SCRIPTS = "--js-flags=--no-maglev --no-opt"
 
 # Two cores may be busy with another test's videos: what takes long is not yet wrong.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="package")
@@ -168,7 +168,7 @@ def enter(contexts: Contexts, server: AppServer) -> Iterator[Callable[..., Page]
             watch(page)
         sign_in_unseen(page.context, server.url, name, password)
         page.goto(url)
-        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
         return page
 
     yield entered

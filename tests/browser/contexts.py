@@ -17,7 +17,7 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
     """A browser context whose pages animate nothing."""
     context = browser.new_context(**options)
     context.add_init_script(AT_ONCE)
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     return context
 
 

@@ -16,7 +16,7 @@ def player(page: Page) -> Locator:
     return page.get_by_test_id("player")
 
 
-def until(page: Page, condition: str, arg: object = None, *, within_s: float = 30.0) -> None:
+def until(page: Page, condition: str, arg: object = None, *, within_s: float = 60.0) -> None:
     """Wait for a condition in JavaScript: the pages' policy does not let Playwright wait in the page itself."""
     deadline = time.monotonic() + within_s
     while not page.evaluate(condition, arg):
@@ -26,7 +26,7 @@ def until(page: Page, condition: str, arg: object = None, *, within_s: float = 3
 
 def pair_on_show(page: Page) -> str:
     """The pair that may be graded now: its clip has been on screen long enough."""
-    expect(player(page)).to_have_attribute("data-gradable", "true", timeout=30_000)
+    expect(player(page)).to_have_attribute("data-gradable", "true")
     return player(page).get_attribute("data-pair") or ""
 
 
@@ -40,7 +40,7 @@ def press(page: Page, key: str | int) -> str:
 
 def saved(page: Page) -> None:
     """Everything given has arrived, and the desk is filled again."""
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0")
 
 
 def next_clip_is_here(page: Page) -> None:
@@ -51,7 +51,7 @@ def next_clip_is_here(page: Page) -> None:
 
 def page_is_done(page: Page) -> None:
     """Streamlit has run the page to its end: nothing of it is still on its way."""
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=30_000)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
 def press_until(button: Locator, seen: Locator) -> None:

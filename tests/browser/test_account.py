@@ -106,12 +106,12 @@ def test_another_password_ends_the_session_in_another_browser_and_signing_out_ev
     here.get_by_role("button", name="Change password").click()
     expect(here.get_by_role("status")).to_contain_text("Your password is changed.")
     here.get_by_role("link", name="Back to grading").click()
-    expect(here.get_by_test_id("player")).to_be_visible(timeout=30_000)
+    expect(here.get_by_test_id("player")).to_be_visible()
     is_signed_out(elsewhere, server)
     sign_in(elsewhere, ANNOTATORS[1], PASSWORD)
     expect(elsewhere.get_by_role("alert")).to_contain_text("Name or password is wrong")
     sign_in(elsewhere, ANNOTATORS[1], NEW)
-    expect(elsewhere.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+    expect(elsewhere.get_by_role("button", name="Sign out")).to_be_visible()
 
     # Signing out everywhere ends both, and nobody else's.
     lead = enter(LEAD)
@@ -121,7 +121,7 @@ def test_another_password_ends_the_session_in_another_browser_and_signing_out_ev
     is_signed_out(elsewhere, server)
     is_signed_out(here, server)
     lead.reload()
-    expect(lead.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+    expect(lead.get_by_role("button", name="Sign out")).to_be_visible()
 
 
 @pytest.mark.parametrize("ended_by", ["suspension", "signing out everywhere"])
@@ -171,7 +171,7 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
         suspend.click()
         expect(suspend).to_have_text("Suspend")
     sign_in(page, name, PASSWORD)
-    expect(page.get_by_test_id("player")).to_be_visible(timeout=30_000)
+    expect(page.get_by_test_id("player")).to_be_visible()
     saved(page)
     expect(page.get_by_test_id("saving")).to_have_text("saved")
     assert rows(server, given, number) == [(3, 1)]
@@ -197,6 +197,6 @@ def test_a_forgotten_password_is_replaced_by_a_link_from_the_lead(
     page.get_by_label("Password").fill(NEW)
     page.get_by_label("The same again").fill(NEW)
     page.get_by_role("button", name="Save and sign in").click()
-    expect(page.get_by_test_id("player")).to_be_visible(timeout=30_000)
+    expect(page.get_by_test_id("player")).to_be_visible()
     with pytest.raises(SignInRefused):
         api.sign_in(api.open_project(server.project), ANNOTATORS[3], PASSWORD, now=time.time())

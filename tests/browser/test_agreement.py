@@ -47,11 +47,11 @@ def press(page: Page, words: str) -> None:
 
 def test_a_lead_reads_the_board_by_keyboard(enter: Callable[..., Page], server: AppServer) -> None:
     page = enter(LEAD, url=f"{server.url}/agreement", viewport={"width": 1280, "height": 900})
-    expect(page.get_by_role("heading", name="Agreement")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Agreement")).to_be_visible()
     table = page.locator(".rr-figures").first
     expect(table).to_contain_text("Alpha, ordinal, all rounds")
     # The intervals come from another process, and by themselves.
-    expect(table).to_contain_text(" to ", timeout=60_000)
+    expect(table).to_contain_text(" to ")
 
     chosen = "Figures"
     for part, words in SHOWN.items():
@@ -60,7 +60,7 @@ def test_a_lead_reads_the_board_by_keyboard(enter: Callable[..., Page], server: 
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Space")
         chosen = part
-        expect(page.get_by_text(words).first).to_be_visible(timeout=30_000)
+        expect(page.get_by_text(words).first).to_be_visible()
         if part in ("Grades", "People", "Over time"):
             expect(page.locator("[data-testid=stVegaLiteChart] :is(svg, canvas)").first).to_be_visible()
         no_serious_finding(page)
@@ -74,7 +74,7 @@ def test_a_lead_reads_the_board_by_keyboard(enter: Callable[..., Page], server: 
     narrow = enter(LEAD, url=f"{server.url}/agreement", viewport=phone, color_scheme="dark")
     for part, words in SHOWN.items():
         narrow.get_by_role("radio", name=part).or_(narrow.get_by_role("button", name=part, exact=True)).first.click()
-        expect(narrow.get_by_text(words).first).to_be_visible(timeout=30_000)
+        expect(narrow.get_by_text(words).first).to_be_visible()
         no_serious_finding(narrow)
         main = narrow.get_by_test_id("stMain")
         assert main.evaluate("(main) => main.scrollWidth <= main.clientWidth"), part

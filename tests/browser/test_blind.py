@@ -212,11 +212,11 @@ def recorder(marked: Marked) -> Iterator[Recorder]:
 def entered(browser: Browser, recorder: Recorder, name: str = ME) -> Iterator[tuple[BrowserContext, Page]]:
     """A browser of somebody's own, signed in, all of it through the recorder."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     page.goto(recorder.url)
     sign_in(page, name, PASSWORD)
-    expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     yield context, page
     context.close()
 

@@ -54,7 +54,7 @@ def address(fake: FakeDescribing) -> Iterator[str]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     yield context
     context.close()
 

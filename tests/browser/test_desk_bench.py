@@ -139,7 +139,7 @@ def desk_of(browser: Browser, url: str, name: str) -> Iterator[Page]:
     page = context.new_page()
     page.goto(url)
     sign_in(page, name, demo.PASSWORD)
-    expect(page.locator('[data-testid="player"][data-gradable="true"]')).to_be_visible(timeout=60_000)
+    expect(page.locator('[data-testid="player"][data-gradable="true"]')).to_be_visible()
     page.evaluate(LISTEN)
     yield page
     context.close()
@@ -150,7 +150,7 @@ def grade_clips(page: Page, clips: int, think_s: float) -> list[dict[str, Any]]:
     chance = random.Random(7)
     gradable = page.locator('[data-testid="player"][data-gradable="true"]')
     for number in range(clips + WARM_UP):
-        expect(gradable).to_be_visible(timeout=60_000)
+        expect(gradable).to_be_visible()
         page.wait_for_timeout(1000 * chance.expovariate(1 / think_s))
         page.keyboard.press(str(number % 5))
         until(page, "(count) => window.took.length === count", number + 1, within_s=60)

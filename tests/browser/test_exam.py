@@ -240,7 +240,7 @@ def test_the_exam_is_taken_on_a_phone_and_waits_while_the_server_is_away(enter: 
     expect(page.get_by_test_id("progress")).to_have_text(f"Exam, 2 of {ITEMS}")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     server.start()
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=60_000)
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0")
     given = "SELECT grade FROM exam_answer JOIN exam_attempt USING (attempt_id) WHERE annotator_id = ?"
     assert rows(server, given, person(server, name)) == [(3,)]
 
@@ -288,7 +288,7 @@ def test_a_lead_looks_at_an_exam_before_it_is_held_and_says_why_it_is_held_all_t
     expect(passing.first).to_be_visible()
     clip = page.locator("video").first
     clip.scroll_into_view_if_needed()
-    expect(clip).to_have_js_property("readyState", 4, timeout=30_000)
+    expect(clip).to_have_js_property("readyState", 4)
     no_serious_finding(page)
     assert api.exam_held(project, api.OPERATOR) is None
     page.get_by_role("button", name="Hold this exam").click()

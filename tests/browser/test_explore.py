@@ -49,9 +49,9 @@ def test_a_bar_leads_to_its_pairs_and_they_to_their_query(enter: Callable[..., P
     text = first.locator("a").inner_text()
     first.locator("td").last.click()
     expect(page).to_have_url(re.compile(r"/queries\?query=\d+"))
-    expect(page.get_by_text(text).first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(text).first).to_be_visible()
     page.go_back()
-    expect(page.get_by_role("combobox", name="Which pairs")).to_have_value(chosen, timeout=30_000)
+    expect(page.get_by_role("combobox", name="Which pairs")).to_have_value(chosen)
 
 
 def test_nothing_that_is_shown_depends_on_what_the_browser_still_has(

@@ -48,7 +48,7 @@ def begin(page: Page, link: str) -> None:
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("The same again").fill(PASSWORD)
     page.get_by_role("button", name="Save and sign in").click()
-    expect(player(page)).to_have_attribute("data-state", "lesson", timeout=60_000)
+    expect(player(page)).to_have_attribute("data-state", "lesson")
     step = page.get_by_test_id("lesson-step")
     expect(step).to_contain_text("1 of")
     pages = int(step.inner_text().split()[-1])

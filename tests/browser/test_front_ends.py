@@ -202,7 +202,7 @@ def proxy(servers: tuple[AppServer, AppServer], tmp_path: Path) -> Iterator[str]
     with (tmp_path / "log").open("wb") as log:
         nginx = subprocess.Popen([program, "-p", tmp_path, "-c", configuration], stderr=log, stdout=log)
     try:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while True:
             try:
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()

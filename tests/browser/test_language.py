@@ -47,7 +47,7 @@ def test_an_annotator_chooses_german(enter: Callable[..., Page], server: AppServ
 
     page.get_by_role("link", name="Zurück zum Bewerten").click()
     player = page.get_by_test_id("player")
-    expect(player).to_have_attribute("data-state", "ready", timeout=30_000)
+    expect(player).to_have_attribute("data-state", "ready")
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(page.get_by_test_id("progress")).to_have_text("1 von 20")
     expect(player.get_by_role("button", name="Diesen Clip überspringen")).to_be_visible()

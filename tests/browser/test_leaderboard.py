@@ -52,7 +52,7 @@ def enter(enter: Enter, server: AppServer) -> Iterator[Enter]:
         )
         pages.append(page)
         if name == LEAD:
-            expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible(timeout=30_000)
+            expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible()
         return page
 
     yield entered
@@ -80,7 +80,7 @@ def open_part(page: Page, name: str) -> None:
         "Cases": page.locator(".case .card").first,
         "Runs": page.get_by_text("Keep a file"),
     }
-    expect(shown[name]).to_be_visible(timeout=60_000)
+    expect(shown[name]).to_be_visible()
     expect(page.get_by_test_id("stSpinner")).to_have_count(0)
 
 
@@ -166,7 +166,7 @@ def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
     page_is_done(page)
 
     # The report is one file that needs nothing else.
-    with page.expect_download(timeout=60_000) as download:
+    with page.expect_download() as download:
         page.get_by_role("button", name="Report").click()
     assert download.value.suggested_filename == "leaderboard.html"
     download.value.save_as(tmp_path / "leaderboard.html")
@@ -183,7 +183,7 @@ def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
 
     # The caption spoke of all measures while only the one on the screen had been compared.
     choose(page, "Baseline", "any order (demo)")
-    expect(page.get_by_text("Differences: run minus any order (demo)")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Differences: run minus any order (demo)")).to_be_visible()
     page_is_done(page)  # the buttons below it hand out this run's files from now on
     board = api.score_kept_runs(api.open_project(server.project), api.OPERATOR, "settled val").scores
     assert board is not None
@@ -202,7 +202,7 @@ def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
         ("Markdown", "leaderboard.md", r"\d†[↑↓]"),
         ("CSV", "leaderboard.csv", None),
     ):
-        with page.expect_download(timeout=60_000) as download:
+        with page.expect_download() as download:
             page.get_by_role("button", name=label, exact=True).click()
         download.value.save_as(tmp_path / name)
         text = (tmp_path / name).read_text(encoding="utf-8")
@@ -231,7 +231,7 @@ def test_a_case_links_what_matches_under_each_truth_and_another_run_is_kept(
     truth, run = page.locator(".case .truth"), page.locator(".case .run")
     for column in (truth, run):
         clip = column.locator("video").first
-        expect(clip).to_have_js_property("readyState", 4, timeout=60_000)
+        expect(clip).to_have_js_property("readyState", 4)
         assert clip.evaluate("(clip) => clip.videoWidth") > 0
     moment = truth.locator(".card[data-number]").first
     number = moment.get_attribute("data-number")
@@ -270,7 +270,7 @@ def test_a_case_links_what_matches_under_each_truth_and_another_run_is_kept(
     box = page.get_by_test_id("stSelectbox").filter(has_text="Query").locator("input")
     expect(box).not_to_have_value(re.compile("Other words"))
     choose(page, "Ground truth", "other")
-    expect(page.get_by_role("heading", name="Other words")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Other words")).to_be_visible()
     expect(box).to_have_value(re.compile("Other words"))
     choose(page, "Ground truth", "settled val")
     expect(page.get_by_text("settled val: preset paper")).to_be_visible()

@@ -174,20 +174,20 @@ def test_an_unknown_address_gives_a_page_of_our_own_with_a_way_on_and_the_sign_i
     expect(stranger.get_by_role("heading", name="No such page")).to_be_visible()
     stranger.get_by_role("button", name="Sign in").click()
     sign_in(stranger, LEAD, PASSWORD)
-    expect(stranger.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+    expect(stranger.get_by_role("button", name="Sign out")).to_be_visible()
     answer = stranger.goto(f"{server.url}/queries/nonsense")
     assert answer is not None
     assert answer.status == 404
     expect(stranger.get_by_text("/queries/nonsense")).to_be_visible()
     stranger.get_by_role("button", name="Back to the project").click()
-    expect(stranger.get_by_role("heading", name="Queries")).to_be_visible(timeout=30_000)
+    expect(stranger.get_by_role("heading", name="Queries")).to_be_visible()
 
     # Who is signed in is led on from the sign-in form.
     stranger.goto(f"{server.url}/session/sign-in?next=/release")
     expect(stranger).to_have_url(f"{server.url}/release")
-    expect(stranger.get_by_role("heading", name="Release", exact=True)).to_be_visible(timeout=30_000)
+    expect(stranger.get_by_role("heading", name="Release", exact=True)).to_be_visible()
     stranger.goto(f"{server.url}/session/sign-in")
-    expect(stranger.get_by_role("heading", name="Queries")).to_be_visible(timeout=30_000)
+    expect(stranger.get_by_role("heading", name="Queries")).to_be_visible()
 
 
 def test_a_lead_looks_behind_a_figure_of_somebody_by_keyboard(enter: Enter, server: AppServer) -> None:

@@ -113,7 +113,7 @@ def test_a_person_is_paused_and_goes_on_without_signing_in_again(enter: Enter, s
     row.get_by_role("button", name="Go on").click()
     expect(row.get_by_text("paused", exact=True)).to_have_count(0)
     page.evaluate("window.dispatchEvent(new Event('online'))")  # what the page does by itself every quarter of a minute
-    expect(player(page)).to_have_attribute("data-state", "ready", timeout=30_000)
+    expect(player(page)).to_have_attribute("data-state", "ready")
 
 
 def test_a_trial_round_is_taken_before_work_and_read_by_the_lead(enter: Enter, server: AppServer) -> None:

@@ -37,7 +37,7 @@ def server(
 def test_a_lead_sees_what_found_a_candidate(enter: Callable[..., Page], server: AppServer) -> None:
     query = api.list_queries(api.open_project(server.project), api.OPERATOR)[0]
     page = enter(LEAD, url=f"{server.url}/queries?query={query.query_id}")
-    expect(page.get_by_text("in 2 batches")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("in 2 batches")).to_be_visible()
     second = page.locator(".rr-candidates article", has=page.get_by_role("link", name="Rank 2", exact=True))
     expect(second).to_contain_text("found by our-system (rank 1), captions (rank 2)")
     last = page.locator(".rr-candidates article").last

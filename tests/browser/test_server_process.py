@@ -178,7 +178,7 @@ def test_asked_to_stop_it_finishes_what_is_under_way_and_leaves_nothing(
     left = [path.name for path in project.clips.folder.iterdir() if path.suffix not in (".mp4", ".webp")]
     assert left == []
     # A helper beside a server leaves when it sees that the server has gone, which is a moment later.
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while (left := processes_of(server.process.pid)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []

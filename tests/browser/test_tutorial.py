@@ -92,7 +92,7 @@ def test_a_newcomer_reads_practises_and_comes_to_the_exam_by_keyboard(enter: Ent
     expect(player(page).locator("[data-right='true']")).to_have_attribute("data-grade", "4")
     no_serious_finding(page)
     page.reload()
-    expect(page.get_by_test_id("progress")).to_have_text(f"Practice, 2 of {PRACTICE}", timeout=30_000)
+    expect(page.get_by_test_id("progress")).to_have_text(f"Practice, 2 of {PRACTICE}")
     assert "Right: 3." in practise(page, 2, 3)
     page.keyboard.press("Enter")
     assert "Your 2 is close enough to agree." in practise(page, 3, 2)

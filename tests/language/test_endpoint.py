@@ -52,7 +52,7 @@ def test_captions_go_out_in_batches_and_come_back_by_number() -> None:
 
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_as_many_requests_are_under_way_as_wanted_and_no_more(at_once: int) -> None:
-    meeting = threading.Barrier(at_once, timeout=5)
+    meeting = threading.Barrier(at_once, timeout=60)
     under_way, most, lock = 0, 0, threading.Lock()
 
     def act(asked: Asked) -> Act:
