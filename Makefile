@@ -6,11 +6,11 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --no-compile
 DEMO ?= demo-project
 PORT ?= 8501
-.PHONY: help demo test check audit bench mutants coverage format docs clean
+.PHONY: help demo test test-long check audit bench mutants coverage format docs clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 # What Python compiled is kept, whatever the shell says: each process would compile it all anew.
 export PYTHONDONTWRITEBYTECODE =
@@ -37,8 +37,11 @@ demo: $(VENV)/.app ## set up, build the demo project and serve it on 127.0.0.1:8
 	$(BIN)/reelrank demo $(DEMO) --port $(PORT)
 
 # One process begins with the tests in a browser, which wait a lot, the other with all others; see tests/conftest.py.
-test: $(VENV)/.dev ## set up and pass all tests
+test: $(VENV)/.dev ## set up and pass the tests, in minutes
 	$(BIN)/pytest --numprocesses 3
+
+test-long: $(VENV)/.dev ## pass the tests that take long: kills, deep state machines, every page in every form
+	$(BIN)/pytest --numprocesses 3 -m 'long and not bench and not model'
 
 check: $(VENV)/.dev ## formatting, lint, types, import contracts, documentation
 	$(BIN)/ruff format --check .

@@ -175,6 +175,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path.name.endswith("_bench.py") and not asked else None
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave what needs a cluster of Dask, which takes seconds to start, to `make test-long`."""
+    for item in items:
+        if "on_cluster" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.long)
+
+
 def pytest_collection_finish() -> None:
     """What has been collected stays: Python looks for garbage among what comes after it, and less often."""
     gc.collect()

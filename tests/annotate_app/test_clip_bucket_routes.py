@@ -27,6 +27,8 @@ from player_harness import make_clip
 from s3_server import S3, serving_s3
 from support import NOW, VERBS, WordEncoder, have_read
 
+pytestmark = pytest.mark.long
+
 PASSWORD = "long enough for everybody"
 VIDEO = "dinner_at_monicas"
 

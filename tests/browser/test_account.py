@@ -89,6 +89,7 @@ def test_my_work_shows_what_the_database_holds_and_its_keys_grade_nothing(enter:
     assert rows(server, f"SELECT count(*) {mine}", ANNOTATORS[0]) == [(in_all,)]
 
 
+@pytest.mark.long
 def test_another_password_ends_the_session_in_another_browser_and_signing_out_everywhere_in_both(
     enter: Enter, server: AppServer
 ) -> None:
@@ -124,6 +125,7 @@ def test_another_password_ends_the_session_in_another_browser_and_signing_out_ev
     expect(lead.get_by_role("button", name="Sign out")).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ended_by", ["suspension", "signing out everywhere"])
 def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
     enter: Enter, server: AppServer, ended_by: str

@@ -32,6 +32,8 @@ from backend.media.jobs import ClipForm, Profile
 from support import have_read
 from visitor import PASSWORD, Visitor
 
+pytestmark = pytest.mark.long
+
 FINISHED_S = 60.0
 EVERY_PAGE = ("", "annotate", "my_work", "my-work", "people", "progress", "release", "settings", "agreement", "queries")
 REASON = "I would rather not"

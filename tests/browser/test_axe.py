@@ -7,6 +7,8 @@ from playwright.sync_api import Page
 
 from axe import no_serious_finding, passes_axe
 
+pytestmark = pytest.mark.long
+
 APP = """<!doctype html><html lang="en"><title>Exam</title>
 <main data-testid="stApp" data-test-script-state="notRunning"><h1>Exam</h1><p>Missed at first</p></main></html>"""
 PALE = "document.querySelector('p').style.opacity = "

@@ -368,6 +368,7 @@ class TestVideos:
 
 
 class TestScreen:
+    @pytest.mark.long
     @pytest.mark.parametrize(("theme", "size"), [("light", (390, 844)), ("dark", (1280, 800))])
     def test_colours_and_roles_pass_axe(
         self, theme: str, size: tuple[int, int], fake: FakeDescribing, open_page: Open

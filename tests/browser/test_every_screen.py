@@ -19,7 +19,7 @@ from english import CUT_OFF, HAS_ROOM, left_in_english
 from hands import button, page_is_done, pair_on_show, until
 from support import have_read
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 LEAD, (ANA, *_), PASSWORD = api.demo_people()
 ZOOMED = {"width": 640, "height": 400}
 """What 1280 x 800 has at 200 %."""

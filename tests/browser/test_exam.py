@@ -181,6 +181,7 @@ def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: En
     recorder.close()
 
 
+@pytest.mark.long
 def test_who_fails_waits_for_the_lead_who_sees_why_and_grants_a_retake(enter: Enter, server: AppServer) -> None:
     name = ANNOTATORS[1]
     page = enter(name)
@@ -229,6 +230,7 @@ def test_who_fails_waits_for_the_lead_who_sees_why_and_grants_a_retake(enter: En
     assert rows(server, second, number) == [(ITEMS,)]
 
 
+@pytest.mark.long
 def test_the_exam_is_taken_on_a_phone_and_waits_while_the_server_is_away(enter: Enter, server: AppServer) -> None:
     name = ANNOTATORS[2]
     page = enter(name, viewport={"width": 390, "height": 844}, has_touch=True, color_scheme="dark")
@@ -245,6 +247,7 @@ def test_the_exam_is_taken_on_a_phone_and_waits_while_the_server_is_away(enter: 
     assert rows(server, given, person(server, name)) == [(3,)]
 
 
+@pytest.mark.long
 def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_anybodys_eyes(
     enter: Enter, server: AppServer
 ) -> None:
@@ -273,6 +276,7 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
     assert rows(server, given, person(server, name)) == [(1,), (2,)]
 
 
+@pytest.mark.long
 def test_a_lead_looks_at_an_exam_before_it_is_held_and_says_why_it_is_held_all_the_same(
     enter: Enter, server: AppServer
 ) -> None:

@@ -22,7 +22,7 @@ from hands import page_is_done, pair_on_show, press, press_until, saved
 from recorder import Recorder
 from support import person_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
 NEW = "Nova"
 PRACTICE = 4

@@ -54,6 +54,7 @@ def test_a_bar_leads_to_its_pairs_and_they_to_their_query(enter: Callable[..., P
     expect(page.get_by_role("combobox", name="Which pairs")).to_have_value(chosen)
 
 
+@pytest.mark.long
 def test_nothing_that_is_shown_depends_on_what_the_browser_still_has(
     enter: Callable[..., Page], server: AppServer
 ) -> None:

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from hands import pair_on_show, player, press, saved
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/first-run.md").read_text()
 PASSWORD = "reelrank-first"

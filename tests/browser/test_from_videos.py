@@ -25,7 +25,7 @@ from backend.campaign.nouns import Role
 from hands import page_is_done, pair_on_show, press, press_until, saved, upload
 from support import have_read, small_clips
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 LEAD, (ANA, BEN, *_), PASSWORD = api.demo_people()
 QUERIES = ("A person plays with a ball", "Somebody walks along a street")
 BATCH = 3

@@ -28,6 +28,8 @@ from postgres import ENGINES, Cluster
 from support import free_port
 from visitor import PASSWORD, Visitor
 
+pytestmark = pytest.mark.long
+
 PROXY = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 
 

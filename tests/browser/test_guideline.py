@@ -198,6 +198,7 @@ def test_a_clip_that_is_gone_leaves_the_example_in_words(
     until(page, 3, IS_PLAYING)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_panel_with_examples_passes_axe(theme: str, open_page: Open, show: Callable[..., None]) -> None:
     show(0, 2, 4)
@@ -207,6 +208,7 @@ def test_the_panel_with_examples_passes_axe(theme: str, open_page: Open, show: C
     passes_axe(page)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [320, 390, 640, 1280])
 def test_nothing_of_it_is_wider_than_the_window(width: int, open_page: Open, show: Callable[..., None]) -> None:
     show(0, 1, 2, 3, 4)

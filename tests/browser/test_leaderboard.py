@@ -113,6 +113,7 @@ def is_drawn_in(page: Page, scheme: str) -> None:
     page_is_done(page)
 
 
+@pytest.mark.long
 def test_every_part_is_usable_by_everybody_and_a_hostile_name_is_text_in_it(enter: Enter) -> None:
     """In the light, in the dark and on a phone, where the next part is opened then."""
     page = enter()

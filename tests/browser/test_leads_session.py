@@ -96,6 +96,7 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
     ]
 
 
+@pytest.mark.long
 def test_a_card_that_another_lead_decided_stays_with_what_was_typed_also_over_a_sign_in(
     enter: Enter, server: AppServer
 ) -> None:
@@ -126,6 +127,7 @@ def test_a_card_that_another_lead_decided_stays_with_what_was_typed_also_over_a_
     expect(decided.nth(2)).to_contain_text(f"{LEAD}4{REASON}")
 
 
+@pytest.mark.long
 def test_what_was_typed_is_shown_to_nobody_else_at_the_same_computer(enter: Enter, server: AppServer) -> None:
     page = enter(LEAD, url=f"{server.url}/people")
     page.get_by_label("Name").fill("Somebody who is not announced yet")
@@ -190,6 +192,7 @@ def test_an_unknown_address_gives_a_page_of_our_own_with_a_way_on_and_the_sign_i
     expect(stranger.get_by_role("heading", name="Queries")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_lead_looks_behind_a_figure_of_somebody_by_keyboard(enter: Enter, server: AppServer) -> None:
     page = enter(LEAD, url=f"{server.url}/people")
     page.get_by_role("button", name="Simulated annotator 1").press("Enter")

@@ -20,7 +20,7 @@ from backend.ground.ids import AnnotatorId, MomentId
 from hands import upload
 from support import cases, have_read
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
 SIGNS = "*a* <b> [x](y) $x$ :smile: # y -> -- >= ~= :material_home: :streamlit: &lt; a@b.io www.b.io"
 TOOK_EFFECT = "em, .katex, a[href$='/y'], a[href*='b.io'], [aria-label='home icon'], img[alt='Streamlit logo']"

@@ -12,7 +12,7 @@ from axe import no_serious_finding
 from backend import api
 from support import NOW
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 LEAD, _, _ = api.demo_people()
 
 

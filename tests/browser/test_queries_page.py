@@ -103,6 +103,7 @@ def test_address_list_and_query_speak_of_one_thing_also_after_back_and_reload(
     assert "show=work" in page.url
 
 
+@pytest.mark.long
 def test_a_query_shows_its_candidates_frame_by_frame_and_opens_them(
     enter: Callable[..., Page], server: AppServer
 ) -> None:

@@ -47,6 +47,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "media"), [(1280, "screen"), (720, "print")])
 def test_nine_runs_have_room_on_a_screen_and_on_a_sheet_of_paper(
     browser: Browser, many: Path, width: int, media: str

@@ -213,6 +213,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     no_serious_finding(page)
 
 
+@pytest.mark.long
 def test_words_of_captions_are_shown_as_they_stand(lead: Callable[..., Page]) -> None:
     page = lead()
     for _ in range(4):
@@ -220,6 +221,7 @@ def test_words_of_captions_are_shown_as_they_stand(lead: Callable[..., Page]) ->
     shows(page, "Now *Dev* <b>reads</b> to Boris.", "Now *Dev* <b>reads</b> to a man.")
 
 
+@pytest.mark.long
 def test_the_second_lead_is_told_what_the_first_decided(lead: Callable[..., Page], server: AppServer) -> None:
     lea, lou = lead(LEADS[0]), lead(LEADS[1])
     saved(lea, lambda: lea.keyboard.press("r"))
@@ -230,6 +232,7 @@ def test_the_second_lead_is_told_what_the_first_decided(lead: Callable[..., Page
     assert ask(server, "SELECT name, accepted FROM caption JOIN annotator ON annotator_id = decided_by") == [("Lea", 0)]
 
 
+@pytest.mark.long
 def test_what_was_typed_outlives_the_session(lead: Callable[..., Page], server: AppServer) -> None:
     page = lead()
     page.keyboard.press("e")
@@ -248,6 +251,7 @@ def test_what_was_typed_outlives_the_session(lead: Callable[..., Page], server: 
     equal_to_sql(page, server)
 
 
+@pytest.mark.long
 def test_a_server_that_is_away_for_a_while_loses_nothing(lead: Callable[..., Page], server: AppServer) -> None:
     page = lead()
     server.kill()
@@ -260,6 +264,7 @@ def test_a_server_that_is_away_for_a_while_loses_nothing(lead: Callable[..., Pag
     equal_to_sql(page, server)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "context", [{"viewport": {"width": 390, "height": 844}}, {"color_scheme": "dark"}], ids=["narrow", "dark"]
 )

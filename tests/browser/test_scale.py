@@ -16,7 +16,7 @@ from backend.campaign.judging.model import GradeEvent
 from hands import pair_on_show, player, press, saved
 from support import sit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 LEAD, ANNOTATORS, _ = api.demo_people()
 LABELS = ("No", "Partly", "Yes")
 

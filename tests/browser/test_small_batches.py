@@ -13,7 +13,7 @@ from backend import api
 from hands import press, saved
 from support import grade_all
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 LEAD, ANNOTATORS, _ = api.demo_people()
 
 

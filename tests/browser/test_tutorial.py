@@ -124,6 +124,7 @@ def test_a_newcomer_reads_practises_and_comes_to_the_exam_by_keyboard(enter: Ent
     expect(page.get_by_test_id("progress")).to_have_text("Exam, 1 of 2")
 
 
+@pytest.mark.long
 def test_a_changed_guideline_is_told_after_the_clip_on_show_and_once(enter: Enter, server: AppServer) -> None:
     page, project = enter(ANNOTATORS[0]), api.open_project(server.project)
     pair_on_show(page)

@@ -15,7 +15,7 @@ from backend import api
 from hands import pair_on_show, player, press, saved
 from support import grade_all
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 
 _, (ANA, BEN, CLEO, _), _ = api.demo_people()
 Serve = Callable[[Path], AppServer]

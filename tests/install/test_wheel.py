@@ -133,11 +133,13 @@ print(evaluate(truth, run, k=[2], mu=[0.5], measures=["ndcg"])["mean"]["ndcg@2,0
     assert float(installed.python(code)) == pytest.approx(by_hand, abs=1e-12)
 
 
+@pytest.mark.long
 def test_the_demo_is_built_from_the_clips_in_the_wheel(demo: Path) -> None:
     kept = {path.name: path.read_bytes() for path in (ROOT / "assets/demo").glob("*.mp4")}
     assert {path.name: path.read_bytes() for path in (demo / "videos").iterdir()} == kept
 
 
+@pytest.mark.long
 def test_the_sign_in_page_is_served_with_its_looks(installed: Installed, demo: Path) -> None:
     log = installed.home / "server.log"
     server = AppServer(demo, log, program=[str(installed.reelrank)], cwd=installed.home, env=ELSEWHERE)

@@ -25,7 +25,7 @@ from bench import campaign
 from postgres import Cluster
 
 KILLS, FEWER_KILLS = 200, 8
-"""The other 200 of a front end of PostgreSQL's, and 200 of its server, are for `make bench`."""
+"""`make bench` kills a front end of PostgreSQL 200 times, and PostgreSQL's server 200 times."""
 
 
 @pytest.fixture
@@ -35,11 +35,19 @@ def tmp_path() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.parametrize(("engine", "kills"), [("sqlite", KILLS), ("postgresql", FEWER_KILLS)])
+@pytest.mark.parametrize(
+    ("engine", "kills"),
+    [
+        ("sqlite", FEWER_KILLS),
+        pytest.param("sqlite", KILLS, marks=pytest.mark.long),
+        pytest.param("postgresql", FEWER_KILLS, marks=pytest.mark.long),
+    ],
+)
 def test_kills_lose_nothing_and_double_nothing(kills: int, tmp_path: Path, kept: Callable[[Path], api.Project]) -> None:
     survive(tmp_path, kills, kept)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["postgresql"])
 def test_a_database_that_is_killed_loses_nothing_and_doubles_nothing(
     tmp_path: Path, kept: Callable[[Path], api.Project], cluster: Cluster

@@ -11,6 +11,8 @@ from backend import api
 from backend.api.systems import _task
 from support import NOW
 
+pytestmark = pytest.mark.long
+
 KEY = "ndcg@20,0.5"
 
 

@@ -5,12 +5,15 @@ variant quiet. Negatives drawn at random are nearly always of another topic, and
 """
 
 import numpy as np
+import pytest
 import torch
 
 from backend.campaign.pools.distribution import distribution
 from backend.campaign.pools.similarity import query_video
 from backend.training.crocs import CroCsLoss
 from backend.training.negatives import Distribution
+
+pytestmark = pytest.mark.long
 
 TOPICS, VARIANTS, COPIES = 40, 6, 2
 CONCEPTS = TOPICS * VARIANTS

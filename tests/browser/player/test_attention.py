@@ -6,7 +6,7 @@ from playwright.sync_api import BrowserContext, Route, expect
 from hands import player, press, saved
 from player_harness import FakeDesk
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 
 
 def test_nobody_works_at_a_clip_that_is_still_on_its_way(desk: FakeDesk, address: str, context: BrowserContext) -> None:

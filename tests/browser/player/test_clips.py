@@ -51,6 +51,7 @@ class TestClips:
         saved(page)
         assert (desk.reports, list(desk.grades().values())) == ([], [1, 2, 3])
 
+    @pytest.mark.long
     def test_an_outage_is_not_blamed_on_a_clip(self, desk: FakeDesk, open_page: Open) -> None:
         desk.answer_with = 503
         page = open_page()
@@ -63,6 +64,7 @@ class TestClips:
         expect(player(page)).to_have_attribute("data-pair", "p001")
         assert desk.reports == []
 
+    @pytest.mark.long
     def test_webm_clips_play_and_a_full_disk_is_waited_for(
         self, desk: FakeDesk, clips: list[Path], open_page: Open, tmp_path: Path
     ) -> None:
@@ -237,6 +239,7 @@ class TestContext:
         saved(page)
         assert [(event["grade"], event["contexts"]) for event in desk.stored] == [(2, 3)]
 
+    @pytest.mark.long
     @pytest.mark.parametrize("theme", ["light", "dark"])
     def test_its_colours_and_roles_pass_axe(self, theme: str, desk: FakeDesk, around: Path, open_page: Open) -> None:
         desk.context_clip, desk.context_s = around, (0.8, 0.4)

@@ -136,6 +136,7 @@ class TestGrading:
 
 
 class TestHands:
+    @pytest.mark.long
     @pytest.mark.parametrize("digit", [0, 3])
     def test_the_number_pad_grades(self, digit: int, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
@@ -191,6 +192,7 @@ class TestHands:
             context.close()
         assert desk.grades() == {"p001": 2}
 
+    @pytest.mark.long
     @pytest.mark.parametrize(("width", "height"), [(640, 360), (390, 844)])
     def test_no_control_covers_another_when_zoomed(self, width: int, height: int, open_page: Open) -> None:
         """1280 pixels at 200 % are 640 wide."""

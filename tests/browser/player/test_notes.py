@@ -159,6 +159,7 @@ def test_a_note_has_an_end_and_is_whole_characters(desk: FakeDesk, open_page: Op
     assert desk.notes() == {"p001": "x" * 299}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_field_is_in_view_on_a_phone_too_and_axe_finds_nothing(desk: FakeDesk, open_page: Open, theme: str) -> None:
     desk.replies = 2

@@ -129,6 +129,7 @@ class TestNothingIsLost:
         assert page.evaluate("Object.keys(localStorage).filter((name) => name.includes('unsent'))") == []
 
 
+@pytest.mark.long
 class TestTwoWindows:
     def test_the_older_one_stands_still_until_told_to_go_on(self, desk: FakeDesk, open_page: Open) -> None:
         first = open_page()
@@ -204,6 +205,7 @@ class TestTwoWindows:
         assert [(event["pair"], event["grade"]) for event in desk.stored] == [("p001", 0)]
 
 
+@pytest.mark.long
 class TestBadDays:
     def test_five_minutes_without_a_server(self, desk: FakeDesk, context: BrowserContext, address: str) -> None:
         page = context.new_page()

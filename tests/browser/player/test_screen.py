@@ -65,6 +65,7 @@ class TestScreen:
         expect(player(page)).to_have_attribute("data-pair", "p001")
         assert desk.arrivals == []
 
+    @pytest.mark.long
     @pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 720)])
     def test_all_of_it_is_in_view(self, width: int, height: int, open_page: Open) -> None:
         page = open_page("?bare", width, height)
@@ -92,6 +93,7 @@ class TestScreen:
         largest = max(size for size, _ in sizes)
         assert [name for size, name in sizes if size == largest] == ["query"]
 
+    @pytest.mark.long
     @pytest.mark.parametrize("theme", ["light", "dark"])
     @pytest.mark.parametrize("panel", ["", "g", "s"])
     def test_colours_and_roles_pass_axe(self, theme: str, panel: str, open_page: Open) -> None:

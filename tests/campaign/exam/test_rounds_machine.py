@@ -37,7 +37,8 @@ from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.ids import PairKey
 from support import MOMENTS, NOW, WordEncoder, have_read
 
-EXAMPLES = int(os.environ.get("REELRANK_EXAMPLES", "30"))
+EXAMPLES, FEWER_EXAMPLES = 30, 6
+"""Campaigns that are tried by `make test-long`, and by `make test`."""
 WHO = st.integers(0, 3)
 GRADE = st.integers(0, 4)
 
@@ -313,11 +314,14 @@ class Rounds(RuleBasedStateMachine):
         return desk
 
 
-def test_whatever_leads_and_people_do_no_seat_is_lost_and_no_exam_pair_is_handed_out(template: Path) -> None:
+@pytest.mark.parametrize("examples", [FEWER_EXAMPLES, pytest.param(EXAMPLES, marks=pytest.mark.long)])
+def test_whatever_leads_and_people_do_no_seat_is_lost_and_no_exam_pair_is_handed_out(
+    template: Path, examples: int
+) -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         lambda: Rounds(template),
         settings=settings(
-            max_examples=EXAMPLES,
+            max_examples=int(os.environ.get("REELRANK_EXAMPLES", examples)),
             stateful_step_count=20,
             deadline=None,
             derandomize="REELRANK_EXAMPLES" not in os.environ,

@@ -54,11 +54,10 @@ from backend.ground.ids import PairKey, QueryId
 from postgres import ENGINES, Cluster
 from support import MOMENTS, NOW, WordEncoder, have_read, sit
 
-EXAMPLES = {
-    "sqlite": int(os.environ.get("REELRANK_EXAMPLES", "150")),
-    "postgresql": int(os.environ.get("REELRANK_EXAMPLES", "8")),
-}
-"""A statement costs a way to the server there; `REELRANK_EXAMPLES` asks for more."""
+EXAMPLES = {"sqlite": 150, "postgresql": 8}
+"""Campaigns that are tried by `make test-long`; a statement to a database server takes longer."""
+FEWER_EXAMPLES = {"sqlite": 20, "postgresql": 2}
+"""Campaigns that are tried by `make test`."""
 LEASE_S = 5 * 60.0
 """Shorter than a grade can be taken back, so that one may do so whose follower went away."""
 SLACK_S = 60.0
@@ -853,13 +852,16 @@ class Campaign(RuleBasedStateMachine):
         return [sorted(map(repr, map(tuple, self.sql.execute(f"SELECT * FROM {name}")))) for name in names]
 
 
+@pytest.mark.parametrize(
+    "examples", [FEWER_EXAMPLES, pytest.param(EXAMPLES, marks=pytest.mark.long)], ids=["few", "many"]
+)
 def test_no_order_of_acts_breaks_a_seat_a_grade_or_a_verdict(
-    engine: str, beginning: Callable[[Path], api.Project], tmp_path: Path
+    examples: dict[str, int], engine: str, beginning: Callable[[Path], api.Project], tmp_path: Path
 ) -> None:
     run_state_machine_as_test(
         lambda: Campaign(beginning, tmp_path),
         settings=settings(
-            max_examples=EXAMPLES[engine],
+            max_examples=int(os.environ.get("REELRANK_EXAMPLES", examples[engine])),
             stateful_step_count=40,
             deadline=None,
             derandomize="REELRANK_EXAMPLES" not in os.environ,

@@ -37,6 +37,7 @@ def files(report: SeedReport) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("video", ["nce", "hinge"])
 def test_one_batch_is_learned_by_heart(tmp_path: Path, video: str) -> None:
     made = material(tmp_path)
@@ -59,6 +60,7 @@ def test_one_batch_is_learned_by_heart(tmp_path: Path, video: str) -> None:
     assert losses[-1] < 0.02
 
 
+@pytest.mark.long
 def test_training_finds_the_moments_of_queries_that_it_never_saw(tmp_path: Path, nothing_is_drawn: Draw) -> None:
     settings = config(tmp_path, training=TrainingOptions(epochs=25, batch=8, learning_rate=5e-3))
     report = train(settings, material(tmp_path), 0, CPU)
