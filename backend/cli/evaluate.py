@@ -34,7 +34,8 @@ from backend.cli.conventions import (
     read_charts,
     read_option,
 )
-from backend.cli.output import fail, machine_output, now, numbers, progress_bar, save
+from backend.cli.lists import list_option
+from backend.cli.output import fail, machine_output, now, progress_bar, save
 from backend.cli.score_printing import print_scores
 from backend.cli.several_runs import (
     Caption,
@@ -93,12 +94,14 @@ def evaluate(
         int, typer.Option("--min-relevance", metavar="1-4", help="What counts as relevant without grades.")
     ] = 1,
     measure: Annotated[
-        str | None,
-        typer.Option(
+        list[str] | None,
+        list_option(
             "--measure",
-            metavar="NAME|KEY,...",
-            help="Only these, such as ndcg,recall or ndcg@20,0.5,map@avg; by default all of the preset; in pools "
+            "NAME|KEY,...",
+            "Only these, such as ndcg,recall or ndcg@20,0.5,map@avg; by default all of the preset; in pools "
             "recall,axiou,ndcg.",
+            str,
+            split=lambda text: api.split_measures(text),
         ),
     ] = None,
     option: Option = None,
@@ -180,11 +183,11 @@ def evaluate(
             given,
             videos=videos or given.videos,
             preset=preset.value,
-            k=None if k is None else [int(cutoff) for cutoff in numbers(k, int, "--k")],
-            mu=None if mu is None else numbers(mu, float, "--mu"),
-            theta=None if theta is None else numbers(theta, float, "--theta"),
+            k=k,
+            mu=mu,
+            theta=theta,
             min_relevance=min_relevance,
-            measures=None if measure is None else api.split_measures(measure),
+            measures=measure,
             pool=pools,
             benchmark=benchmark,
             where=scoring,

@@ -21,10 +21,11 @@ from backend.cli.conventions import (
     Truth,
     Videos,
 )
+from backend.cli.lists import list_option, typed
 from backend.cli.measures_alone import axioms, theory
-from backend.cli.output import Json, numbers, progress_bar
+from backend.cli.output import Json, progress_bar
 from backend.cli.several_runs import SeveralRuns
-from backend.cli.studying import Measure, Out, as_text, by_name, finish, matrix, study_inputs, two_files
+from backend.cli.studying import Measure, Out, as_text, by_name, finish, matrix, measure_option, study_inputs, two_files
 from backend.cli.where import Cluster, Jobs, where
 
 measures = typer.Typer(
@@ -55,6 +56,7 @@ class Noise(StrEnum):
     GAUSSIAN_ENDS = "gaussian_ends"
 
 
+_SIGMAS_S = typed("1")
 Seed = Annotated[int, typer.Option("--seed", help="Of all random numbers.", min=0)]
 
 
@@ -101,7 +103,7 @@ def stability(
     option: Option = None,
     measure: Measure = None,
     sizes: Annotated[
-        str | None, typer.Option("--sizes", metavar="N,N", help="Queries in a set.  [default: six, to half of all]")
+        list[int] | None, list_option("--sizes", "N,N", "Queries in a set.  [default: six, to half of all]", int)
     ] = None,
     trials: Annotated[int, typer.Option("--trials", help="Pairs of sets for each size.", min=1)] = 5000,
     subset_pairs: Annotated[
@@ -118,11 +120,10 @@ def stability(
     Example: reelrank measures stability --truth val.json --run a.json --run b.json --run c.json --seed 1
     """
     inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
-    chosen = None if sizes is None else [int(size) for size in numbers(sizes, int, "--sizes")]
     with progress_bar() as progress:
         study = api.stability_study(
             inputs,
-            sizes=chosen,
+            sizes=sizes,
             trials=trials,
             subset_pairs=subset_pairs.value,
             seed=seed,
@@ -150,7 +151,7 @@ def noise(
     model: Annotated[
         Noise, typer.Option("--noise", help="exp_length: AxIoU's; gaussian_ends: ours, moves the two ends only.")
     ] = Noise.EXP_LENGTH,
-    sigma: Annotated[str, typer.Option("--sigma", metavar="S,S", help="Of a drawn boundary, in seconds.")] = "1",
+    sigma: Annotated[list[float], list_option("--sigma", "S,S", "Of a drawn boundary, in seconds.")] = _SIGMAS_S,
     sets: Annotated[int, typer.Option("--sets", help="Noisy test sets.", min=1)] = 100,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -163,12 +164,11 @@ def noise(
     Example: reelrank measures noise --truth val.json --run a.json --run b.json --videos videos.json --sigma 1,2
     """
     inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
-    sigmas = numbers(sigma, float, "--sigma")
     with progress_bar() as progress:
         study = api.noise_study(
             inputs,
             kind=model.value,
-            sigmas_s=sigmas,
+            sigmas_s=sigma,
             sets=sets,
             seed=seed,
             where=where(jobs, cluster),
@@ -231,9 +231,7 @@ def model_selection(
     measure: Measure = None,
     test_measure: Annotated[
         list[str] | None,
-        typer.Option(
-            "--test-measure", metavar="NAME|KEY", help="What judges on test, as --measure; the same where not given."
-        ),
+        measure_option("--test-measure", "What judges on test, as --measure; the same where not given."),
     ] = None,
     z_over: Annotated[
         Over, typer.Option("--z-over", help="selected: the models that measures select, as in the paper.")

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -188,15 +188,6 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequen
     # No screen is no narrow screen: in a file or a pipe nothing is folded.
     width = None if sys.stdout.isatty() else 2_000
     Console(file=as_is(sys.stdout), markup=False, highlight=False, soft_wrap=True, width=width).print(grid)
-
-
-def numbers(text: str, convert: Callable[[str], float], option: str) -> list[float]:
-    """A list such as `10,20,40`; a wrong one is wrong usage."""
-    try:
-        values = [convert(part) for part in text.split(",")]
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a list of numbers such as 10,20,40", param_hint=option) from None
-    return values
 
 
 def seconds(start: float) -> str:

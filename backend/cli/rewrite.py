@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.cli.lists import list_option, typed
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -16,7 +17,6 @@ from backend.cli.output import (
     fail,
     machine_output,
     now,
-    numbers,
     progress_bar,
     say,
     seconds,
@@ -40,8 +40,9 @@ UrlOption = Annotated[
         "--base-url", metavar="URL", help="Where the model is, often ending in /v1.", show_default="OpenAI's own"
     ),
 ]
+_TEMPERATURES = typed("0,0.2")
 TemperaturesOption = Annotated[
-    str, typer.Option("--temperatures", metavar="T,T", help="Of the first attempt, the second, ...")
+    list[float], list_option("--temperatures", "T,T", "Of the first attempt, the second, ...", unique=False)
 ]
 BatchOption = Annotated[int, typer.Option("--batch", metavar="N", help="Captions a request.", min=1, max=100)]
 AtOnceOption = Annotated[int, typer.Option("--at-once", metavar="N", help="Requests at a time.", min=1, max=256)]
@@ -74,7 +75,7 @@ def rewrite(
     ] = RewriterName.RULES,
     model: ModelOption = None,
     base_url: UrlOption = None,
-    temperatures: TemperaturesOption = "0,0.2",
+    temperatures: TemperaturesOption = _TEMPERATURES,
     batch: BatchOption = 10,
     at_once: AtOnceOption = 8,
     timeout: TimeoutOption = 60,
@@ -128,7 +129,7 @@ def rewrite(
     if model:
         endpoint = api.Endpoint(
             model=model,
-            temperatures=tuple(numbers(temperatures, float, "--temperatures")),
+            temperatures=tuple(temperatures),
             batch=batch,
             at_once=at_once,
             timeout_s=timeout,
