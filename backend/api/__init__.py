@@ -393,13 +393,14 @@ if TYPE_CHECKING:
     from backend.scoring.benchmarks import BENCHMARKS, benchmark_named
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs
+    from backend.scoring.files.release_folder import choose_truth
     from backend.scoring.inputs import file_inputs
     from backend.scoring.pools.pooling import PoolFile, Pooling
     from backend.scoring.pools.stats import PoolStatistics
     from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.report.figures import write_figure as write_score_figure
-    from backend.scoring.run_files import RunFile, RunList, named_files, read_run_list
+    from backend.scoring.run_files import RunFile, RunList, named_files, of_releases, read_run_list
     from backend.scoring.scoreboard import Scoreboard, score_runs
     from backend.scoring.scored_files import evaluate_files, score_files, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
@@ -607,6 +608,7 @@ __all__ = [
     "choose_example",
     "choose_practice",
     "choose_practice_pair",
+    "choose_truth",
     "clip_elsewhere",
     "clip_for",
     "close_describing",
@@ -738,6 +740,7 @@ __all__ = [
     "note_describing_seen",
     "note_guideline_seen",
     "notes_csv",
+    "of_releases",
     "offer_again",
     "open_batch",
     "open_project",

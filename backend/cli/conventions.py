@@ -25,7 +25,12 @@ def preset_named(text: str) -> Preset:
         raise typer.BadParameter(f"{text!r} is not one of {', '.join(Preset)}") from None
 
 
-Truth = Annotated[Path, typer.Option("--truth", metavar="FILE", help="Truth, such as val.json.", show_default=False)]
+Truth = Annotated[
+    Path,
+    typer.Option(
+        "--truth", metavar="FILE|DIR", help="Truth, such as val.json, or the folder of a release.", show_default=False
+    ),
+]
 Runs = Annotated[
     list[str],
     typer.Option("--run", metavar="[NAME=]FILE ...", help="A run, or several; may be repeated.", show_default=False),
@@ -78,7 +83,12 @@ class OutsidePool(StrEnum):
 
 # Evaluation in pools: where these are not given, a pool has other values than a truth.
 TruthOrPool = Annotated[
-    Path | None, typer.Option("--truth", metavar="FILE", help="Truth, such as val.json; pools may be one themselves.")
+    Path | None,
+    typer.Option(
+        "--truth",
+        metavar="FILE|DIR",
+        help="Truth, such as val.json, or the folder of a release; pools may be one themselves.",
+    ),
 ]
 UsualK = Annotated[
     list[int] | None,

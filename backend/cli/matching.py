@@ -16,7 +16,9 @@ def register(app: typer.Typer) -> None:
 
 def match_run(
     out: Annotated[Path, typer.Argument(metavar="OUT.trec", help="Where the matched run goes.", show_default=False)],
-    truth: Annotated[Path, typer.Option("--truth", metavar="FILE", help="Graded truth.", show_default=False)],
+    truth: Annotated[
+        Path, typer.Option("--truth", metavar="FILE|DIR", help="Graded truth, or a release.", show_default=False)
+    ],
     run: Annotated[Path, typer.Option("--run", metavar="FILE", help="Ranked predictions.", show_default=False)],
     mu: Annotated[float, typer.Option("--mu", help="The IoU from which on a prediction takes a moment.")] = 0.5,
     videos: Annotated[

@@ -211,10 +211,16 @@ def ties(
 @measures.command("model-selection")
 def model_selection(
     truth_val: Annotated[
-        Path, typer.Option("--truth-val", metavar="FILE", help="Truth that models are selected on.", show_default=False)
+        Path,
+        typer.Option(
+            "--truth-val", metavar="FILE|DIR", help="Models are selected on it; of a release val.", show_default=False
+        ),
     ],
     truth_test: Annotated[
-        Path, typer.Option("--truth-test", metavar="FILE", help="Truth that they are judged on.", show_default=False)
+        Path,
+        typer.Option(
+            "--truth-test", metavar="FILE|DIR", help="They are judged on it; of a release test.", show_default=False
+        ),
     ],
     run: Annotated[
         list[str],
@@ -248,8 +254,12 @@ def model_selection(
     if len(files) < len(run):
         raise typer.BadParameter("two models have one name", param_hint="--run")
     val, test = (
-        study_inputs(path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, named)
-        for n, (path, named) in enumerate(((truth_val, measure), (truth_test, test_measure or measure)))
+        study_inputs(
+            path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, named, split
+        )
+        for n, (split, path, named) in enumerate(
+            (("val", truth_val, measure), ("test", truth_test, test_measure or measure))
+        )
     )
     study = api.model_selection_study(val, test, over=z_over.value)
     header, rows = matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")

@@ -31,7 +31,9 @@ def register(app: typer.Typer) -> None:
 
 def add_truth(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A truth file of any form.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE|DIR", help="A truth file of any form, or a release.", show_default=False)
+    ],
     name: Name = None,
 ) -> None:
     """Check a ground truth file as a whole and keep it in the project.

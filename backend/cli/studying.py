@@ -33,6 +33,7 @@ def study_inputs(
     theta: list[float],
     option: list[str] | None,
     measure: list[str] | None,
+    split: str | None = None,
 ) -> "api.StudyInputs":
     """What is scored and how, from the options that all studies share."""
     return api.StudyInputs(
@@ -45,6 +46,7 @@ def study_inputs(
         theta,
         measure or [],
         dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
+        split,
     )
 
 

@@ -12,11 +12,11 @@ from backend.ground.release_entries import Moment, read_queries
 from backend.media.sources import Source
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.reading import read_truth
+from backend.scoring.files.release_folder import VIDEO_MAP, choose_truth, truths_in
 from backend.systems.model import KnownMoment, SearchTask
 
-TRUTHS = ("val.json", "test.json")
-TRAINING, VIDEO_MAP = "train_top01.json", "video_corpus.json"
-"""Files of a release: the moments of captions that no query was drawn from, and all videos."""
+TRAINING = "train_top01.json"
+"""The file of a release with the moments of captions that no query was drawn from."""
 
 
 def read_task(
@@ -41,11 +41,7 @@ def read_task(
     """
     truths = [source]
     if source.is_dir():
-        truths = [source / name for name in TRUTHS if split in (None, name.removesuffix(".json"))]
-        truths = [path for path in truths if path.exists()]
-        if not truths:
-            wanted = f"{split}.json" if split else " or ".join(TRUTHS)
-            raise InputError.single(source, f"is neither a project nor the folder of a release: there is no {wanted}")
+        truths = [choose_truth(source, split=split).path] if split else list(truths_in(source).values())
         videos = videos or _there(source / VIDEO_MAP)
         training = training or _there(source / TRAINING)
     elif split is not None:

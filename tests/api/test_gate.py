@@ -368,6 +368,8 @@ OWN_FILES = {
     "joined_scores",
     "named_files",
     "read_run_list",
+    "choose_truth",
+    "of_releases",
     "score_paper",
     "score_parts",
     "score_splits",
