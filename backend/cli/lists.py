@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import click
 import typer
 
 
@@ -26,20 +25,17 @@ def list_option(
         split: takes a text apart where a comma is not always between two values.
         unique: whether a value that is there already is dropped.
     """
-    example = "v,t" if of is str else "10,20,40"
-    kind = "values" if of is str else "numbers"
-
     def parse(text: object) -> list[object]:
         given = str(text)
+        parts = [part.strip() for part in (given.split(",") if split is None else split(given))]
+        if of is str and not all(parts):
+            raise typer.BadParameter(f"{given!r} has an empty value: write values with one comma between them")
         try:
-            parts = [part.strip() for part in (given.split(",") if split is None else split(given))]
-            if not all(parts):
-                raise ValueError
             return [of(part) for part in parts]
         except ValueError:
-            raise typer.BadParameter(f"{given!r} is not a list of {kind} such as {example}") from None
+            raise typer.BadParameter(f"{given!r} is not a list of numbers such as 10,20,40") from None
 
-    def merge(ctx: click.Context, value: list[list[object]] | None) -> list[object] | None:
+    def merge(ctx: typer.Context, value: list[list[object]] | None) -> list[object] | None:
         if value is None or ctx.resilient_parsing:
             return None
         merged = [one for part in value for one in part]

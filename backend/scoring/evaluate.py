@@ -254,8 +254,8 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
     refusals: list[PartlyRead] = []
     told, note = asked.get("videos"), ""
     if _is_path(given) and runs:
-        name, run = next(iter(runs.items()))
-        release = choose_truth(Path(given), queries=lambda names: run_from(run, name, names).queries)
+        run_name, run = next(iter(runs.items()))
+        release = choose_truth(Path(given), queries=lambda names: run_from(run, run_name, names).queries)
         given, note, told = release.path, release.note, release.videos if told is None else told
     videos = None if told is None else read_or_collect(problems, videos_from, told)
     truth = None if given is None else read_or_collect(problems, truth_from, given, refusals=refusals)

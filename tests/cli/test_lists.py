@@ -94,6 +94,7 @@ def test_temperatures_may_be_the_same_twice(reelrank: Run, tmp_path: Path, monke
     [
         (["--k", "10", "--k", "ten"], "--k: 'ten' is not a list of numbers such as 10,20,40"),
         (["--k", "10,"], "--k: '10,' is not a list of numbers"),
+        (["--measure", "ndcg,,miou"], "--measure: 'ndcg,,miou' has an empty value"),
         (["--mu", "0.5,x"], "--mu: '0.5,x' is not a list of numbers"),
     ],
 )

@@ -87,8 +87,17 @@ def _unknown_videos(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
 
 def _shares(shares: Mapping[str, float]) -> str:
     """Return the share of each run; of many only the lowest and the highest."""
-    told = [f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda one: one[1])]
+    told = [f"{name} {_percent(share)}" for name, share in sorted(shares.items(), key=lambda one: one[1])]
     return ", ".join(told) if len(told) <= _RUNS else f"{told[0]} to {told[-1]}"
+
+
+def _percent(share: float) -> str:
+    """Return a share in whole percent; only none of all is 0%, only all of it is 100%.
+
+    >>> [_percent(share) for share in (0, 0.001, 0.142, 0.999, 1)]
+    ['0%', '<1%', '14%', '>99%', '100%']
+    """
+    return "<1%" if 0 < share < 0.005 else ">99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
 def grid(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table | None:
