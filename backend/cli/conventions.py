@@ -36,7 +36,8 @@ Runs = Annotated[
     typer.Option("--run", metavar="[NAME=]FILE ...", help="A run, or several; may be repeated.", show_default=False),
 ]
 Videos = Annotated[
-    Path | None, typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for runs with indices.")
+    Path | None,
+    typer.Option("--videos", metavar="MAP|DIR", help="name -> [duration, index], or a release, for runs with indices."),
 ]
 PresetOption = Annotated[
     Preset,

@@ -25,6 +25,7 @@ def list_option(
         split: takes a text apart where a comma is not always between two values.
         unique: whether a value that is there already is dropped.
     """
+
     def parse(text: object) -> list[object]:
         given = str(text)
         parts = [part.strip() for part in (given.split(",") if split is None else split(given))]

@@ -22,7 +22,8 @@ def match_run(
     run: Annotated[Path, typer.Option("--run", metavar="FILE", help="Ranked predictions.", show_default=False)],
     mu: Annotated[float, typer.Option("--mu", help="The IoU from which on a prediction takes a moment.")] = 0.5,
     videos: Annotated[
-        Path | None, typer.Option("--videos", metavar="FILE", help="`name -> [duration, index]`, for runs by index.")
+        Path | None,
+        typer.Option("--videos", metavar="MAP|DIR", help="`name -> [duration, index]`, or a release, for indices."),
     ] = None,
     qrels: Annotated[
         Path | None, typer.Option("--qrels", metavar="FILE", help="Where the truth goes, as judgements of these ids.")

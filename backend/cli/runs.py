@@ -52,7 +52,8 @@ def add_run(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A run file of any form.", show_default=False)],
     name: Name = None,
     videos: Annotated[
-        Path | None, typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for a run with indices.")
+        Path | None,
+        typer.Option("--videos", metavar="MAP|DIR", help="name -> [duration, index], or a release, for indices."),
     ] = None,
 ) -> None:
     """Check a run file as a whole and keep it in the project.

@@ -43,7 +43,7 @@ def baseline(
         typer.Option(
             "--videos",
             metavar="MAP",
-            help="For a truth: name -> [duration, index] of all videos; without it those of the truth are searched.",
+            help="For a truth: name -> [duration, index] of all videos, or a release; without it those of the truth.",
             show_default=False,
         ),
     ] = None,

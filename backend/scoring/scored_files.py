@@ -59,7 +59,7 @@ def score_files(
     Args:
         truth_path: the truth, or the folder of a release; None where the pools' own and positive moments are.
         run_paths: the runs; with `RunFile`, which model, variant, seed and split each is, the summary says so too.
-        videos: `name -> [duration, index]`, for runs that give videos by index.
+        videos: `name -> [duration, index]`, or the release that has it, for runs that give videos by index.
         preset: `paper` or `tvr-ranking`.
         k: rank cut-offs; 10, 20, 40 where not given, in pools 1, 5, 20, 50.
         mu: IoU thresholds of graded measures; .3, .5, .7 where not given, in pools .5, .7.

@@ -11,8 +11,8 @@ from backend.ground.reading import unpacked
 from backend.ground.release_entries import Moment, read_queries
 from backend.media.sources import Source
 from backend.scoring.files.facts import read_facts
-from backend.scoring.files.reading import read_truth
-from backend.scoring.files.release_folder import VIDEO_MAP, choose_truth, truths_in
+from backend.scoring.files.reading import map_of, read_truth
+from backend.scoring.files.release_folder import choose_truth, truths_in
 from backend.systems.model import KnownMoment, SearchTask
 
 TRAINING = "train_top01.json"
@@ -39,10 +39,10 @@ def read_task(
     Raises:
         InputError: a file is not what it should be, or the folder is no release.
     """
-    truths = [source]
+    truths, videos = [source], None if videos is None else map_of(videos)
     if source.is_dir():
         truths = [choose_truth(source, split=split).path] if split else list(truths_in(source).values())
-        videos = videos or _there(source / VIDEO_MAP)
+        videos = videos or _there(map_of(source))
         training = training or _there(source / TRAINING)
     elif split is not None:
         raise InputError.single(source, "is one truth: a split is chosen of a project or a release, leave it out")

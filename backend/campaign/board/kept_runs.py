@@ -21,7 +21,7 @@ from backend.scoring.files.entries import parse_truth_mapping
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import run_file, truth_file
 from backend.scoring.files.partly import PartlyRead
-from backend.scoring.files.reading import read_videos
+from backend.scoring.files.reading import map_of, read_videos
 from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.refused import by_row
@@ -70,13 +70,15 @@ def add_run(
         by: who adds it.
         path: a run file of any form.
         name: what to call it; None takes the name of the file without its ending.
-        videos: a map `name -> [duration, index]`, for a run that gives videos by index; kept are their names.
+        videos: a map `name -> [duration, index]`, or the release that has it, for a run that gives videos by index;
+            kept are their names.
         now: seconds since 1970.
 
     Raises:
         InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
         ProjectError: the name is taken, blank or too long.
     """
+    videos = None if videos is None else map_of(videos)
     names = None if videos is None else read_videos(videos)
     noted = {"videos": None if videos is None else hashlib.sha256(bytes_of(videos)).hexdigest()}
     return _add(

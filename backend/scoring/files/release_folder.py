@@ -9,12 +9,11 @@ from pathlib import Path
 
 from backend.ground.errors import InputError
 from backend.ground.reading import unpacked
-from backend.scoring.files.reading import read_run, read_truth, read_videos
+from backend.scoring.files.reading import map_of, read_run, read_truth, read_videos
 from backend.scoring.matching.columns import QueryKey
 
 SPLITS = ("val", "test")
 """The judged splits of a release; each has its truth in `SPLIT.json`."""
-VIDEO_MAP = "video_corpus.json"
 
 Queries = Callable[[Mapping[int, str] | None], Iterable[QueryKey]]
 """Returns the query ids of a run, given the names of videos by index; raises `InputError` if it cannot be read."""
@@ -54,17 +53,18 @@ def choose_truth(
 
     Args:
         given: a truth file, or the folder of a release.
-        videos: the map of videos; that of the release where not given.
+        videos: the map of videos, or the release that has it; that of the truth's release where not given.
         split: `val` or `test`; not looked at where a file is given.
         queries: gives the query ids of a run.
 
     Raises:
         InputError: the folder is no release, lacks the split, or it cannot be told which split is meant.
     """
+    videos = None if videos is None else map_of(videos)
     if not given.is_dir():
         return ChosenTruth(given, videos)
     truths = truths_in(given)
-    videos = videos or (path if (path := given / VIDEO_MAP).is_file() else None)
+    videos = videos or (path if (path := map_of(given)).is_file() else None)
     if split is not None:
         if split not in truths:
             names = ", ".join(path.name for path in truths.values())

@@ -89,6 +89,14 @@ def test_where_the_run_does_not_tell_both_are_named(
         choose_truth(release, queries=queries_of([runs(*queries)]))
 
 
+def test_a_release_is_taken_for_the_map_of_videos_too(release: Path, runs: Callable[..., Path], tmp_path: Path) -> None:
+    chosen = choose_truth(release / "val.json", videos=release)
+    assert (chosen.path, chosen.videos) == (release / "val.json", release / "video_corpus.json")
+    project = api.init_project(tmp_path / "project", encoder="minilm")
+    kept = api.add_run(project, api.OPERATOR, runs(1), videos=release, now=0.0)
+    assert api.load_run(project, api.OPERATOR, kept.name).videos == ("kitchen", "garage")
+
+
 def test_a_folder_that_is_no_release_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is no release: there is neither val\.json nor test\.json in it"):
         choose_truth(tmp_path)
