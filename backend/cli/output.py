@@ -1,7 +1,9 @@
 """What all commands share: progress bars, tables, messages."""
 
 import io
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -133,6 +135,14 @@ def machine_output() -> TextIO:
 def say(text: str) -> None:
     """A sentence for the person, on standard output."""
     sys.stdout.write(text + "\n")
+
+
+def paragraph(text: str) -> None:
+    """Say something that a terminal breaks between words; elsewhere it stays one line."""
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        text = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    say(text)
 
 
 def fail(message: str) -> NoReturn:

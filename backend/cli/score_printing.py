@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend import api
-from backend.cli.output import say, table
+from backend.cli.output import paragraph, say, table
 
 _COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "wins")
 """Columns of a ranking against the baseline."""
@@ -34,19 +34,20 @@ def print_scores(
     for (split, part), board in zip(parts, boards.values(), strict=True):
         notes = [f"Note: {note}" for note in part.get("notes", ())]
         told += [f"{split}: {line}" if len(parts) > 1 else line for line in (*api.score_doubts(part, board), *notes)]
+    _print_lines(dict.fromkeys(told))
     if told:
-        say("\n".join(dict.fromkeys(told)) + "\n")
+        say("")
     brief = summary if everything or asked else api.scores_in_brief(summary)
     (_print_paper if api.scores_are_grouped(summary) else _print_runs)(brief, shown, brief=not everything)
     if more := api.scores_left_out(summary, brief):
-        say(f"\n--all prints the other measures too: {', '.join(more)}.")
+        say("")
+        paragraph(f"--all prints the other measures too: {', '.join(more)}.")
 
 
 def _print_paper(summary: dict[str, Any], shown: "api.Shown", *, brief: bool) -> None:
     """Models and their variants, split beside split."""
     tables = api.score_paper(summary, shown)
-    for note in tables[0].notes:
-        say(note)
+    _print_lines(tables[0].notes)
     for block in tables:
         say(f"\n{block.title}")
         _print(block)
@@ -65,7 +66,7 @@ def _print_runs(summary: dict[str, Any], shown: "api.Shown", *, brief: bool) -> 
         _print(figures)
         _print_lines(figures.notes)
     elif brief and (grid := api.score_grid(summary, shown)):
-        say(grid.title)
+        paragraph(grid.title)
         _print(grid)
     else:
         _print(api.score_means(summary, shown))
@@ -93,7 +94,7 @@ def _print_runs(summary: dict[str, Any], shown: "api.Shown", *, brief: bool) -> 
 
 def _print_lines(lines: Iterable[str]) -> None:
     for line in lines:
-        say(line)
+        paragraph(line)
 
 
 def _print(scores: "api.ScoreTable") -> None:
