@@ -17,7 +17,7 @@ from backend.scoring.views.ranking import means
 from backend.scoring.views.shown import PLAIN, Shown
 from backend.scoring.views.table import Cell, Column, Table
 
-_LISTED = 5
+_LISTED = 10
 """Ids of queries that are named before the rest is only counted."""
 _RUNS = 3
 """So many runs are named in one line, one by one."""
