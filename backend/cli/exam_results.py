@@ -64,13 +64,16 @@ def results(
     found = api.exam_outcomes(api.open_project(folder), api.OPERATOR)
     if csv is not None:
         save(csv, api.exam_outcomes_csv(found))
-        tell_written([csv], data=json)
     if json:
         say(json_text(found))
-        return
-    if not found.people:
+    elif found.people:
+        _print(found)
+    else:
         say("Nobody has handed an exam in yet.")
-        return
+    tell_written([csv], data=json)
+
+
+def _print(found: "api.ExamOutcomes") -> None:
     outcomes = [*((one.person.name, one.outcome) for one in found.people), ("mean of all", found.together)]
     rows = [row for name, of in outcomes for row in _figures(name, of)]
     table(("annotator", "figure", "n", "value", "from", "to"), [row[:-1] for row in rows], (True, True, *[False] * 4))

@@ -152,9 +152,9 @@ def diff(
         )
     if csv is not None:
         save(csv, api.diff_csv(found))
-        tell_written([csv], data=json)
     if json:
         say(json_text(found))
+        tell_written([csv], data=True)
         return
     for query in found.queries[:SHOWN]:
         say(f"query {query.query_id}: {query.before or '(not there)'} -> {query.after or '(not there)'}{_why(query)}")
@@ -171,6 +171,7 @@ def diff(
         f"the same, {sum(found.moved.values()):,} have another relevance, {found.moments_gone:,} are gone, "
         f"{found.moments_new:,} are new."
     )
+    tell_written([csv])
 
 
 def _why(change: "api.QueryChange | api.PairChange") -> str:
