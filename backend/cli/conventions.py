@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -184,17 +184,8 @@ def pool_file(
     return api.PoolFile(pool, api.Pooling(outside.value, one_per_video, top_videos), first_step, own_video)
 
 
-def read_options(texts: list[str] | None) -> Any:
-    """Return `["missing=skip", "gain=exp2"]` as values by name; a name that is given twice is wrong usage."""
-    found: dict[str, str | bool] = {}
-    for name, value in map(_read_option, texts or ()):
-        if name in found:
-            raise typer.BadParameter(f"{name} is given twice; give it once", param_hint="--option")
-        found[name] = value
-    return found
-
-
-def _read_option(text: str) -> tuple[str, str | bool]:
+def read_option(text: str) -> tuple[str, str | bool]:
+    """`missing=skip` as name and value; an unknown one is wrong usage."""
     name, equals, value = text.partition("=")
     if not equals or name not in api.EVALUATION_OPTIONS:
         known = ", ".join(api.EVALUATION_OPTIONS)

@@ -32,7 +32,7 @@ from backend.cli.conventions import (
     Videos,
     pool_file,
     read_charts,
-    read_options,
+    read_option,
 )
 from backend.cli.lists import list_option
 from backend.cli.output import fail, machine_output, now, printed_to, progress_bar, save, tell_written
@@ -176,7 +176,7 @@ def evaluate(
     for place in (report, per_query, json, out, *(file for _, file in charts)):
         _require_place(place)
     shown_from = None if project is None else api.open_project(project)
-    options: dict[str, Any] = read_options(option)
+    options: dict[str, Any] = dict(read_option(text) for text in option or ())
     options |= {} if nms is None else {"nms": nms}
     with progress_bar() as progress:
         boards = api.score_splits(

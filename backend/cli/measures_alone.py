@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from backend import api
-from backend.cli.conventions import THRESHOLDS, Mu, Option, Preset, PresetOption, Theta, read_options
+from backend.cli.conventions import THRESHOLDS, Mu, Option, Preset, PresetOption, Theta, read_option
 from backend.cli.lists import list_option, typed
 from backend.cli.output import Json, progress_bar
 from backend.cli.studying import Measure, Out, finish
@@ -41,7 +41,7 @@ def axioms(
             preset=preset.value,
             mu=mu,
             theta=theta,
-            options=read_options(option),
+            options=dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
             longest=length,
             progress=progress,
         )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from backend import api
-from backend.cli.conventions import Preset, read_options
+from backend.cli.conventions import Preset, read_option
 from backend.cli.lists import list_option
 from backend.cli.output import json_text, say, table, tell_written
 from backend.ground.errors import InputError
@@ -45,7 +45,7 @@ def study_inputs(
         mu,
         theta,
         measure or [],
-        read_options(option),
+        dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
         split,
     )
 

@@ -102,18 +102,3 @@ def test_a_value_that_is_none_is_wrong_usage(reelrank: Run, given: list[str], me
     code, out, err = reelrank(*SCORED, *given)
     assert (code, out) == (2, "")
     assert message in " ".join(err.replace("│", " ").replace("'--", "--").replace("':", ":").split())
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        SCORED,
-        ("measures", "ties", "--truth", EXAMPLE / "val.json", "--run", EXAMPLE / "run.json"),
-        ("measures", "axioms"),
-    ],
-)
-def test_an_option_of_the_preset_is_not_given_twice(reelrank: Run, command: tuple[object, ...]) -> None:
-    """These have one value: the second would win and nobody would be told."""
-    code, out, err = reelrank(*command, "--option", "gain=exp2", "--option", "gain=linear")
-    assert (code, out) == (2, "")
-    assert "gain is given twice" in err
