@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.cli.lists import list_option, typed
 
 
 class Preset(StrEnum):
@@ -24,13 +25,19 @@ def preset_named(text: str) -> Preset:
         raise typer.BadParameter(f"{text!r} is not one of {', '.join(Preset)}") from None
 
 
-Truth = Annotated[Path, typer.Option("--truth", metavar="FILE", help="Truth, such as val.json.", show_default=False)]
+Truth = Annotated[
+    Path,
+    typer.Option(
+        "--truth", metavar="FILE|DIR", help="Truth, such as val.json, or the folder of a release.", show_default=False
+    ),
+]
 Runs = Annotated[
     list[str],
     typer.Option("--run", metavar="[NAME=]FILE ...", help="A run, or several; may be repeated.", show_default=False),
 ]
 Videos = Annotated[
-    Path | None, typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for runs with indices.")
+    Path | None,
+    typer.Option("--videos", metavar="MAP|DIR", help="name -> [duration, index], or a release, for runs with indices."),
 ]
 PresetOption = Annotated[
     Preset,
@@ -49,9 +56,9 @@ Benchmark = Annotated[
         help="The figures of a benchmark, by its conventions; `reelrank measures benchmarks` lists them.",
     ),
 ]
-K = Annotated[str, typer.Option("--k", metavar="K,K", help="Rank cut-offs.")]
-Mu = Annotated[str, typer.Option("--mu", metavar="M,M", help="IoU thresholds of NDCG.")]
-Theta = Annotated[str, typer.Option("--theta", metavar="T,T", help="IoU thresholds of measures without grades.")]
+K = Annotated[list[int], list_option("--k", "K,K", "Rank cut-offs.", int)]
+Mu = Annotated[list[float], list_option("--mu", "M,M", "IoU thresholds of NDCG.")]
+Theta = Annotated[list[float], list_option("--theta", "T,T", "IoU thresholds of measures without grades.")]
 Option = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="Override one point of the preset, e.g. gain=exp2."),
@@ -65,7 +72,7 @@ Nms = Annotated[
     ),
 ]
 
-CUTOFFS, THRESHOLDS = "10,20,40", "0.3,0.5,0.7"
+CUTOFFS, THRESHOLDS = typed("10,20,40"), typed("0.3,0.5,0.7")
 
 
 class OutsidePool(StrEnum):
@@ -77,17 +84,23 @@ class OutsidePool(StrEnum):
 
 # Evaluation in pools: where these are not given, a pool has other values than a truth.
 TruthOrPool = Annotated[
-    Path | None, typer.Option("--truth", metavar="FILE", help="Truth, such as val.json; pools may be one themselves.")
+    Path | None,
+    typer.Option(
+        "--truth",
+        metavar="FILE|DIR",
+        help="Truth, such as val.json, or the folder of a release; pools may be one themselves.",
+    ),
 ]
 UsualK = Annotated[
-    str | None, typer.Option("--k", metavar="K,K", help=f"Rank cut-offs.  [default: {CUTOFFS}; in pools 1,5,20,50]")
+    list[int] | None,
+    list_option("--k", "K,K", "Rank cut-offs.  [default: 10,20,40; in pools 1,5,20,50]", int),
 ]
 UsualMu = Annotated[
-    str | None,
-    typer.Option("--mu", metavar="M,M", help=f"IoU thresholds of NDCG.  [default: {THRESHOLDS}; in pools 0.5,0.7]"),
+    list[float] | None,
+    list_option("--mu", "M,M", "IoU thresholds of NDCG.  [default: 0.3,0.5,0.7; in pools 0.5,0.7]"),
 ]
 UsualTheta = Annotated[
-    str | None, typer.Option("--theta", metavar="T,T", help="IoU thresholds of measures without grades; the same.")
+    list[float] | None, list_option("--theta", "T,T", "IoU thresholds of measures without grades; the same.")
 ]
 Pool = Annotated[
     Path | None, typer.Option("--pool", metavar="FILE", help="MVMR pools: search each query in its own videos.")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.cli.lists import list_option
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
 from backend.cli.where import Cluster, Jobs, where_told, whole
@@ -22,21 +23,17 @@ FormatOption = Annotated[
     ),
 ]
 TypeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--type",
-        metavar="T,T",
-        help="For tvr: v (purely visual, as in the paper; the default), t, vt or all.",
-        show_default=False,
-    ),
+    list[str] | None,
+    list_option("--type", "T,T", "For tvr: v (purely visual, as in the paper; the default), t, vt or all.", str),
 ]
 
 ColumnsOption = Annotated[
-    str | None,
-    typer.Option(
+    list[str] | None,
+    list_option(
         "--columns",
-        metavar="NAME=COLUMN,...",
-        help="For csv and jsonl: the file's column for each of video, start, end, caption, duration, id.",
+        "NAME=COLUMN,...",
+        "For csv and jsonl: the file's column for each of video, start, end, caption, duration, id.",
+        str,
     ),
 ]
 
@@ -80,7 +77,7 @@ def import_(
             file,
             format_,
             videos=whole(place_of(videos), cluster) if videos else None,
-            types=frozenset(types.split(",")) if types else None,
+            types=frozenset(types) if types else None,
             columns=called,
             fps=frame_rate(frames_per_s),
             decode=decode,
@@ -104,7 +101,7 @@ def import_(
     for note in report.notes:
         say(f"Note: {note}")
     if report.format == "tvr":
-        kept = "of every type" if types and "all" in types.split(",") else f"of type {types or 'v'}"
+        kept = "of every type" if types and "all" in types else f"of type {','.join(types or ['v'])}"
         say(f"Note: lines {kept} were taken (--type). The paper takes v, purely visual; --type all takes every line.")
     if videos is None:
         say("No videos were looked at; name their folder with --videos before judging begins.")
@@ -122,9 +119,10 @@ def known_format(name: str | None) -> None:
         raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--format")
 
 
-def read_columns(text: str) -> Mapping[str, str]:
+def read_columns(given: list[str]) -> Mapping[str, str]:
     """`start=begin,end=finish` as a mapping; anything else is wrong usage."""
-    pairs = [part.partition("=") for part in text.split(",")]
+    pairs = [part.partition("=") for part in given]
+    text = ",".join(given)
     if not all(name and column for name, _, column in pairs):
         message = f"{text!r} is not of the form NAME=COLUMN,NAME=COLUMN, as in start=begin,end=finish"
         raise typer.BadParameter(message, param_hint="--columns")

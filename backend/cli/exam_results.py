@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, json_text, save, say, table
+from backend.cli.output import Dir, Json, json_text, save, say, table, tell_written
 
 
 def status(folder: Dir, json: Json = False) -> None:
@@ -67,10 +67,14 @@ def results(
         save(csv, api.exam_outcomes_csv(found))
     if json:
         say(json_text(found))
-        return
-    if not found.people:
+    elif found.people:
+        _print(found)
+    else:
         say("Nobody has handed an exam in yet.")
-        return
+    tell_written([csv], data=json)
+
+
+def _print(found: "api.ExamOutcomes") -> None:
     outcomes = [*((one.person.name, one.outcome) for one in found.people), ("mean of all", found.together)]
     rows = [row for name, of in outcomes for row in _figures(name, of)]
     table(("annotator", "figure", "n", "value", "from", "to"), [row[:-1] for row in rows], (True, True, *[False] * 4))

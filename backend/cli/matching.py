@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.cli.output import now, save, say, seconds
+from backend.cli.output import now, save, say, seconds, tell_written
 
 
 def register(app: typer.Typer) -> None:
@@ -16,12 +16,16 @@ def register(app: typer.Typer) -> None:
 
 def match_run(
     out: Annotated[Path, typer.Argument(metavar="OUT.trec", help="The run to write.", show_default=False)],
-    truth: Annotated[Path, typer.Option("--truth", metavar="FILE", help="Graded truth.", show_default=False)],
+    truth: Annotated[
+        Path, typer.Option("--truth", metavar="FILE|DIR", help="Graded truth, or a release.", show_default=False)
+    ],
     run: Annotated[Path, typer.Option("--run", metavar="FILE", help="Ranked predictions.", show_default=False)],
     mu: Annotated[float, typer.Option("--mu", help="Lowest IoU at which a prediction takes a moment.")] = 0.5,
     videos: Annotated[
         Path | None,
-        typer.Option("--videos", metavar="FILE", help="`name -> [duration, index]`, for runs with video indices."),
+        typer.Option(
+            "--videos", metavar="MAP|DIR", help="`name -> [duration, index]` or a release, for runs with video indices."
+        ),
     ] = None,
     qrels: Annotated[
         Path | None, typer.Option("--qrels", metavar="FILE", help="Write the truth to this file, with the same ids.")
@@ -46,6 +50,7 @@ def match_run(
         f"{out}: {found.predictions:,} predictions of {found.queries:,} queries, {found.taken:,} of which take a pair "
         f"at IoU >= {mu:g} ({seconds(start)})."
     )
+    tell_written([qrels])
     if found.missing:
         say(f"Note: {found.missing:,} queries of the truth are not in the run, and count 0.")
     for warning in found.warnings:

@@ -22,10 +22,11 @@ from backend.cli.conventions import (
     Videos,
 )
 from backend.cli.groups import add_group
+from backend.cli.lists import list_option, typed
 from backend.cli.measures_alone import axioms, theory
-from backend.cli.output import Json, numbers, progress_bar
+from backend.cli.output import Json, progress_bar
 from backend.cli.several_runs import SeveralRuns
-from backend.cli.studying import Measure, Out, as_text, by_name, finish, matrix, study_inputs, two_files
+from backend.cli.studying import Measure, Out, as_text, by_name, finish, matrix, measure_option, study_inputs, two_files
 from backend.cli.where import Cluster, Jobs, where
 
 
@@ -50,6 +51,7 @@ class Noise(StrEnum):
     GAUSSIAN_ENDS = "gaussian_ends"
 
 
+_SIGMAS_S = typed("1")
 Seed = Annotated[int, typer.Option("--seed", help="Seed of all random numbers.", min=0)]
 
 
@@ -96,7 +98,7 @@ def stability(
     option: Option = None,
     measure: Measure = None,
     sizes: Annotated[
-        str | None, typer.Option("--sizes", metavar="N,N", help="Queries in a set.  [default: six, to half of all]")
+        list[int] | None, list_option("--sizes", "N,N", "Queries in a set.  [default: six, to half of all]", int)
     ] = None,
     trials: Annotated[int, typer.Option("--trials", help="Pairs of sets for each size.", min=1)] = 5000,
     subset_pairs: Annotated[
@@ -115,11 +117,10 @@ def stability(
     Example: reelrank measures stability --truth val.json --run a.json --run b.json --run c.json --seed 1
     """
     inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
-    chosen = None if sizes is None else [int(size) for size in numbers(sizes, int, "--sizes")]
     with progress_bar() as progress:
         study = api.stability_study(
             inputs,
-            sizes=chosen,
+            sizes=sizes,
             trials=trials,
             subset_pairs=subset_pairs.value,
             seed=seed,
@@ -147,8 +148,8 @@ def noise(
         Noise, typer.Option("--noise", help="exp_length: as in AxIoU; gaussian_ends: moves the two ends only.")
     ] = Noise.EXP_LENGTH,
     sigma: Annotated[
-        str, typer.Option("--sigma", metavar="S,S", help="Standard deviation of a drawn boundary, in seconds.")
-    ] = "1",
+        list[float], list_option("--sigma", "S,S", "Standard deviation of a drawn boundary, in seconds.")
+    ] = _SIGMAS_S,
     sets: Annotated[int, typer.Option("--sets", help="Number of noisy test sets.", min=1)] = 100,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -163,12 +164,11 @@ def noise(
     Example: reelrank measures noise --truth val.json --run a.json --run b.json --videos videos.json --sigma 1,2
     """
     inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
-    sigmas = numbers(sigma, float, "--sigma")
     with progress_bar() as progress:
         study = api.noise_study(
             inputs,
             kind=model.value,
-            sigmas_s=sigmas,
+            sigmas_s=sigma,
             sets=sets,
             seed=seed,
             where=where(jobs, cluster),
@@ -209,10 +209,16 @@ def ties(
 
 def model_selection(
     truth_val: Annotated[
-        Path, typer.Option("--truth-val", metavar="FILE", help="Truth that models are selected on.", show_default=False)
+        Path,
+        typer.Option(
+            "--truth-val", metavar="FILE|DIR", help="Models are selected on it; of a release val.", show_default=False
+        ),
     ],
     truth_test: Annotated[
-        Path, typer.Option("--truth-test", metavar="FILE", help="Truth that they are judged on.", show_default=False)
+        Path,
+        typer.Option(
+            "--truth-test", metavar="FILE|DIR", help="They are judged on it; of a release test.", show_default=False
+        ),
     ],
     run: Annotated[
         list[str],
@@ -232,11 +238,7 @@ def model_selection(
     measure: Measure = None,
     test_measure: Annotated[
         list[str] | None,
-        typer.Option(
-            "--test-measure",
-            metavar="NAME|KEY",
-            help="Measures on test, in the form of --measure. Default: those of --measure.",
-        ),
+        measure_option("--test-measure", "Measures on test, in the form of --measure. Default: those of --measure."),
     ] = None,
     z_over: Annotated[
         Over,
@@ -259,8 +261,12 @@ def model_selection(
     if len(files) < len(run):
         raise typer.BadParameter("two models have one name", param_hint="--run")
     val, test = (
-        study_inputs(path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, named)
-        for n, (path, named) in enumerate(((truth_val, measure), (truth_test, test_measure or measure)))
+        study_inputs(
+            path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, named, split
+        )
+        for n, (split, path, named) in enumerate(
+            (("val", truth_val, measure), ("test", truth_test, test_measure or measure))
+        )
     )
     study = api.model_selection_study(val, test, over=z_over.value)
     header, rows = matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")

@@ -7,8 +7,11 @@ import typer
 
 from backend import api
 from backend.cli.conventions import THRESHOLDS, Mu, Option, Preset, PresetOption, Theta, read_option
-from backend.cli.output import Json, numbers, progress_bar
-from backend.cli.studying import Measure, Out, asked, finish
+from backend.cli.lists import list_option, typed
+from backend.cli.output import Json, progress_bar
+from backend.cli.studying import Measure, Out, finish
+
+_THRESHOLD, _GAMMAS = typed("0.5"), typed("0.05,0.1,0.2")
 
 
 class Axis(StrEnum):
@@ -21,8 +24,8 @@ class Axis(StrEnum):
 def axioms(
     measure: Measure = None,
     preset: PresetOption = Preset.PAPER,
-    mu: Mu = "0.5",
-    theta: Theta = "0.5",
+    mu: Mu = _THRESHOLD,
+    theta: Theta = _THRESHOLD,
     option: Option = None,
     length: Annotated[int, typer.Option("--length", help="Highest number of predictions in a list.", min=1, max=4)] = 3,
     out: Out = None,
@@ -36,10 +39,10 @@ def axioms(
     """
     with progress_bar() as progress:
         study = api.axioms_study(
-            asked(measure),
+            measure or [],
             preset=preset.value,
-            mu=numbers(mu, float, "--mu"),
-            theta=numbers(theta, float, "--theta"),
+            mu=mu,
+            theta=theta,
             options=dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
             longest=length,
             progress=progress,
@@ -58,11 +61,9 @@ def theory(
     over: Annotated[
         Axis, typer.Option("--over", help="Plot curves over the true IoU r for each theta, or over theta for each r.")
     ] = Axis.R,
-    theta: Annotated[
-        str, typer.Option("--theta", metavar="T,T", help="With --over r: thresholds of R@1.")
-    ] = THRESHOLDS,
-    r: Annotated[str, typer.Option("--r", metavar="R,R", help="With --over theta: true IoUs.")] = THRESHOLDS,
-    gamma: Annotated[str, typer.Option("--gamma", metavar="G,G", help="Standard deviations of IoU.")] = "0.05,0.1,0.2",
+    theta: Annotated[list[float], list_option("--theta", "T,T", "With --over r: thresholds of R@1.")] = THRESHOLDS,
+    r: Annotated[list[float], list_option("--r", "R,R", "With --over theta: true IoUs.")] = THRESHOLDS,
+    gamma: Annotated[list[float], list_option("--gamma", "G,G", "Standard deviations of IoU.")] = _GAMMAS,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -72,9 +73,7 @@ def theory(
 
     Example: reelrank measures theory --over theta --r 0.5 --gamma 0.1
     """
-    study = api.theory_study(
-        numbers(theta, float, "--theta"), numbers(gamma, float, "--gamma"), over=over.value, rs=numbers(r, float, "--r")
-    )
+    study = api.theory_study(theta, gamma, over=over.value, rs=r)
     errors: dict[tuple[str, str], list[Any]] = {}
     for row in study.rows:
         at = "" if over is Axis.R or row["r"] is None else f", r = {row['r']:g}"

@@ -9,10 +9,13 @@ import typer
 
 from backend import api
 from backend.campaign.moments.model import ByShots, ByWindows, Origin
-from backend.cli.output import Dir, Json, fail, now, numbers, progress_bar, save, say, seconds, table
+from backend.cli.lists import list_option, typed
+from backend.cli.output import Dir, Json, fail, now, progress_bar, save, say, seconds, table, tell_written
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.cli.where import Cluster, Jobs, where_told, whole
 from backend.ground.errors import Problem
+
+_LENGTHS_S = typed("5,10,20")
 
 
 class ProposeBy(StrEnum):
@@ -43,9 +46,7 @@ def moments(
             "--by", help="Propose moments in every video: its shots, or windows of fixed lengths.", show_default=False
         ),
     ] = None,
-    lengths: Annotated[
-        str, typer.Option("--lengths", metavar="S,S", help="For windows: lengths in seconds.")
-    ] = "5,10,20",
+    lengths: Annotated[list[float], list_option("--lengths", "S,S", "For windows: lengths in seconds.")] = _LENGTHS_S,
     stride: Annotated[
         float,
         typer.Option("--stride", metavar="X", help="For windows: step to the next one, as a share of the length."),
@@ -84,7 +85,7 @@ def moments(
     start = now()
     if only and own is None:
         raise typer.BadParameter("is about a file: name it with --from", param_hint="--only")
-    windows = ByWindows(tuple(numbers(lengths, float, "--lengths")), stride)
+    windows = ByWindows(tuple(lengths), stride)
     project = api.open_project(whole(folder, cluster))
     problems: list[Problem] = []
     told: list[str] = []
@@ -134,6 +135,7 @@ def moments(
             for v in rows
         ]
         say(json.dumps({"videos": listed, "problems": [str(problem) for problem in problems]}, indent=2))
+        tell_written([export], data=True)
     elif told:
         say(f"{' '.join(told)} ({seconds(start)})")
     else:

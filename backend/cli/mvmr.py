@@ -174,7 +174,7 @@ def negatives(
             kind=kind,
             embeddings=embeddings,
             format=format_,
-            types=frozenset(types.split(",")) if types else None,
+            types=frozenset(types) if types else None,
             columns=read_columns(columns) if columns else {},
             where=where(jobs, cluster, usual=1),
             progress=progress,

@@ -1,9 +1,12 @@
 """What all commands share: progress bars, tables, messages."""
 
+import io
+import shutil
 import sys
+import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TextIO, cast
@@ -121,6 +124,14 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def paragraph(text: str) -> None:
+    """Say something that a terminal breaks between words; elsewhere it stays one line."""
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        text = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    say(text)
+
+
 def fail(message: str) -> NoReturn:
     """Say why a command was refused and leave with code 1."""
     sys.stderr.write(f"reelrank: {message}\n")
@@ -133,6 +144,28 @@ def save(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         fail(f"{path} cannot be written: {error.strerror}")
+
+
+@contextmanager
+def printed_to(path: Path | None, *, as_it_is: bool = False) -> Iterator[None]:
+    """Write to a file what is printed within, control characters visibly unless `as_it_is`; no file: the screen."""
+    if path is None:
+        yield
+        return
+    text = io.StringIO()
+    with redirect_stdout(text):
+        yield
+    save(path, text.getvalue() if as_it_is else visible(text.getvalue()))
+
+
+def tell_written(paths: Iterable[Path | None], *, data: bool = False) -> None:
+    """Say which files were written, on standard error where standard output carries data.
+
+    None, and `-` for standard output, are passed over.
+    """
+    for path in paths:
+        if path is not None and str(path) != "-":
+            (sys.stderr if data else sys.stdout).write(f"Written: {path}\n")
 
 
 @contextmanager
@@ -175,15 +208,6 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequen
     # No screen is no narrow screen: in a file or a pipe nothing is folded.
     width = None if sys.stdout.isatty() else 2_000
     Console(file=as_is(sys.stdout), markup=False, highlight=False, soft_wrap=True, width=width).print(grid)
-
-
-def numbers(text: str, convert: Callable[[str], float], option: str) -> list[float]:
-    """A list such as `10,20,40`; a wrong one is wrong usage."""
-    try:
-        values = [convert(part) for part in text.split(",")]
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a list of numbers such as 10,20,40", param_hint=option) from None
-    return values
 
 
 def seconds(start: float) -> str:

@@ -11,19 +11,20 @@ import typer
 from backend import api
 from backend.campaign.nouns import Split
 from backend.campaign.release.model import Adjudicated, QueryStanding, ReleaseOptions, ReleaseSelection
+from backend.cli.lists import list_option, typed
 from backend.cli.output import (
     Dir,
     EncoderOption,
     KindOption,
     ScaleOption,
     now,
-    numbers,
     progress_bar,
     say,
     seconds,
 )
 from backend.cli.where import Cluster, EncodingJobs, where, whole
 
+_TOPS = typed("1,20,40")
 _SHOWN = 5
 
 
@@ -188,7 +189,7 @@ def _queries(queries: Sequence[QueryStanding]) -> str:
 def pseudo_train(
     folder: Dir,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
-    top: Annotated[str, typer.Option("--top", metavar="N,N", help="Number of moments per training query.")] = "1,20,40",
+    top: Annotated[list[int], list_option("--top", "N,N", "Number of moments per training query.", int)] = _TOPS,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
@@ -196,11 +197,10 @@ def pseudo_train(
 
     Example: reelrank pseudo-train my-project train --top 1,20,40
     """
-    tops = [int(value) for value in numbers(top, int, "--top")]
-    if min(tops) < 1:
+    if min(top) < 1:
         raise typer.BadParameter("sizes are 1 or more", param_hint="--top")
     with progress_bar() as progress:
         project = api.open_project(whole(folder, cluster))
         encoding = where(jobs, cluster, usual=1)
-        for path in api.write_pseudo_train(project, out, tops=tops, where=encoding, progress=progress):
+        for path in api.write_pseudo_train(project, out, tops=top, where=encoding, progress=progress):
             say(str(path))

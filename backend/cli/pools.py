@@ -159,7 +159,7 @@ def build(
                 kind=kind,
                 embeddings=whole(embeddings, cluster) if embeddings else None,
                 format=format_,
-                types=frozenset(types.split(",")) if types else None,
+                types=frozenset(types) if types else None,
                 columns=read_columns(columns) if columns else None,
                 where=where(jobs, cluster, usual=1),
                 now=start,

@@ -22,6 +22,7 @@ from backend.cli.output import (
     say,
     seconds,
     table,
+    tell_written,
 )
 from backend.ground.reading import bytes_of
 from backend.ground.saying import as_text
@@ -164,6 +165,7 @@ def diff(
         save(csv, api.diff_csv(found))
     if json:
         say(json_text(found))
+        tell_written([csv], data=True)
         return
     for query in found.queries[:SHOWN]:
         say(f"query {query.query_id}: {query.before or '(not there)'} -> {query.after or '(not there)'}{_why(query)}")
@@ -180,6 +182,7 @@ def diff(
         f"the same, {sum(found.moved.values()):,} have another relevance, {found.moments_gone:,} are gone, "
         f"{found.moments_new:,} are new."
     )
+    tell_written([csv])
 
 
 def _why(change: "api.QueryChange | api.PairChange") -> str:

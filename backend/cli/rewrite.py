@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.cli.lists import list_option, typed
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -16,7 +17,6 @@ from backend.cli.output import (
     fail,
     machine_output,
     now,
-    numbers,
     progress_bar,
     say,
     seconds,
@@ -40,7 +40,10 @@ UrlOption = Annotated[
         "--base-url", metavar="URL", help="Address of the endpoint; it often ends in /v1.", show_default="OpenAI's own"
     ),
 ]
-TemperaturesOption = Annotated[str, typer.Option("--temperatures", metavar="T,T", help="Temperature of each attempt.")]
+_TEMPERATURES = typed("0,0.2")
+TemperaturesOption = Annotated[
+    list[float], list_option("--temperatures", "T,T", "Temperature of each attempt.", unique=False)
+]
 BatchOption = Annotated[int, typer.Option("--batch", metavar="N", help="Captions per request.", min=1, max=100)]
 AtOnceOption = Annotated[int, typer.Option("--at-once", metavar="N", help="Parallel requests.", min=1, max=256)]
 TimeoutOption = Annotated[
@@ -72,7 +75,7 @@ def rewrite(
     ] = RewriterName.RULES,
     model: ModelOption = None,
     base_url: UrlOption = None,
-    temperatures: TemperaturesOption = "0,0.2",
+    temperatures: TemperaturesOption = _TEMPERATURES,
     batch: BatchOption = 10,
     at_once: AtOnceOption = 8,
     timeout: TimeoutOption = 60,
@@ -127,7 +130,7 @@ def rewrite(
     if model:
         endpoint = api.Endpoint(
             model=model,
-            temperatures=tuple(numbers(temperatures, float, "--temperatures")),
+            temperatures=tuple(temperatures),
             batch=batch,
             at_once=at_once,
             timeout_s=timeout,

@@ -37,7 +37,10 @@ def register(app: typer.Typer) -> None:
 def add_truth(
     folder: Dir,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A truth file in any supported form.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE|DIR", help="A truth file in any supported form, or a release.", show_default=False
+        ),
     ],
     name: Name = None,
 ) -> None:
@@ -58,7 +61,9 @@ def add_run(
     name: Name = None,
     videos: Annotated[
         Path | None,
-        typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for a run with video indices."),
+        typer.Option(
+            "--videos", metavar="MAP|DIR", help="name -> [duration, index] or a release, for a run with video indices."
+        ),
     ] = None,
 ) -> None:
     """Check a run file, and keep it in the project.

@@ -18,7 +18,9 @@ RunListFile = Annotated[
     Path | None,
     typer.Option("--runs", metavar="FILE.toml", help="A list of runs: model, variant, seed, split, file, and truths."),
 ]
-Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Only this split of the list of runs.")]
+Split = Annotated[
+    str | None, typer.Option("--split", metavar="NAME", help="Only this split of the list of runs, or of a release.")
+]
 Percent = Annotated[bool, typer.Option("--percent", help="In percent, two digits; not in CSV and JSON.")]
 Digits = Annotated[int | None, typer.Option("--digits", metavar="N", min=0, max=12, help="Digits after the point.")]
 Caption = Annotated[str | None, typer.Option("--caption", metavar="TEXT", help="Of the LaTeX table, its first words.")]
@@ -60,9 +62,14 @@ def run_list(run: list[str] | None, runs: Path | None, split: str | None, truth:
         if text.endswith(".toml"):
             raise typer.BadParameter(f"{text} is a list of runs; give it with --runs", param_hint="--run")
     if runs is None:
+        named = tuple(api.named_files(run or ()))
         if split is not None:
-            raise typer.BadParameter("is about a list of runs; add --runs FILE.toml", param_hint="--split")
-        return api.RunList(tuple(api.named_files(run or ())), truths={"": truth} if truth else {})
+            if truth is None or not truth.is_dir():
+                told = "is about a list of runs or a release; add --runs FILE.toml, or give --truth the folder of one"
+                raise typer.BadParameter(told, param_hint="--split")
+            chosen = api.choose_truth(truth, split=split)
+            return api.RunList(named, truths={"": chosen.path}, videos=chosen.videos)
+        return api.RunList(named, truths={"": truth} if truth else {})
     found = api.read_run_list(runs)
     if split is not None:
         if split not in found.splits:
@@ -72,9 +79,9 @@ def run_list(run: list[str] | None, runs: Path | None, split: str | None, truth:
             )
         found = replace(found, runs=tuple(found.of(split)), splits=(split,))
     if truth is not None:
-        if found.truths or len(found.splits) > 1:
+        if found.truths or (len(found.splits) > 1 and not truth.is_dir()):
             raise typer.BadParameter(f"the truth stands in {runs.name}; leave this out", param_hint="--truth")
-        found = replace(found, truths=dict.fromkeys(found.splits, truth))
+        found = api.of_releases(replace(found, truths=dict.fromkeys(found.splits, truth)))
     return found
 
 

@@ -50,7 +50,7 @@ def stats(
             found = api.file_statistics(
                 places,
                 format=format_,
-                types=frozenset(types.split(",")) if types else None,
+                types=frozenset(types) if types else None,
                 columns=called,
                 progress=progress,
             )

@@ -7,15 +7,17 @@ import typer
 
 from backend import api
 from backend.cli.conventions import Preset, read_option
-from backend.cli.output import json_text, numbers, say, table
+from backend.cli.lists import list_option
+from backend.cli.output import json_text, say, table, tell_written
 from backend.ground.errors import InputError
 
-Measure = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--measure", metavar="NAME|KEY", help="Only these, such as ndcg, ndcg@10 or map@avg; may be repeated."
-    ),
-]
+
+def measure_option(name: str, help_text: str) -> Any:
+    """Return an option that takes measures by name or by key; keys have commas too, such as `ndcg@20,0.5`."""
+    return list_option(name, "NAME|KEY,...", help_text, str, split=lambda text: api.split_measures(text))
+
+
+Measure = Annotated[list[str] | None, measure_option("--measure", "Only these, such as ndcg, ndcg@10 or map@avg.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.  [default: studies/NAME]")]
 _COLUMNS = 9
 """Of a table of all pairs of measures: what a terminal of 80 characters holds."""
@@ -26,11 +28,12 @@ def study_inputs(
     runs: dict[str, Path],
     videos: Path | None,
     preset: Preset,
-    k: str,
-    mu: str,
-    theta: str,
+    k: list[int],
+    mu: list[float],
+    theta: list[float],
     option: list[str] | None,
     measure: list[str] | None,
+    split: str | None = None,
 ) -> "api.StudyInputs":
     """What is scored and how, from the options that all studies share."""
     return api.StudyInputs(
@@ -38,17 +41,13 @@ def study_inputs(
         runs,
         videos,
         preset.value,
-        [int(cutoff) for cutoff in numbers(k, int, "--k")],
-        numbers(mu, float, "--mu"),
-        numbers(theta, float, "--theta"),
-        asked(measure),
+        k,
+        mu,
+        theta,
+        measure or [],
         dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
+        split,
     )
-
-
-def asked(measure: list[str] | None) -> list[str]:
-    """Names and keys of measures, from an option that may be repeated and may have commas."""
-    return [part for text in measure or () for part in api.split_measures(text)]
 
 
 def by_name(given: list[str]) -> dict[str, Path]:
@@ -107,6 +106,7 @@ def finish(
     paths = api.write_study(study, out or Path("studies") / study.name)
     if json:
         say(json_text(study))
+        tell_written(paths, data=True)
         return
     say(study.description)
     table(columns, rows, left)

@@ -7,9 +7,11 @@ import typer
 
 from backend import api
 from backend.cli.learning import AskedSplit
-from backend.cli.output import Dir, EncoderOption, KindOption, now, numbers, progress_bar, say, seconds
+from backend.cli.lists import list_option, typed
+from backend.cli.output import Dir, EncoderOption, KindOption, now, progress_bar, say, seconds
 from backend.cli.where import Cluster, EncodingJobs, where, whole
 
+_WINDOWS_S = typed("4,8,16,32")
 _NAMED = 5
 """So many videos that nobody could look at are named."""
 
@@ -41,7 +43,7 @@ def baseline(
         typer.Option(
             "--videos",
             metavar="MAP",
-            help="For a truth: name -> [duration, index] of all videos. Default: the videos of the truth.",
+            help="For a truth: name -> [duration, index] of all videos, or a release. Default: the truth's videos.",
             show_default=False,
         ),
     ] = None,
@@ -72,8 +74,8 @@ def baseline(
         float, typer.Option("--frames-per-s", metavar="R", help="For clip: frames per second to look at.")
     ] = 1.0,
     windows: Annotated[
-        str, typer.Option("--windows", metavar="S,S", help="For clip: window lengths in seconds.")
-    ] = "4,8,16,32",
+        list[float], list_option("--windows", "S,S", "For clip: window lengths in seconds.")
+    ] = _WINDOWS_S,
     nms: Annotated[
         float,
         typer.Option(
@@ -107,10 +109,11 @@ def baseline(
     """
     start = now()
     encoding = where(jobs, cluster, usual=1)
-    lengths = tuple(numbers(windows, float, "--windows"))
     if name not in api.BASELINES:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(api.BASELINES)}", param_hint="NAME")
-    options = api.BaselineOptions(seed, top, api.Windowing(frames_per_s, lengths, nms), first, second, best, videos)
+    options = api.BaselineOptions(
+        seed, top, api.Windowing(frames_per_s, tuple(windows), nms), first, second, best, videos
+    )
     with progress_bar() as progress:
         if source.is_dir() and api.is_project(source):
             own = {"--training": training, "--folder": folder, "--encoder": encoder, "--encoder-kind": kind}

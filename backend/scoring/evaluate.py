@@ -13,6 +13,7 @@ from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
 from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, tasks_from, truth_from, videos_from
 from backend.scoring.files.partly import PartlyRead
+from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import Pools
 from backend.scoring.pools.pooling import Pooling
@@ -80,8 +81,9 @@ def evaluate(
 
     Args:
         truth: `{query: [{"video", "start", "end", "relevance"}]}`, times in seconds, relevance 0-4; a list of entries
-            as truth files have them; a data frame with a row a moment; or the path of a file. Fields may be called
-            as in any truth file (`video_name`, `timestamp`). None where the own and positive moments of `pools` are.
+            as truth files have them; a data frame with a row a moment; or the path of a file, or of a release's folder.
+            Fields may be called as in any truth file (`video_name`, `timestamp`). None where
+            the own and positive moments of `pools` are.
         run: `{query: [[video, start, end, score], ...]}`, best first, or with objects for the predictions; entries, a
             data frame or a path as for the truth.
         preset: `paper` or `tvr-ranking`; gives every option that is not given.
@@ -250,7 +252,11 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
         raise InputError.single(missing_one, "is missing: give a truth or pools; pooling and a first step are of pools")
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
-    told = asked.get("videos")
+    told, note = asked.get("videos"), ""
+    if _is_path(given) and runs:
+        run_name, run = next(iter(runs.items()))
+        release = choose_truth(Path(given), queries=lambda names: run_from(run, run_name, names).queries)
+        given, note, told = release.path, release.note, release.videos if told is None else told
     videos = None if told is None else read_or_collect(problems, videos_from, told)
     truth = None if given is None else read_or_collect(problems, truth_from, given, refusals=refusals)
     reader = tasks_from if benchmark and benchmark.tasks else run_from
@@ -276,13 +282,16 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
     if pools is not None:
         pooled = prepare_pools(pools, "pools", pooling or Pooling(), truth=truth, first=step)
         if benchmark:
-            return score_benchmark_in_pools(benchmark, pooled, columns, options, pools="pools")
-        return score_in_pools(pooled, columns, settings)
-    if truth is None:
+            board = score_benchmark_in_pools(benchmark, pooled, columns, options, pools="pools")
+        else:
+            board = score_in_pools(pooled, columns, settings)
+    elif truth is None:
         raise InputError.single("truth", "is missing")
-    if benchmark:
-        return score_benchmark(benchmark, truth, columns, options, beside=beside)
-    return score_runs(truth, columns, settings)
+    elif benchmark:
+        board = score_benchmark(benchmark, truth, columns, options, beside=beside)
+    else:
+        board = score_runs(truth, columns, settings)
+    return board.noted(note)
 
 
 def _is_path(given: object) -> TypeGuard[str | os.PathLike[str]]:

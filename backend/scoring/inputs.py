@@ -10,6 +10,8 @@ from pathlib import Path
 from backend.ground.errors import InputError
 from backend.ground.reading import bytes_of
 from backend.scoring.files.facts import Facts, Inputs, Source, read_facts
+from backend.scoring.files.reading import map_of
+from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.pooling import PoolFile
 
@@ -22,6 +24,10 @@ def file_inputs(
     Raises:
         InputError: one cannot be read, or neither truth nor pools are given.
     """
+    videos = None if videos is None else map_of(videos)
+    if truth is not None:
+        chosen = choose_truth(truth, videos=videos, queries=queries_of(runs))
+        truth, videos = chosen.path, chosen.videos
     named = truth or (pool.path if pool else None)
     if named is None:
         raise InputError.single("truth", "is missing: give one, or pools, whose moments are one")

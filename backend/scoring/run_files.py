@@ -13,6 +13,7 @@ import msgspec
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import bytes_of
 from backend.ground.undecodable import UNDECODABLE
+from backend.scoring.files.release_folder import SPLITS, choose_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,8 @@ def named_files(given: Iterable[str | Path | RunFile]) -> list[RunFile]:
 def read_run_list(path: Path | str) -> RunList:
     """A list of runs as a TOML file; its files are looked for beside it.
 
-        truth = "val.json"                # or one for each split: truth = {val = "val.json", test = "test.json"}
+        truth = "val.json"                # or one for each split: truth = {val = "val.json", test = "test.json"};
+                                          # or the folder of a release, which has one for each
         videos = "video_corpus.json"      # optional: name -> [duration, index]
         variant = "Training set"          # optional: what the column of variants is headed
 
@@ -138,7 +140,7 @@ def read_run_list(path: Path | str) -> RunList:
             runs[split, run.name] = run
             seen.add(row_of_table)
     splits = list(dict.fromkeys(run.split for run in runs.values()))
-    if isinstance(found.truth, str) and len(splits) > 1:
+    if isinstance(found.truth, str) and len(splits) > 1 and not (path.parent / found.truth).is_dir():
         parts = ", ".join(f"{split or 'val'} = FILE" for split in splits)
         problems.append(Problem(str(path), None, f"has runs of several splits: write truth = {{{parts}}}"))
     if not found.run:
@@ -148,7 +150,23 @@ def read_run_list(path: Path | str) -> RunList:
     truths = dict.fromkeys(splits, found.truth) if isinstance(found.truth, str) else found.truth
     beside = {split: path.parent / truths[split] for split in splits if truths[split]}
     videos = path.parent / found.videos if found.videos else None
-    return RunList(tuple(runs.values()), splits, beside, videos, found.variant)
+    return of_releases(RunList(tuple(runs.values()), splits, beside, videos, found.variant))
+
+
+def of_releases(runs: RunList) -> RunList:
+    """Return the list with the truth of each split `val` or `test` where the folder of a release is given for it.
+
+    Raises:
+        InputError: a folder is no release, or lacks the split.
+    """
+    chosen = {
+        split: choose_truth(truth, videos=runs.videos, split=split if split in SPLITS else None)
+        for split, truth in runs.truths.items()
+        if split in SPLITS or not truth.is_dir()
+    }
+    maps = [one.videos for one in chosen.values() if one.videos]
+    truths = {split: chosen[split].path if split in chosen else truth for split, truth in runs.truths.items()}
+    return replace(runs, truths=truths, videos=runs.videos or next(iter(maps), None))
 
 
 def _from_text(text: str) -> RunFile:

@@ -4,7 +4,7 @@ Reads and writes nothing; files are for `scored_files`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,10 @@ class Scoreboard:
     def middle(self) -> tuple[int, float]:
         """The cut-off and the threshold in the middle of those asked for."""
         return self.settings.middle
+
+    def noted(self, note: str) -> "Scoreboard":
+        """The same with a further note in front, if there is one."""
+        return replace(self, setting=replace(self.setting, notes=(note, *self.setting.notes))) if note else self
 
     def missing(self, run: ScoredRun) -> list[QueryKey]:
         """Ids of the truth's queries that a run lacks."""

@@ -16,6 +16,7 @@ from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
 from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.reading import read_run, read_tasks, read_truth, read_videos
+from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.pooling import PoolFile
@@ -56,9 +57,9 @@ def score_files(
     """Score run files against a truth file; what runs are called without a name of their own: see `named_files`.
 
     Args:
-        truth_path: the truth; None where the pools' own and positive moments are.
+        truth_path: the truth, or the folder of a release; None where the pools' own and positive moments are.
         run_paths: the runs; with `RunFile`, which model, variant, seed and split each is, the summary says so too.
-        videos: `name -> [duration, index]`, for runs that give videos by index.
+        videos: `name -> [duration, index]`, or the release that has it, for runs that give videos by index.
         preset: `paper` or `tvr-ranking`.
         k: rank cut-offs; 10, 20, 40 where not given, in pools 1, 5, 20, 50.
         mu: IoU thresholds of graded measures; .3, .5, .7 where not given, in pools .5, .7.
@@ -94,13 +95,17 @@ def score_files(
     )
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
+    files = named_files(run_paths)
+    note = ""
+    if truth_path is not None:
+        chosen_truth = choose_truth(truth_path, videos=videos, queries=queries_of(file.path for file in files))
+        truth_path, videos, note = chosen_truth.path, chosen_truth.videos, chosen_truth.note
     truth = None if truth_path is None else read_or_collect(problems, read_truth, truth_path, refusals=refusals)
     names = None if videos is None else read_or_collect(problems, read_videos, videos)
     if videos is not None and names is None:
         raise InputError(problems)
     runs, beside = {}, {}
     reader = read_tasks if chosen and chosen.tasks else read_run
-    files = named_files(run_paths)
     read = run_units(
         _read,
         (reader, names, truth),
@@ -137,7 +142,7 @@ def score_files(
     if problems:
         raise InputError(problems)
     of_run = {file.name: {**board.setting.of_run.get(file.name, {}), **file.facts} for file in files}
-    return replace(board, setting=replace(board.setting, of_run=of_run))
+    return replace(board, setting=replace(board.setting, of_run=of_run)).noted(note)
 
 
 def _read(

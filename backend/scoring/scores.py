@@ -168,10 +168,10 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
     truth_query = np.array([key.query_number.get(str(query), -1) for query in run.queries], dtype=np.int64)
     unknown = np.flatnonzero(truth_query < 0)
     if options.unknown == "error":
-        problems = [
-            Problem(run.file, run.query_rows[i], said("query {query} is not in the truth", query=run.queries[i]))
-            for i in unknown
-        ]
+        messages = [said("query {query} is not in the truth", query=run.queries[i]) for i in unknown]
+        if messages:
+            messages[0] = said("{message} (the option unknown=ignore leaves such queries out)", message=messages[0])
+        problems = [Problem(run.file, run.query_rows[i], told) for i, told in zip(unknown, messages, strict=True)]
     lacking = np.ones(len(key.truth.queries), dtype=bool)
     lacking[truth_query[truth_query >= 0]] = False
     missing = np.flatnonzero(lacking)

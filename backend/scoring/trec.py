@@ -17,6 +17,7 @@ from backend.scoring.analysis.meeting import meet
 from backend.scoring.files.formats import truth_file
 from backend.scoring.files.pair_ids import pair_ids, require_plain
 from backend.scoring.files.reading import read_run, read_videos
+from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.presets import settle
 from backend.scoring.scores import prepare_run, prepare_truth
 
@@ -41,7 +42,7 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
     """Match a run with the truth at one IoU threshold, by the conventions of preset `paper`.
 
     Args:
-        truth_path: a truth of any form.
+        truth_path: a truth of any form, or the folder of a release.
         run_path: a run of any form.
         mu: the IoU threshold, in (0, 1].
         videos: `name -> [duration, index]`, for runs that give videos by index.
@@ -49,6 +50,8 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
     Raises:
         InputError: with the problems of the files, or mu.
     """
+    chosen = choose_truth(truth_path, videos=videos, queries=queries_of([run_path]))
+    truth_path, videos = chosen.path, chosen.videos
     content = unpacked(truth_path)
     truth = truth_file(content, str(truth_path))
     run = read_run(run_path, read_videos(videos) if videos else None, truth)
@@ -78,5 +81,5 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
         missing=len(ranked.missing),
         predictions=len(lines),
         taken=int((found.takes >= 0).sum()),
-        warnings=(*key.warnings, *ranked.warnings),
+        warnings=(*filter(None, (chosen.note,)), *key.warnings, *ranked.warnings),
     )

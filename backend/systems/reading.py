@@ -11,12 +11,12 @@ from backend.ground.reading import unpacked
 from backend.ground.release_entries import Moment, read_queries
 from backend.media.sources import Source
 from backend.scoring.files.facts import read_facts
-from backend.scoring.files.reading import read_truth
+from backend.scoring.files.reading import map_of, read_truth
+from backend.scoring.files.release_folder import choose_truth, truths_in
 from backend.systems.model import KnownMoment, SearchTask
 
-TRUTHS = ("val.json", "test.json")
-TRAINING, VIDEO_MAP = "train_top01.json", "video_corpus.json"
-"""Files of a release: the moments of captions that no query was drawn from, and all videos."""
+TRAINING = "train_top01.json"
+"""The file of a release with the moments of captions that no query was drawn from."""
 
 
 def read_task(
@@ -39,14 +39,10 @@ def read_task(
     Raises:
         InputError: a file is not what it should be, or the folder is no release.
     """
-    truths = [source]
+    truths, videos = [source], None if videos is None else map_of(videos)
     if source.is_dir():
-        truths = [source / name for name in TRUTHS if split in (None, name.removesuffix(".json"))]
-        truths = [path for path in truths if path.exists()]
-        if not truths:
-            wanted = f"{split}.json" if split else " or ".join(TRUTHS)
-            raise InputError.single(source, f"is neither a project nor the folder of a release: there is no {wanted}")
-        videos = videos or _there(source / VIDEO_MAP)
+        truths = [choose_truth(source, split=split).path] if split else list(truths_in(source).values())
+        videos = videos or _there(map_of(source))
         training = training or _there(source / TRAINING)
     elif split is not None:
         raise InputError.single(source, "is one truth: a split is chosen of a project or a release, leave it out")

@@ -99,6 +99,7 @@ def test_releases_are_made_listed_and_compared(judging: Judging, reelrank: Run, 
     assert "v1: The first one" in out
     told = "1 queries changed; of the moments 19 are the same, 0 have another relevance, 1 are gone, 1 are new."
     code, out, _ = reelrank("diff", "v1", tmp_path / "v2", "--project", folder, "--csv", tmp_path / "changes.csv")
+    assert out.endswith(f"Written: {tmp_path}/changes.csv\n")
     assert code == 0
     assert told in out
     assert "Lea decided on 0: another action" in out

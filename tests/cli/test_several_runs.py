@@ -24,7 +24,7 @@ def test_runs_have_names_and_several_follow_one_option(reelrank: Run, tmp_path: 
     assert (code, err) == (0, "")
     assert [run["name"] for run in json.loads(out)["runs"]] == ["Ours", "poor", "The third"]
     again = reelrank("evaluate", f"--run=Ours={good}", poor, *NDCG, "--run", f"The third={other}", "--truth", truth)
-    assert again[1].split()[:1] == ["preset"]
+    assert "\npreset paper; 12 queries" in again[1]
     assert all(name in again[1] for name in ("Ours", "poor", "The third"))
 
 
@@ -68,6 +68,22 @@ def test_one_split_of_a_list_has_all_that_a_truth_has(reelrank: Run, tmp_path: P
     assert len((tmp_path / "each.csv").read_text().splitlines()) == 1 + 9 * 9
 
 
+def test_a_split_of_a_release_is_chosen_by_name(reelrank: Run, tmp_path: Path) -> None:
+    runs = write_nine(tmp_path)
+    text = runs.read_text().replace('truth = {val = "val.json", test = "test.json"}\n', "")
+    (tmp_path / "bare.toml").write_text(text)
+    asked = ("evaluate", "--runs", tmp_path / "bare.toml", "--truth", tmp_path, *NDCG, "--json", "-")
+    assert json.loads(reelrank(*asked)[1]) == json.loads(reelrank("evaluate", "--runs", runs, *NDCG, "--json", "-")[1])
+    of_val = ("evaluate", "--truth", tmp_path, "--run", tmp_path / "XML_1_1_val.json", *NDCG, "--json", "-")
+    code, out, err = reelrank(*of_val, "--split", "val")
+    assert (code, err, json.loads(out)["truth"]) == (0, "", {"queries": 12, "moments": 72})
+    code, _, err = reelrank(*of_val, "--split", "dev")
+    assert (code, err) == (1, f"reelrank: {tmp_path}: has no dev.json; it has val.json, test.json\n")
+    study = ("measures", "model-selection", "--truth-val", tmp_path, "--truth-test", tmp_path, *NDCG)
+    models = [f"{name}={tmp_path}/{name}_1_1_val.json,{tmp_path}/{name}_1_1_test.json" for name in ("XML", "CONQUER")]
+    assert reelrank(*study, "--run", models[0], "--run", models[1], "--out", tmp_path / "study")[0] == 0
+
+
 def test_a_list_without_a_truth_takes_the_one_given(reelrank: Run, tmp_path: Path) -> None:
     truth, (good, _, _) = write_files(tmp_path)
     (tmp_path / "runs.toml").write_text(f'[[run]]\nfile = "{good.name}"\nmodel = "Ours"\nseed = 1')
@@ -84,7 +100,7 @@ def test_a_list_without_a_truth_takes_the_one_given(reelrank: Run, tmp_path: Pat
     [
         ([], "give runs with --run, or a list of them with --runs"),
         (["--run", "a.json", "--runs", "b.toml"], "give runs with --run, or a list of them with --runs"),
-        (["--run", "a.json", "--split", "val"], "is about a list of runs; add --runs FILE.toml"),
+        (["--run", "a.json", "--split", "val"], "is about a list of runs or a release; add --runs FILE.toml"),
         (["--run", "runs.toml"], "runs.toml is a list of runs; give it with --runs"),
         (
             ["--run", "a.json", "--benchmark", "charades-sta", "--digits", "1"],

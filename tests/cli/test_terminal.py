@@ -117,3 +117,13 @@ def test_nothing_writes_beside_the_streams_that_are_made_visible() -> None:
         assert not re.search(r"sys\.__std(out|err)__|\bos\.write\(|/dev/tty", text), path
         if path.name != "output.py":
             assert not re.search(r"\bConsole\(|as_is\(|import rich|from rich", text), path
+
+
+@pytest.mark.parametrize(("stream", "lines"), [(Terminal, ["one two", "three"]), (io.StringIO, ["one two three"])])
+def test_a_paragraph_is_broken_between_words_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], lines: list[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "10")
+    monkeypatch.setattr(sys, "stdout", stream())
+    output.paragraph("one two three")
+    assert sys.stdout.getvalue().splitlines() == lines  # type: ignore[attr-defined]  # a StringIO, see above

@@ -74,7 +74,7 @@ class TestOptions:
         truth, run = {"q": [moment()]}, {"x": [["a", 0, 1, 1]], "q": [["a", 0, 10, 1]], "y": []}
         text = refusal(truth, run)
         assert text.splitlines() == [
-            "run, row 1: query x is not in the truth",
+            "run, row 1: query x is not in the truth (the option unknown=ignore leaves such queries out)",
             "run, row 3: query y is not in the truth",
         ]
         result = evaluate(truth, run, k=[1], mu=[0.5], measures=["ndcg"], unknown="ignore")

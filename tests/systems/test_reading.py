@@ -91,10 +91,10 @@ def test_files_are_found_by_the_names_of_videos(release: Path, tmp_path: Path) -
 
 
 def test_what_is_no_truth_and_no_release_is_refused(release: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"neither a project nor the folder of a release: there is no val\.json or"):
+    with pytest.raises(InputError, match=r"is no release: there is neither val\.json nor test\.json in it"):
         read_task(tmp_path)
     (release / "test.json").unlink()
-    with pytest.raises(InputError, match=r"there is no test\.json"):
+    with pytest.raises(InputError, match=r"has no test\.json; it has val\.json"):
         read_task(release, split="test")
     with pytest.raises(InputError, match="is one truth: a split is chosen of"):
         read_task(release / "val.json", split="val")

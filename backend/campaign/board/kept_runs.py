@@ -21,7 +21,8 @@ from backend.scoring.files.entries import parse_truth_mapping
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import run_file, truth_file
 from backend.scoring.files.partly import PartlyRead
-from backend.scoring.files.reading import read_videos
+from backend.scoring.files.reading import map_of, read_videos
+from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.refused import by_row
 from backend.store import events
@@ -42,7 +43,7 @@ def add_truth(project: Project, by: Lead | Operator, path: Path, *, name: str | 
     Args:
         project: the project.
         by: who adds it.
-        path: a truth file of any form.
+        path: a truth file of any form, or the folder of a release that has one.
         name: what to call it; None takes the name of the file without its ending.
         now: seconds since 1970.
 
@@ -50,7 +51,7 @@ def add_truth(project: Project, by: Lead | Operator, path: Path, *, name: str | 
         InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
         ProjectError: the name is taken, blank, too long or that of the project's own settled pairs.
     """
-    return _add(project, Shelf.TRUTHS, path, None, truth_file, name, by, now, {})
+    return _add(project, Shelf.TRUTHS, choose_truth(path).path, None, truth_file, name, by, now, {})
 
 
 def add_run(
@@ -69,13 +70,15 @@ def add_run(
         by: who adds it.
         path: a run file of any form.
         name: what to call it; None takes the name of the file without its ending.
-        videos: a map `name -> [duration, index]`, for a run that gives videos by index; kept are their names.
+        videos: a map `name -> [duration, index]`, or the release that has it, for a run that gives videos by index;
+            kept are their names.
         now: seconds since 1970.
 
     Raises:
         InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
         ProjectError: the name is taken, blank or too long.
     """
+    videos = None if videos is None else map_of(videos)
     names = None if videos is None else read_videos(videos)
     noted = {"videos": None if videos is None else hashlib.sha256(bytes_of(videos)).hexdigest()}
     return _add(

@@ -12,6 +12,9 @@ from backend.scoring.files.formats import run_file, tasks_of, truth_file, video_
 from backend.scoring.files.words import TASKS
 from backend.scoring.matching.columns import Run, Truth
 
+VIDEO_MAP = "video_corpus.json"
+"""The map of videos in a release."""
+
 
 def read_truth(path: Path) -> Truth:
     """Truth in any of its forms; see `backend.scoring.files.formats`."""
@@ -35,6 +38,12 @@ def of_tasks(runs: Mapping[str, Run]) -> Run:
     return replace(next(iter(runs.values())), tasks=runs)
 
 
+def map_of(videos: Path) -> Path:
+    """Return the file of a map of videos, which may be given as the folder of a release."""
+    return videos / VIDEO_MAP if videos.is_dir() else videos
+
+
 def read_videos(path: Path) -> dict[int, str]:
-    """`index -> name` of a map file `{name: [duration, index]}`."""
+    """`index -> name` of a map file `{name: [duration, index]}`, or of the release that has it."""
+    path = map_of(path)
     return video_map_file(unpacked(path), str(path))

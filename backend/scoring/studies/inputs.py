@@ -4,7 +4,7 @@ Reads: truth, run and video map files. Writes: nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import SupportsIndex
 
@@ -15,6 +15,7 @@ from backend.ground.errors import InputError, Problem
 from backend.ground.reading import unpacked
 from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.reading import read_run, read_truth, read_videos
+from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.matching.columns import Run
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
 from backend.scoring.refused import by_row, further_problems, in_order
@@ -31,6 +32,7 @@ class StudyInputs:
     """
 
     truth: Path
+    """A truth file, or the folder of a release."""
     runs: Mapping[str, Path]
     videos: Path | None = None
     preset: Preset = "paper"
@@ -39,17 +41,20 @@ class StudyInputs:
     theta: Iterable[float] = DEFAULT_MU
     measures: Sequence[str] = ()
     options: Options = field(default_factory=Options)
+    split: str | None = None
+    """Which split is meant where `truth` is the folder of a release; None: that of the runs' queries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Everything read, checked and scored; the measures of the table are `settings.keys`."""
+    """Everything read, checked and scored; the measures of the table are `settings.keys`, `videos` is the map."""
 
     key: AnswerKey
     runs: tuple[Run, ...]
     settings: Settings
     table: SystemValues
     warnings: list[str]
+    videos: Path | None
 
     def choices(self, **more: object) -> dict[str, object]:
         """What the numbers depend on, the preset first."""
@@ -70,6 +75,10 @@ def read_and_score(inputs: StudyInputs) -> Scored:
     if options.get("missing") is None:
         options["missing"] = "zero"
     settings = settle(inputs.preset, inputs.k, inputs.mu, options, theta=inputs.theta, measures=inputs.measures or None)
+    chosen = choose_truth(
+        inputs.truth, videos=inputs.videos, split=inputs.split, queries=queries_of(inputs.runs.values())
+    )
+    inputs = replace(inputs, truth=chosen.path, videos=chosen.videos)
     names = None if inputs.videos is None else read_videos(inputs.videos)
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
@@ -105,8 +114,13 @@ def read_and_score(inputs: StudyInputs) -> Scored:
         [found.values[:, [at[query] for query in queries]] for found, at in zip(scores, order, strict=True)]
     ).transpose(1, 0, 2)
     table = SystemValues(settings.keys, tuple(inputs.runs), np.ascontiguousarray(values))
-    warnings = [*settings.notes, *key.warnings, *(warning for run in ranked for warning in run.warnings)]
-    return Scored(key, tuple(runs), settings, table, warnings)
+    warnings = [
+        *filter(None, (chosen.note,)),
+        *settings.notes,
+        *key.warnings,
+        *(warning for run in ranked for warning in run.warnings),
+    ]
+    return Scored(key, tuple(runs), settings, table, warnings, inputs.videos)
 
 
 def durations_of(path: Path) -> dict[str, float]:

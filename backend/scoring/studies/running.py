@@ -77,7 +77,7 @@ def noise_study(
         raise InputError.single("sigma", "give at least one, such as 1")
     scored = read_and_score(inputs)
     truth, warnings = scored.key.truth, list(scored.warnings)
-    known_s = {} if inputs.videos is None else durations_of(inputs.videos)
+    known_s = {} if scored.videos is None else durations_of(scored.videos)
     unknown = sum(video not in known_s for video in truth.videos)
     if unknown:
         warnings.append(f"the durations of {unknown} of the truth's {len(truth.videos)} videos are not known "

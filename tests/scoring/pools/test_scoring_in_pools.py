@@ -278,7 +278,7 @@ def test_problems_of_all_files_come_together(pools_path: Path) -> None:
     with pytest.raises(InputError) as refusal:
         score_files(None, [bad], pool=PoolFile(pools_path))
     assert [(problem.row, problem.message.partition(":")[0]) for problem in refusal.value.problems] == [
-        (2, "query nobody is not in the truth"),
+        (2, "query nobody is not in the truth (the option unknown=ignore leaves such queries out)"),
         (
             None,
             "1 predictions of 1 queries are of videos outside their query's pool in "

@@ -1,0 +1,98 @@
+"""The folder of a release given in place of a truth file: which of its files is meant.
+
+Reads: the truths of the folder, and runs where they have to tell which split is meant. Writes: nothing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.ground.errors import InputError
+from backend.ground.reading import unpacked
+from backend.scoring.files.reading import map_of, read_run, read_truth, read_videos
+from backend.scoring.matching.columns import QueryKey
+
+SPLITS = ("val", "test")
+"""The judged splits of a release; each has its truth in `SPLIT.json`."""
+
+Queries = Callable[[Mapping[int, str] | None], Iterable[QueryKey]]
+"""Returns the query ids of a run, given the names of videos by index; raises `InputError` if it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenTruth:
+    """A truth file and the map of its videos; `note` says which file of a release was taken and why."""
+
+    path: Path
+    videos: Path | None = None
+    note: str = ""
+
+
+def truths_in(folder: Path) -> dict[str, Path]:
+    """Return the truth files of a release by split.
+
+    Raises:
+        InputError: there is none.
+    """
+    found = {split: folder / f"{split}.json" for split in SPLITS}
+    found = {split: path for split, path in found.items() if path.is_file()}
+    if not found:
+        told = (
+            "is no release: there is neither val.json nor test.json in it; give a file or what `reelrank export` wrote"
+        )
+        raise InputError.single(folder, told)
+    return found
+
+
+def choose_truth(
+    given: Path, *, videos: Path | None = None, split: str | None = None, queries: Queries | None = None
+) -> ChosenTruth:
+    """Return the truth file that is meant: the one given, or of the folder of a release the split that is asked for.
+
+    Without a split it is the only one that has queries, or else the one that has all queries of the run.
+
+    Args:
+        given: a truth file, or the folder of a release.
+        videos: the map of videos, or the release that has it; that of the truth's release where not given.
+        split: `val` or `test`; not looked at where a file is given.
+        queries: gives the query ids of a run.
+
+    Raises:
+        InputError: the folder is no release, lacks the split, or it cannot be told which split is meant.
+    """
+    videos = None if videos is None else map_of(videos)
+    if not given.is_dir():
+        return ChosenTruth(given, videos)
+    truths = truths_in(given)
+    videos = videos or (path if (path := map_of(given)).is_file() else None)
+    if split is not None:
+        if split not in truths:
+            names = ", ".join(path.name for path in truths.values())
+            raise InputError.single(given, f"has no {split}.json; it has {names}")
+        return ChosenTruth(truths[split], videos)
+    filled = {name: path for name, path in truths.items() if unpacked(path).strip() not in (b"", b"[]")} or truths
+    if len(filled) == 1:
+        (path,) = filled.values()
+        return ChosenTruth(path, videos, f"truth {path}: the only split of the release with queries")
+    asked = _ids(queries, videos)
+    fitting = [path for path in filled.values() if asked and asked <= set(map(str, read_truth(path).queries))]
+    if len(fitting) == 1:
+        return ChosenTruth(fitting[0], videos, f"truth {fitting[0]}: all queries of the run are of this split")
+    why = "" if queries is None else ", and the run's queries are not all of one"
+    raise InputError.single(given, f"has several truths{why}: give {' or '.join(map(str, filled.values()))}")
+
+
+def queries_of(runs: Iterable[Path]) -> Queries:
+    """Return what reads the query ids of the first of these runs, for `choose_truth`."""
+    paths = list(runs)[:1]
+    return lambda names: [query for path in paths for query in read_run(path, names).queries]
+
+
+def _ids(queries: Queries | None, videos: Path | None) -> set[str]:
+    """Query ids as texts; none where the run cannot be read by itself."""
+    if queries is None:
+        return set()
+    try:
+        return set(map(str, queries(read_videos(videos) if videos else None)))
+    except InputError:
+        return set()
