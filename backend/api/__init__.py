@@ -408,6 +408,10 @@ if TYPE_CHECKING:
     from backend.scoring.tables import to_csv as score_csv
     from backend.scoring.trec import MatchedRun, match_run
     from backend.scoring.views.benchmark import figures as score_figures
+    from backend.scoring.views.brief import doubts as score_doubts
+    from backend.scoring.views.brief import grid as score_grid
+    from backend.scoring.views.brief import in_brief as scores_in_brief
+    from backend.scoring.views.brief import left_out as scores_left_out
     from backend.scoring.views.case import FIRST as CASE_FIRST
     from backend.scoring.views.case import KINDS as CASE_KINDS
     from backend.scoring.views.case import CaseView, notable_queries
@@ -418,6 +422,7 @@ if TYPE_CHECKING:
     from backend.scoring.views.errors import outcomes as score_outcomes
     from backend.scoring.views.errors import percent as score_percent
     from backend.scoring.views.groups import groups as score_groups
+    from backend.scoring.views.naming import legend as score_legend
     from backend.scoring.views.naming import named as score_names
     from backend.scoring.views.paper import paper as score_paper
     from backend.scoring.views.pools import own_and_pool as score_own_and_pool
@@ -810,11 +815,14 @@ __all__ = [
     "same_words",
     "score_case",
     "score_csv",
+    "score_doubts",
     "score_examples",
     "score_figures",
     "score_files",
+    "score_grid",
     "score_groups",
     "score_kept_runs",
+    "score_legend",
     "score_means",
     "score_means_named",
     "score_names",
@@ -829,6 +837,8 @@ __all__ = [
     "score_sentence",
     "score_splits",
     "scores_are_grouped",
+    "scores_in_brief",
+    "scores_left_out",
     "set_batch_rule",
     "set_exam",
     "set_exam_from_file",

@@ -7,7 +7,7 @@ import typer
 
 from backend import api
 from backend.campaign.activity.model import ActivityFilter, ActivityGroup
-from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, say, table
+from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, save, say, table, tell_written
 from backend.ground.days import began, ended, instant
 
 
@@ -39,11 +39,12 @@ def log(
     project = api.open_project(folder)
     wanted = ActivityFilter(about, by, began(since) if since else None, ended(until) if until else None, search.strip())
     if csv is not None:
-        csv.write_text(api.activity_csv(project, api.OPERATOR, wanted), encoding="utf-8")
+        save(csv, api.activity_csv(project, api.OPERATOR, wanted))
     found = api.find_activity(project, api.OPERATOR, wanted, first=0, most=most)
     count = api.count_activity(project, api.OPERATOR, wanted)
     if json:
         say(json_text({"count": count, "entries": found}))
+        tell_written([csv], data=True)
         return
     table(
         ("when (UTC)", "who", "what", "about"),

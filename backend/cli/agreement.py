@@ -7,7 +7,18 @@ import typer
 
 from backend import api
 from backend.campaign.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, WHOLE, BoardPart, Figure, Verdicts
-from backend.cli.output import FirstDay, Json, LastDay, ScaleOption, day_of, json_text, progress_bar, say, table
+from backend.cli.output import (
+    FirstDay,
+    Json,
+    LastDay,
+    ScaleOption,
+    day_of,
+    json_text,
+    progress_bar,
+    say,
+    table,
+    tell_written,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -49,6 +60,7 @@ def agreement(
     if json:
         rest = {} if compared is None else {"others": compared.counts}
         say(json_text({**api.agreement_json(board), **rest}))
+        tell_written([others], data=True)
         return
     found = board.summary
     say(f"{found['rows']:,} grades by {found['annotators']} annotators over {found['pairs']:,} pairs")

@@ -35,7 +35,7 @@ from backend.cli.conventions import (
     read_option,
 )
 from backend.cli.lists import list_option
-from backend.cli.output import fail, machine_output, now, progress_bar, save
+from backend.cli.output import fail, machine_output, now, printed_to, progress_bar, save, tell_written
 from backend.cli.score_printing import print_scores
 from backend.cli.several_runs import (
     Caption,
@@ -124,6 +124,7 @@ def evaluate(
     digits: Digits = None,
     caption: Caption = None,
     label: Label = None,
+    everything: Annotated[bool, typer.Option("--all", help="Print all measures and what they stand for.")] = False,
     format_: Annotated[Format, typer.Option("--format", help="How the scores are written.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE|-", help="Where they go; - is the screen.")] = None,
     json: Annotated[
@@ -153,13 +154,12 @@ def evaluate(
     charts = read_charts(chart or [], in_pools=pool is not None)
     own_video = own_video or any(name is ChartName.OWN_VIDEO for name, _ in charts)
     pools = pool_file(pool, outside_pool, one_per_video, top_videos, first_step, own_video)
-    if format_ is Format.TABLE and out is not None and str(out) != "-":
-        raise typer.BadParameter("a table is for the screen; choose csv, markdown or latex", param_hint="--format")
     if project is not None and report is None:
         raise typer.BadParameter(
             "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
         )
-    form = Format.JSON if json and str(json) == "-" else format_
+    json_alone, to_file = json is not None and str(json) == "-", out is not None and str(out) != "-"
+    form = Format.JSON if json_alone and not to_file else format_
     shown = writing(
         form.value,
         percent,
@@ -220,22 +220,20 @@ def evaluate(
             save(report, page)
     if per_query is not None:
         save(per_query, api.per_query_csv(summary, list(board.per_query())))
-    _write(summary, shown, form, out, json)
-
-
-def _write(summary: dict[str, Any], shown: "api.Shown", format_: Format, out: Path | None, json: Path | None) -> None:
-    """Everything that was asked for; standard output holds one format and nothing else."""
     encoded = msgspec.json.format(msgspec.json.encode(summary, enc_hook=as_text), indent=2).decode() + "\n"
-    if json is not None and str(json) != "-":
+    if json_alone:
+        machine_output().write(encoded)
+    elif json is not None:
         save(json, encoded)
-    if format_ is Format.TABLE:
-        print_scores(summary, shown)
-        return
-    text = encoded if format_ is Format.JSON else api.SCORE_FORMATS[format_.value](summary, shown)
-    if out is None or str(out) == "-":
-        machine_output().write(text.removesuffix("\n") + "\n")
-    else:
-        save(out, text)
+    if form is Format.TABLE:
+        with printed_to(out if to_file else None):
+            print_scores(summary, shown, boards, everything=everything, asked=measure is not None)
+    elif to_file or not json_alone:
+        text = encoded if form is Format.JSON else api.SCORE_FORMATS[form.value](summary, shown)
+        with printed_to(out if to_file else None, as_it_is=True):
+            machine_output().write(text.removesuffix("\n") + "\n")
+    written = [*(file for _, file in charts), report, per_query, json, out]
+    tell_written(written, data=json_alone or not (to_file or form is Format.TABLE))
 
 
 def _require_place(path: Path | None) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, json_text, save, say, table
+from backend.cli.output import Dir, Json, json_text, save, say, table, tell_written
 
 
 def status(folder: Dir, json: Json = False) -> None:
@@ -64,6 +64,7 @@ def results(
     found = api.exam_outcomes(api.open_project(folder), api.OPERATOR)
     if csv is not None:
         save(csv, api.exam_outcomes_csv(found))
+        tell_written([csv], data=json)
     if json:
         say(json_text(found))
         return

@@ -8,7 +8,7 @@ import typer
 
 from backend import api
 from backend.campaign.hours.model import HoursReport, Outlook
-from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, say, table
+from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, save, say, table, tell_written
 
 
 def register(app: typer.Typer) -> None:
@@ -38,9 +38,10 @@ def hours(
     days = {"first": day_of(first, "--from"), "last": day_of(last, "--to")}
     found = api.hours(api.open_project(folder), api.OPERATOR, **days, rate=rate, currency=currency)
     if csv is not None:
-        csv.write_text(api.payroll_csv(found.days, found.currency), encoding="utf-8")
+        save(csv, api.payroll_csv(found.days, found.currency))
     if json:
         say(json_text(found))
+        tell_written([csv], data=True)
         return
     _told(found)
     if csv is not None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.cli.output import now, save, say, seconds
+from backend.cli.output import now, save, say, seconds, tell_written
 
 
 def register(app: typer.Typer) -> None:
@@ -46,6 +46,7 @@ def match_run(
         f"{out}: {found.predictions:,} predictions of {found.queries:,} queries, {found.taken:,} of which take a pair "
         f"at IoU >= {mu:g} ({seconds(start)})."
     )
+    tell_written([qrels])
     if found.missing:
         say(f"Note: {found.missing:,} queries of the truth are not in the run, and count 0.")
     for warning in found.warnings:

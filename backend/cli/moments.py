@@ -11,7 +11,7 @@ import typer
 from backend import api
 from backend.campaign.moments.model import ByShots, ByWindows, Origin
 from backend.cli.lists import list_option, typed
-from backend.cli.output import Dir, Json, fail, now, progress_bar, save, say, seconds, table
+from backend.cli.output import Dir, Json, fail, now, progress_bar, save, say, seconds, table, tell_written
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.cli.where import Cluster, Jobs, where_told, whole
@@ -134,6 +134,7 @@ def moments(
             for v in rows
         ]
         say(json.dumps({"videos": listed, "problems": [str(problem) for problem in problems]}, indent=2))
+        tell_written([export], data=True)
     elif told:
         say(f"{' '.join(told)} ({seconds(start)})")
         say_next(project)

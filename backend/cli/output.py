@@ -1,9 +1,10 @@
 """What all commands share: progress bars, tables, messages."""
 
+import io
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TextIO, cast
@@ -146,6 +147,28 @@ def save(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         fail(f"{path} cannot be written: {error.strerror}")
+
+
+@contextmanager
+def printed_to(path: Path | None, *, as_it_is: bool = False) -> Iterator[None]:
+    """Write to a file what is printed within, control characters visibly unless `as_it_is`; no file: the screen."""
+    if path is None:
+        yield
+        return
+    text = io.StringIO()
+    with redirect_stdout(text):
+        yield
+    save(path, text.getvalue() if as_it_is else visible(text.getvalue()))
+
+
+def tell_written(paths: Iterable[Path | None], *, data: bool = False) -> None:
+    """Say which files were written, on standard error where standard output carries data.
+
+    None, and `-` for standard output, are passed over.
+    """
+    for path in paths:
+        if path is not None and str(path) != "-":
+            (sys.stderr if data else sys.stdout).write(f"Written: {path}\n")
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from backend.cli.output import (
     say,
     seconds,
     table,
+    tell_written,
 )
 from backend.ground.reading import bytes_of
 from backend.ground.saying import as_text
@@ -151,6 +152,7 @@ def diff(
         )
     if csv is not None:
         save(csv, api.diff_csv(found))
+        tell_written([csv], data=json)
     if json:
         say(json_text(found))
         return

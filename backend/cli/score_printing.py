@@ -1,6 +1,6 @@
 """Scores of an evaluation on the screen."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend import api
@@ -10,12 +10,39 @@ _COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "
 """Columns of a ranking against the baseline."""
 
 
-def print_scores(summary: dict[str, Any], shown: "api.Shown") -> None:
-    """Runs side by side; of several splits, or of models and their variants, the tables that papers print."""
-    (_print_paper if api.scores_are_grouped(summary) else _print_runs)(summary, shown)
+def print_scores(
+    summary: dict[str, Any],
+    shown: "api.Shown",
+    boards: Mapping[str, "api.Scoreboard"],
+    *,
+    everything: bool,
+    asked: bool,
+) -> None:
+    """Print what a reader has to know first, then the scores in brief, or everything.
+
+    Runs stand side by side; of several splits, or of models and their variants, the tables are those of papers.
+
+    Args:
+        summary: of the scores.
+        shown: how numbers are written.
+        boards: the scoreboard of each split.
+        everything: whether all measures are printed, and what their keys stand for.
+        asked: whether measures were asked for by name: then none is left out.
+    """
+    parts = api.score_parts(summary)
+    told = []
+    for (split, part), board in zip(parts, boards.values(), strict=True):
+        notes = [f"Note: {note}" for note in part.get("notes", ())]
+        told += [f"{split}: {line}" if len(parts) > 1 else line for line in (*api.score_doubts(part, board), *notes)]
+    if told:
+        say("\n".join(dict.fromkeys(told)) + "\n")
+    brief = summary if everything or asked else api.scores_in_brief(summary)
+    (_print_paper if api.scores_are_grouped(summary) else _print_runs)(brief, shown, brief=not everything)
+    if more := api.scores_left_out(summary, brief):
+        say(f"\n--all prints the other measures too: {', '.join(more)}.")
 
 
-def _print_paper(summary: dict[str, Any], shown: "api.Shown") -> None:
+def _print_paper(summary: dict[str, Any], shown: "api.Shown", *, brief: bool) -> None:
     """Models and their variants, split beside split."""
     tables = api.score_paper(summary, shown)
     for note in tables[0].notes:
@@ -23,25 +50,26 @@ def _print_paper(summary: dict[str, Any], shown: "api.Shown") -> None:
     for block in tables:
         say(f"\n{block.title}")
         _print(block)
-    parts = api.score_parts(summary)
-    first = parts[0][1]
-    for line in (api.score_figures(first) if "benchmark" in first else api.score_means(first)).notes:
-        say(line)
-    for split, part in parts:
-        _print_tail(part, f"{split}, " if len(parts) > 1 else "")
+    first = api.score_parts(summary)[0][1]
+    _print_lines(api.score_figures(first).notes if "benchmark" in first else [] if brief else api.score_legend(first))
 
 
-def _print_runs(summary: dict[str, Any], shown: "api.Shown") -> None:
+def _print_runs(summary: dict[str, Any], shown: "api.Shown", *, brief: bool) -> None:
     """The preset and every non-default option stand beside the numbers, always."""
     say(api.score_sentence(summary))
     if "pool" in summary:
         say(api.score_pools_told(summary))
-    means = api.score_figures(summary) if "benchmark" in summary else api.score_means(summary, shown)
     if "benchmark" in summary:
-        say(means.title)
-    _print(means)
-    for line in means.notes:
-        say(line)
+        figures = api.score_figures(summary)
+        say(figures.title)
+        _print(figures)
+        _print_lines(figures.notes)
+    elif brief and (grid := api.score_grid(summary, shown)):
+        say(grid.title)
+        _print(grid)
+    else:
+        _print(api.score_means(summary, shown))
+        _print_lines(api.score_legend(summary))
     runs = summary["runs"]
     if any("intervals" in run for run in runs):
         ranking = api.score_ranking(summary, shown=shown)
@@ -50,8 +78,7 @@ def _print_runs(summary: dict[str, Any], shown: "api.Shown") -> None:
             if part is not _COMPARED or ranking.has("difference"):
                 say("")
                 _print(ranking.only(part))
-        for note in ranking.notes:
-            say(note)
+        _print_lines(ranking.notes)
     for by in runs[0].get("by", ()):
         groups = api.score_groups(summary, by, shown=shown)
         say(f"\n{groups.title}: {' '.join(groups.notes)}")
@@ -62,20 +89,11 @@ def _print_runs(summary: dict[str, Any], shown: "api.Shown") -> None:
         _print(beside)
     if "errors" in runs[0]:
         _print_errors(summary)
-    _print_tail(summary)
 
 
-def _print_tail(summary: Mapping[str, Any], before: str = "") -> None:
-    """What the numbers leave out, and what is to be said of them."""
-    for run in summary["runs"]:
-        if run["missing"]:
-            named = ", ".join(str(query) for query in run["missing"][:10])
-            more = " ..." if len(run["missing"]) > 10 else ""
-            say(f"{before}{run['name']}: {len(run['missing'])} queries without predictions: {named}{more}")
-    for note in summary.get("notes", ()):
-        say(f"Note: {note}")
-    for warning in summary["warnings"]:
-        say(f"Warning: {warning}")
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        say(line)
 
 
 def _print(scores: "api.ScoreTable") -> None:

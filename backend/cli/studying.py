@@ -8,7 +8,7 @@ import typer
 from backend import api
 from backend.cli.conventions import Preset, read_option
 from backend.cli.lists import list_option
-from backend.cli.output import json_text, say, table
+from backend.cli.output import json_text, say, table, tell_written
 from backend.ground.errors import InputError
 
 
@@ -106,6 +106,7 @@ def finish(
     paths = api.write_study(study, out or Path("studies") / study.name)
     if json:
         say(json_text(study))
+        tell_written(paths, data=True)
         return
     say(study.description)
     table(columns, rows, left)

@@ -82,7 +82,8 @@ def evaluate(
     Args:
         truth: `{query: [{"video", "start", "end", "relevance"}]}`, times in seconds, relevance 0-4; a list of entries
             as truth files have them; a data frame with a row a moment; or the path of a file, or of a release's folder.
-            Fields may be called as in any truth file (`video_name`, `timestamp`). None where the own and positive moments of `pools` are.
+            Fields may be called as in any truth file (`video_name`, `timestamp`). None where
+            the own and positive moments of `pools` are.
         run: `{query: [[video, start, end, score], ...]}`, best first, or with objects for the predictions; entries, a
             data frame or a path as for the truth.
         preset: `paper` or `tvr-ranking`; gives every option that is not given.

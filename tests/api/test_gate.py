@@ -361,6 +361,11 @@ OWN_FILES = {
     "write_negatives",
     "report_page",  # with frames of a project's videos it is for leads, see below
     "score_case",
+    "score_doubts",
+    "score_grid",
+    "score_legend",
+    "scores_in_brief",
+    "scores_left_out",
     "score_csv",
     "score_examples",
     "score_figures",

@@ -180,6 +180,95 @@ def test_a_baseline_brings_intervals_differences_and_groups_that_repeat_with_the
     assert {row["baseline"] for row in table} == {"", "poor"}
 
 
+def test_by_default_doubts_come_first_and_then_one_small_table(
+    reelrank: Run, files: tuple[Path, list[Path]], tmp_path: Path
+) -> None:
+    """Of each query's seven predictions in `good` one lies in a video without a truth, and shows nothing judged."""
+    truth, (good, poor, third) = files
+    code, out, err = reelrank("evaluate", "--truth", truth, "--run", good, poor, f"third={third}")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    blank = lines.index("")
+    assert lines[0] == "third has no predictions for 2 of 12 queries, which count 0: q0, q1"
+    assert re.fullmatch(
+        r"Never judged, of the first 20 predictions: good 14%, poor \d+%, third \d+% \(they count as not relevant\)",
+        lines[1],
+    )
+    assert (
+        lines[2] == "In videos that the truth does not name, of the first 40 predictions: good 14%, poor 14%, third 14%"
+    )
+    assert all(line.startswith("Warning: ") for line in lines[3:blank])
+    assert "poor.json: the scores of 12 queries do not fall" in lines[3]
+    sentence, title, head, *rows, _, more = lines[blank + 1 :]
+    assert sentence == "preset paper; 12 queries, 72 moments"
+    assert title.startswith("NDCG@K, IoU>=mu: ")
+    assert head.split() == ["K", "run", "IoU>=0.3", "IoU>=0.5", "IoU>=0.7"]
+    runs = (("good", good), ("poor", poor), ("third", third))
+    means = {name: api.evaluate(truth, path, measures="ndcg").mean for name, path in runs}
+    numbers = [row.split()[-4:] for row in rows]
+    assert numbers == [
+        [name, *(f"{means[name][f'ndcg@{k},{mu}']:.4f}" for mu in (0.3, 0.5, 0.7))]
+        for k in (10, 20, 40)
+        for name in means
+    ]
+    assert [row.split()[0] for row in rows[::3]] == ["10", "20", "40"]
+    assert more == "--all prints the other measures too: axiou_ap, recall, recall_gt, axiou, dcg."
+    assert max(map(len, lines[blank + 1 :])) <= 100
+
+
+def test_a_run_that_leaves_nothing_to_doubt_begins_with_the_preset(reelrank: Run, tmp_path: Path) -> None:
+    truth = {"query_id": "q", "relevant_moment": [{"video_name": "v", "timestamp": [0, 9], "relevance": 1}]}
+    (tmp_path / "truth.json").write_text(json.dumps([truth]))
+    (tmp_path / "run.json").write_text(json.dumps({"q": [["v", 0, 9, 1.0]]}))
+    asked = ("evaluate", "--truth", tmp_path / "truth.json", "--run", tmp_path / "run.json")
+    out = reelrank(*asked, "--preset", "tvr-ranking")[1].splitlines()
+    assert out[0] == "preset tvr-ranking; 1 queries, 1 moments"
+    assert [line.split() for line in out[2:]] == [
+        ["K", "IoU>0.3", "IoU>0.5", "IoU>0.7"],
+        *[[k, "1.0000", "1.0000", "1.0000"] for k in ("10", "20", "40")],
+    ]
+
+
+def test_all_prints_every_measure_and_what_it_stands_for(reelrank: Run, arguments: list[object]) -> None:
+    summary = json.loads(reelrank(*arguments, "--json", "-")[1])
+    lines = reelrank(*arguments, "--all")[1].splitlines()
+    shown = {line.split()[0]: line.split()[1:] for line in lines if "@" in line.split(":")[0] and ":" not in line}
+    for key in summary["runs"][0]["measures"]:
+        assert shown[key] == [f"{run['measures'][key]:.4f}" for run in summary["runs"]]
+    for name in ("ndcg@K,mu", "axiou_ap@K,theta", "recall@K,theta", "recall_gt@K,theta", "axiou@K", "dcg@K"):
+        assert any(line.startswith(f"{name}: ") for line in lines)
+    assert not any("--all" in line for line in lines)
+
+
+def test_measures_that_were_asked_for_are_all_printed(reelrank: Run, arguments: list[object]) -> None:
+    out = reelrank(*arguments, "--measure", "ndcg", "--measure", "axiou")[1]
+    keys = [line.split()[0] for line in out.splitlines() if re.match(r"(ndcg|axiou)@\d", line)]
+    assert keys == ["ndcg@1,0.3", "ndcg@1,0.5", "ndcg@5,0.3", "ndcg@5,0.5", "axiou@1", "axiou@5"]
+    assert "axiou@K: AxIoU@K; mean over the ranks" in out
+    assert "--all" not in out
+
+
+def test_the_table_goes_to_a_file_and_every_file_is_confirmed(
+    reelrank: Run, arguments: list[object], tmp_path: Path
+) -> None:
+    shown = reelrank(*arguments)[1]
+    table, each, chart, page = (tmp_path / name for name in ("table.txt", "each.csv", "by-k.svg", "scores.html"))
+    more = ("--per-query", each, "--chart", chart, "--report", page)
+    assert reelrank(*arguments, "--out", table) == (0, f"Written: {table}\n", "")
+    assert table.read_text() == shown
+    told = "".join(f"Written: {path}\n" for path in (chart, page, each))
+    assert reelrank(*arguments, *more) == (0, shown + told, "")
+    code, out, err = reelrank(*arguments, *more, "--json", "-")
+    assert (code, err) == (0, told)
+    assert json.loads(out)["preset"] == "paper"
+    assert reelrank(*arguments, "--format", "csv", "--out", tmp_path / "x.csv")[1:] == (
+        f"Written: {tmp_path}/x.csv\n",
+        "",
+    )
+    code, out, err = reelrank(*arguments, "--json", "-", "--out", table)
+    assert (json.loads(out)["preset"], err) == ("paper", f"Written: {table}\n")
+
+
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
@@ -191,7 +280,6 @@ def test_a_baseline_brings_intervals_differences_and_groups_that_repeat_with_the
         (["--report", "no/such/folder/x.html"], 1, "cannot be written"),
         (["--project", "."], 2, "add --report FILE.html"),
         (["--report", "x.html", "--project", "no/such/project"], 1, "no/such/project"),
-        (["--out", "table.txt"], 2, "--format"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_words(

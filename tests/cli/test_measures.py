@@ -135,7 +135,8 @@ def test_model_selection_judges_on_test_what_validation_selected(
     from scipy import stats
 
     code, out, err = reelrank("measures", "model-selection", *models("--z-over", over), "--json")
-    assert (code, err) == (0, "")
+    written = [f"Written: studies/model-selection/model-selection.{form}" for form in ("csv", "png", "svg")]
+    assert (code, err.splitlines()) == (0, written)
 
     def means(part: str, key: str) -> list[float]:
         return [sum(s[q][key] for q in files[part]["truth"]) / QUERIES for s in values(files[part])]

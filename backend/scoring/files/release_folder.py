@@ -39,7 +39,7 @@ def truths_in(folder: Path) -> dict[str, Path]:
     found = {split: path for split, path in found.items() if path.is_file()}
     if not found:
         told = (
-            "is no release: there is neither val.json nor test.json in it; give a file, or what `reelrank export` made"
+            "is no release: there is neither val.json nor test.json in it; give a file or what `reelrank export` wrote"
         )
         raise InputError.single(folder, told)
     return found

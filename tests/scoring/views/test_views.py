@@ -79,7 +79,7 @@ def test_a_new_measure_is_rightly_titled_wherever_scores_are_shown(
     summary = board.summary()
 
     arguments = ["evaluate", "--truth", truth, *(part for run in runs for part in ("--run", run)), "--k", "5"]
-    monkeypatch.setattr("sys.argv", ["reelrank", *map(str, arguments), "--mu", "0.5", "--theta", "0.5"])
+    monkeypatch.setattr("sys.argv", ["reelrank", *map(str, arguments), "--mu", "0.5", "--theta", "0.5", "--all"])
     with pytest.raises(SystemExit) as left:
         cli.main()
     assert left.value.code in (0, None)

@@ -1,0 +1,127 @@
+"""The scores in brief: what a reader has to know before believing them, and one small table.
+
+Reads and writes nothing; a summary is what `Scoreboard.summary` makes.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from backend.scoring.measures import MEASURES, measure_of
+from backend.scoring.presets import PRESETS
+from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.views.marking import counted
+from backend.scoring.views.naming import keys_of, named
+from backend.scoring.views.ranking import means
+from backend.scoring.views.shown import PLAIN, Shown
+from backend.scoring.views.table import Cell, Column, Table
+
+_LISTED = 5
+"""Ids of queries that are named before the rest is only counted."""
+_RUNS = 3
+"""So many runs are named in one line, one by one."""
+
+
+def in_brief(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the summary with NDCG alone, in pools with Rank n@m alone; that of a benchmark as it is."""
+    if "splits" in summary:
+        return {**summary, "splits": {split: in_brief(part) for split, part in summary["splits"].items()}}
+    name = "recall" if "pool" in summary else "ndcg"
+    kept = {key for key in keys_of(summary) if measure_of(key).name == name}
+    if "benchmark" in summary or not kept:
+        return dict(summary)
+
+    def only(run: Mapping[str, Any]) -> dict[str, Any]:
+        found = {**run, "measures": {key: value for key, value in run["measures"].items() if key in kept}}
+        return found | ({"own_video": only(run["own_video"])} if "own_video" in run else {})
+
+    return {**summary, "runs": [only(run) for run in summary["runs"]]}
+
+
+def left_out(summary: Mapping[str, Any], brief: Mapping[str, Any]) -> list[str]:
+    """Return the names of the measures that `in_brief` left out."""
+    parts = zip(*(found.get("splits", {"": found}).values() for found in (summary, brief)), strict=True)
+    keys = [key for whole, part in parts for key in keys_of(whole) if key not in keys_of(part)]
+    return list(dict.fromkeys(measure_of(key).name for key in keys))
+
+
+def doubts(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
+    """Return what a reader has to know before believing the figures of a split, a sentence each."""
+    lines = [*_missing(summary), *_not_judged(summary), *_unknown_videos(summary, board), *counted(summary)]
+    return [*lines, *(f"Warning: {text}" for text in summary["warnings"])]
+
+
+def _missing(summary: Mapping[str, Any]) -> list[str]:
+    skips = summary["options"].get("missing", PRESETS[summary["preset"]].missing) == "skip"
+    count = "are left out" if skips else "count 0"
+    lines = []
+    for run in summary["runs"]:
+        if lacking := run["missing"]:
+            ids = ", ".join(map(str, lacking[:_LISTED])) + (", ..." if len(lacking) > _LISTED else "")
+            of = f"{len(lacking):,} of {summary['truth']['queries']:,} queries"
+            lines.append(f"{run['name']} has no predictions for {of}, which {count}: {ids}")
+    return lines
+
+
+def _not_judged(summary: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for key in dict.fromkeys(key for run in summary["runs"] for key in run.get("judged", ())):
+        k, _ = MEASURES["judged"].read(key)
+        shares = {run["name"]: 1 - run["judged"][key] for run in summary["runs"] if key in run.get("judged", ())}
+        lines.append(f"Never judged, of the first {k} predictions: {_shares(shares)} (they count as not relevant)")
+    return lines
+
+
+def _unknown_videos(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
+    """In pools all videos but the positive ones are unknown to the truth, as they should be."""
+    if "pool" in summary:
+        return []
+    other, shares = len(board.key.video_number), {}
+    for run in board.runs:
+        if len(run.ranked.truth_video) and (share := float(np.mean(run.ranked.truth_video == other))):
+            shares[run.name] = share
+    told = f"In videos that the truth does not name, of the first {board.settings.depth} predictions"
+    return [f"{told}: {_shares(shares)}"] if shares else []
+
+
+def _shares(shares: Mapping[str, float]) -> str:
+    """Return the share of each run; of many only the lowest and the highest."""
+    told = [f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda one: one[1])]
+    return ", ".join(told) if len(told) <= _RUNS else f"{told[0]} to {told[-1]}"
+
+
+def grid(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table | None:
+    """Return one measure as a small table, None where the summary has not one measure at every cut-off and threshold.
+
+    Columns are the thresholds (the cut-offs, where there is one threshold); rows are the runs at each cut-off.
+    """
+    names, runs = named(summary), summary["runs"]
+    cutoffs = list(dict.fromkeys(one.k for one in names.values()))
+    levels = list(dict.fromkeys(one.threshold for one in names.values()))
+    at = {(one.k, one.threshold): key for key, one in names.items()}
+    if len({one.measure.name for one in names.values()}) != 1 or None in (*cutoffs, *levels):
+        return None
+    if len(at) != len(cutoffs) * len(levels):
+        return None
+    cells = {row[0].text: row[2:] for row in means(summary, shown).rows}
+    heads = {one.threshold: one.title.split(", ")[-1] for one in names.values()}
+    across = len(levels) == 1
+    down = [None] if across else cutoffs
+    columns = [Column("k", "K")] if len(down) > 1 else []
+    columns += [Column("run", "run", number=False)] if len(runs) > 1 or not columns else []
+    columns += [Column(str(k), f"K={k}") for k in cutoffs] if across else [Column(str(m), heads[m]) for m in levels]
+    rows = []
+    for k in down:
+        for n, run in enumerate(runs):
+            keys = [at[cutoff, levels[0]] for cutoff in cutoffs] if across else [at[k, level] for level in levels]
+            first = {"k": Cell(k, str(k) if n == 0 else ""), "run": Cell(run["name"], run["name"])}
+            front = [first[column.name] for column in columns if column.name in first]
+            rows.append((*front, *(cells[key][n] for key in keys)))
+    one = next(iter(names.values()))
+    level = levels[0] if across else None
+    k_title = cutoffs[0] if len(cutoffs) == 1 else "K"
+    title = one.measure.title(k_title, level, iou_compare=one.iou_compare)
+    if "pool" in summary and one.measure.name == "recall":
+        title = f"Rank n@m, {title}"
+    return Table(f"{title}: {one.measure.description}", tuple(columns), tuple(rows))
