@@ -8,6 +8,7 @@ from typer.core import TyperCommand
 
 from backend import api
 from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, progress_bar, say, seconds, table
+from backend.cli.pipeline import say_next
 from backend.cli.several_runs import spread
 from backend.cli.where import Cluster, EncodingJobs, where, whole
 
@@ -144,6 +145,8 @@ def candidates(
                 progress=progress,
             )
         _say_pooled(pooled, again=again, dry_run=dry_run, took=seconds(start))
+        if not dry_run:
+            say_next(project)
         return
     with progress_bar() as progress:
         report = api.choose_candidates(
@@ -167,6 +170,7 @@ def candidates(
         )
     say(f"Encoder: {report.encoder}")
     _say_notes(report.without_file, report.split_ties)
+    say_next(project)
 
 
 def _say_pooled(report: api.PoolingReport, *, again: bool, dry_run: bool, took: str) -> None:

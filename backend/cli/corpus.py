@@ -9,6 +9,7 @@ import typer
 from backend import api
 from backend.cli.lists import list_option
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
+from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
 from backend.cli.where import Cluster, Jobs, where_told, whole
 from backend.ground.addresses import place_of
@@ -109,6 +110,8 @@ def import_(
         say("Pictures were not looked at one by one: --decode does, and finds damage inside.")
     if dry_run:
         say("Nothing was written: this was a dry run.")
+    else:
+        say_next(project)
     tell(report.troubles)
 
 

@@ -1,6 +1,7 @@
 """Videos and moments without annotation files: `reelrank moments`."""
 
 import json
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ from backend import api
 from backend.campaign.moments.model import ByShots, ByWindows, Origin
 from backend.cli.lists import list_option, typed
 from backend.cli.output import Dir, Json, fail, now, progress_bar, save, say, seconds, table, tell_written
+from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.cli.where import Cluster, Jobs, where_told, whole
 from backend.ground.errors import Problem
@@ -138,6 +140,9 @@ def moments(
         tell_written([export], data=True)
     elif told:
         say(f"{' '.join(told)} ({seconds(start)})")
+        say_next(project)
+        if not api.status_counts(project, api.OPERATOR)["captions"]:
+            say(f"To let annotators write captions: reelrank describe open {shlex.quote(str(folder))}")
     else:
         _list(project)
     if problems:

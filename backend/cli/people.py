@@ -1,5 +1,6 @@
 """Commands about users: `reelrank users add|flags|hours`."""
 
+import shlex
 import sys
 from typing import Annotated
 
@@ -49,5 +50,6 @@ def add(
         say(f"{name} may sign in as {role.value}.")
         return
     token = api.add_person(project, api.OPERATOR, name, role, now=now())
-    say(f"Send {name} this link; it works once, for two weeks:")
+    serve = f"reelrank serve {shlex.quote(str(folder))}"
+    say(f"Send {name} this link. It works once, within two weeks, while `{serve}` runs:")
     say(f"{(url or api.address(project)).rstrip('/')}/session/invitation/{token}")

@@ -47,8 +47,16 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
         labels = ", ".join(f"{one.grade} {one.label}" for one in project.campaign.scale.meanings)
         within = project.campaign.tolerance
         say(f"Grades: {labels}; two agree if they {f'differ by at most {within}' if within else 'are equal'}.")
-    say(f"Next: {api.next_step(project, api.OPERATOR)}")
+    say_next(project)
     say(f"With videos alone: reelrank moments {shlex.quote(str(folder))} --videos FOLDER --by shots")
+
+
+def say_next(project: api.Project) -> None:
+    """Print the command that brings the project nearer to its first grade; nothing once people can grade."""
+    if step := api.next_step(project, api.OPERATOR):
+        say(f"Next: {step}")
+    if step.startswith("reelrank rewrite "):
+        say(f"If no caption names a person: reelrank queries {shlex.quote(str(project.folder))} --val N --test N")
 
 
 class ReleaseFormat(StrEnum):

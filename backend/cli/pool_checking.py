@@ -19,6 +19,7 @@ from backend.cli.output import (
     seconds,
     table,
 )
+from backend.cli.pipeline import say_next
 
 PoolFile = Annotated[Path, typer.Argument(metavar="POOL_FILE", help="A file of pools.", show_default=False)]
 
@@ -65,7 +66,7 @@ def check(
     )
     for note in made.notes:
         say(f"Note: {note}.")
-    say(f"Next: {api.next_step(project, api.OPERATOR)}")
+    say_next(project)
 
 
 def check_report(folder: Dir, json: Json = False) -> None:

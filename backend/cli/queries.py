@@ -9,6 +9,7 @@ from backend import api
 from backend.campaign.nouns import Split
 from backend.campaign.queries.model import Repeats, Stratum
 from backend.cli.output import Dir, now, save, say, seconds
+from backend.cli.pipeline import say_next
 
 
 def register(app: typer.Typer) -> None:
@@ -100,8 +101,9 @@ def queries(
         return
     if not drawing and own is None:
         raise typer.BadParameter("say how many to draw with --val N and --test N, or bring your own with --from FILE")
+    project = api.open_project(folder)
     report = api.draw_queries(
-        api.open_project(folder),
+        project,
         api.OPERATOR,
         val=val or 0,
         test=test or 0,
@@ -132,5 +134,7 @@ def queries(
     if not report.rewritten:
         say(
             "Note: the captions were taken as published. "
-            "Only before queries are drawn does `reelrank rewrite` make them imprecise."
+            "To make them imprecise, run `reelrank rewrite` before you draw queries (--undo takes these back)."
         )
+    if not dry_run:
+        say_next(project)

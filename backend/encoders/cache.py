@@ -68,6 +68,8 @@ def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progr
     where = where_of(encoder)
     where = replace(where, jobs=max(1, min(where.jobs, len(parts))))
     encoded = 0
+    if progress and unknown:
+        progress(0, len(unknown))
     for place_of_part, found in each_unit(_encoded, encoder, parts, where, called=_called) if parts else ():
         part = parts[place_of_part]
         fresh = np.empty(len(part), dtype=record)

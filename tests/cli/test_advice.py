@@ -81,6 +81,38 @@ def test_the_first_command_says_what_is_next(tmp_path: Path, reelrank: Run, fold
             double.unlink()  # one video under several names is refused where names mean nothing
 
 
+@pytest.mark.usefixtures("follow")  # it writes the corpus and the videos
+def test_each_command_says_what_comes_next(folder: Path, reelrank: Run, tmp_path: Path) -> None:
+    """From the import to people who grade; whose captions name nobody leaves the rewriting out."""
+    videos = ("--videos", tmp_path / "videos")
+    _, said, _ = reelrank("import", folder, tmp_path / "corpus.jsonl", *videos)
+    assert said.endswith(
+        f"Next: reelrank rewrite '{folder}'\n"
+        f"If no caption names a person: reelrank queries '{folder}' --val N --test N\n"
+    )
+    _, said, _ = reelrank("queries", folder, "--test", 2, "--dry-run")
+    assert "Next: " not in said
+    _, said, _ = reelrank("queries", folder, "--test", 2)
+    assert said.endswith(f"Next: reelrank candidates '{folder}'\n")
+    _, said, _ = reelrank("candidates", folder)
+    assert said.endswith(f"Next: reelrank users add '{folder}' NAME --role annotator\n")
+    _, said, _ = reelrank("users", "add", folder, "Ana", "--role", "annotator")
+    assert f"It works once, within two weeks, while `reelrank serve '{folder}'` runs:" in said
+    _, said, _ = reelrank("import", folder, tmp_path / "corpus.jsonl", *videos)
+    assert "Next: " not in said
+
+
+def test_videos_without_captions_can_be_described(folder: Path, reelrank: Run, follow: Follow, tmp_path: Path) -> None:
+    for double in sorted((tmp_path / "videos").iterdir())[1:]:
+        double.unlink()
+    _, said, _ = reelrank("moments", folder, "--videos", tmp_path / "videos", "--by", "windows")
+    assert f"Next: reelrank queries '{folder}' --from FILE\n" in said
+    follow(said.partition("To let annotators write captions: ")[2])
+    assert api.describing_choice(api.open_project(folder), api.OPERATOR).open
+    _, _, refusal = reelrank("queries", folder, "--test", 2)
+    assert "let annotators describe moments" in refusal
+
+
 def test_captions_are_rewritten_before_it_is_too_late(folder: Path, follow: Follow) -> None:
     project = api.open_project(folder)
     for command in ("import", "rewrite", "queries", "candidates", "users"):

@@ -1,12 +1,10 @@
-"""The README's pipeline is run as written, on the example corpus; and the examples give what they promise."""
+"""The README is short, its commands are run as written, and the examples give what they promise."""
 
 import re
 import shlex
 import sys
 from pathlib import Path
 
-import av
-import numpy as np
 import pytest
 
 from backend import api, cli
@@ -14,21 +12,34 @@ from backend.campaign.judging import consensus
 from backend.cli import service
 from backend.encoders import sentence
 from backend.store import connection
+from scored import write_video
 from support import WordEncoder, free_port, sit
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "assets" / "example"
-SMALLER = {"--val 500 --test 2781": "--val 2 --test 1"}
+README = (ROOT / "README.md").read_text()
+
+
+def block(kind: str, holding: str = "") -> str:
+    """Return the README's only block of this kind that holds these words."""
+    [found] = [text for text in re.findall(rf"```{kind}\n(.*?)```", README, re.DOTALL) if holding in text]
+    return str(found)
 
 
 def pipeline() -> list[str]:
-    """The commands of the README's pipeline block, without their comments."""
-    block = next(
-        block
-        for block in re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-        if "init" in block
-    )
-    return [line.split("  #")[0].strip() for line in block.splitlines() if line.strip()]
+    """Return the eight commands from videos to a score, without their comments."""
+    return [line.split("  #")[0].strip() for line in block("sh", "reelrank init").splitlines()]
+
+
+def test_the_readme_has_fewer_than_120_lines() -> None:
+    assert README.count("\n") < 120
+
+
+def test_the_readme_says_who_signs_in_to_the_demo() -> None:
+    lead, annotators, password = api.demo_people()
+    rows = dict(re.findall(r"^\| (annotator|lead) \| (.+) \| `\S+` \|$", README, re.MULTILINE))
+    assert re.findall(r"`(\w+)`", rows["annotator"]) == list(annotators)
+    assert re.findall(r"`(\w+)`", rows["lead"]) == [lead]
+    assert README.count(f"| `{password}` |") == 2
 
 
 def run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,45 +54,36 @@ def run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail(f"{line}: exit code {code}")
 
 
-def write_video(path: Path, seconds: float) -> None:
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=5)
-        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
-        for n in range(int(seconds * 5)):
-            picture = np.full((48, 64, 3), n % 256, dtype=np.uint8)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
-        container.mux(stream.encode(None))
-
-
-def test_the_pipeline_of_the_readme_runs(
+def test_the_eight_commands_of_the_readme_lead_to_a_score(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     served: list[Path] = []
     monkeypatch.setattr(service, "_serve", lambda project, *_: served.append(project.folder))
-    (tmp_path / "moments.jsonl").write_bytes((EXAMPLE / "moments.jsonl").read_bytes())
     (tmp_path / "my-videos").mkdir()
-    for name, seconds in (("kitchen", 14), ("hall", 12), ("street", 15), ("garden", 6)):
+    moments = block("csv")
+    Path("moments.csv").write_text(moments)
+    for seconds, name in enumerate(sorted({row.split(",")[0] for row in moments.splitlines()[1:]}), start=20):
         write_video(tmp_path / "my-videos" / f"{name}.mp4", seconds)
-    for line in pipeline():
+    [answer] = re.findall(r"`(reelrank baseline [^`]+)`", README)
+    commands = pipeline()
+    assert len(commands) == 8
+    for line in commands:
         if " serve " in line:
             line += f" --port {free_port()}"  # the one it has by itself may be taken, by the demo for instance
-        for long, short in SMALLER.items():
-            line = line.replace(long, short)
-        if " rewrite " in line:
-            with Path("my-project/reelrank.toml").open("a") as settings:
-                settings.write('"Mara" = "a woman"\n"Jon" = "a man"\n')
-        if " export " in line:
-            judge(api.open_project(Path("my-project")))
+        if " evaluate " in line:
+            run(answer, monkeypatch)
         run(line, monkeypatch)
+        if " serve " in line:
+            judge(api.open_project(Path("my-project")))
     assert served == [Path("my-project")]
     assert "NDCG@K, IoU>=mu: " in capsys.readouterr().out
     assert "/session/invitation/" not in Path("my-project/reelrank.toml").read_text()
 
 
 def judge(project: api.Project) -> None:
-    """Two people grade everything 3, and a run is written: what happens between serve and evaluate."""
+    """Grade everything 3 as two people: what happens between serve and export."""
     from backend.campaign.judging.model import GradeEvent
     from backend.campaign.nouns import Role
     from backend.campaign.people import accounts as people
@@ -93,18 +95,25 @@ def judge(project: api.Project) -> None:
             for pair in api.query_pairs(project, api.OPERATOR, query.query_id):
                 sit(project, person, [pair.pair], now=2.0)
                 consensus.record_grade(project.store, person, GradeEvent(pair.pair, 3, name + pair.pair), now=2.0)
-    queries = [query.query_id for query in api.list_queries(project, api.OPERATOR) if query.split == "val"]
-    Path("run.json").write_text(str({str(query): [["kitchen", 1.0, 4.5, 1.0]] for query in queries}).replace("'", '"'))
 
 
-def test_the_python_of_the_readme_says_the_truth() -> None:
-    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert code is not None
-    *setup, last = code[1].strip().splitlines()
-    space: dict[str, object] = {}
-    exec("\n".join(setup), space)
-    expression, expected = last.split("  # ")
-    assert eval(expression, space) == eval(expected)
+def test_videos_without_captions_become_moments_as_the_readme_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my-videos").mkdir()
+    write_video(tmp_path / "my-videos" / "one.mp4", 5)
+    [instead] = re.findall(r"`(reelrank moments [^`]+)`", README)
+    for line in (pipeline()[0], instead):
+        run(line, monkeypatch)
+    assert api.status_counts(api.open_project(Path("my-project")), api.OPERATOR)["moments"] > 0
+
+
+def test_the_python_of_the_readme_has_three_lines_and_says_the_truth(capsys: pytest.CaptureFixture[str]) -> None:
+    code = block("python")
+    assert len(code.splitlines()) == 3
+    exec(code, {})
+    assert capsys.readouterr().out.strip() == code.strip().partition("  # ")[2]
 
 
 def test_the_examples_give_what_their_page_promises(

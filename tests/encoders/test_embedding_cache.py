@@ -193,7 +193,8 @@ def test_progress_counts_the_unknown_texts(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     texts = ["x", *(f"text {number}" for number in range(SHARD_TEXTS + 3))]
     encode_cached(Counting(), texts, tmp_path, progress=lambda done, of: calls.append((done, of)))
-    assert calls == [(SHARD_TEXTS, SHARD_TEXTS + 3), (SHARD_TEXTS + 3, SHARD_TEXTS + 3)]
+    # The first call comes before the model is built, which takes seconds.
+    assert calls == [(0, SHARD_TEXTS + 3), (SHARD_TEXTS, SHARD_TEXTS + 3), (SHARD_TEXTS + 3, SHARD_TEXTS + 3)]
 
 
 def test_vectors_are_the_same_wherever_they_are_made(

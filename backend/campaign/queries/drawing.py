@@ -148,7 +148,8 @@ def _plan(
         if asked.draws or own is None:
             raise ProjectError(
                 said(
-                    "there are no captions to draw from: run `{command}` first, or bring queries of your own",
+                    "there are no captions to draw from: run `{command}` first, let annotators describe moments, "
+                    "or bring queries of your own",
                     command=steps.importing(project.folder),
                 )
             )
