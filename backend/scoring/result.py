@@ -8,12 +8,15 @@ from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from backend.ground import extras
 from backend.scoring.matching.columns import QueryKey
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.ranking import word
 from backend.scoring.views.table import number
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from pandas import DataFrame
 
 _MEASURES = 7
@@ -122,8 +125,7 @@ class Evaluations(Mapping[str, Evaluation]):
 
         With `per_query` a row for each run and query that counts.
         """
-        import pandas as pd
-
+        pd = _pandas()
         if per_query:
             return pd.concat(_frames(self._board), names=["run", "query"])
         rows = {run.name: run.means for run in self._board.runs}
@@ -150,13 +152,25 @@ class Evaluations(Mapping[str, Evaluation]):
 
 def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
     """The values of every query, by run."""
-    import pandas as pd
-
+    pd = _pandas()
     frames = {}
     for run in board.runs:
         index = pd.Index([board.queries[number] for number in run.query.tolist()], name="query")
         frames[run.name] = pd.DataFrame(run.values.T, index=index, columns=list(board.settings.keys))
     return frames
+
+
+def _pandas() -> "ModuleType":
+    """Return pandas, which only frames need.
+
+    Raises:
+        ImportError: it is not installed.
+    """
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        raise ImportError(extras.advice("`to_frame()`", "pandas"), name=error.name) from error
+    return pandas
 
 
 def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, caption: str, label: str) -> str:
