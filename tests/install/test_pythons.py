@@ -84,9 +84,10 @@ def test_pip_installs_a_core_that_scores(wheel: Path, tmp_path: Path, end: int, 
     run(*pip, "check", cwd=tmp_path)
     megabytes = int(run(python, "-c", SIZE, cwd=tmp_path)) / 1e6
     print(f"Python {version[0]}.{version[1]}, {packages} packages: {megabytes:.0f} MB in {took_s:.1f} s")
-    files = ["--truth", EXAMPLE / "val.json", "--run", EXAMPLE / "run.json"]
-    command = [there / "bin" / "reelrank", "evaluate", *files, "--report", "report.html", "--json", "-"]
-    (scored,) = json.loads(run(*command, cwd=tmp_path))["runs"]
+    files = ["--truth", EXAMPLE / "val.json", "--run", f"json={EXAMPLE / 'run.json'}", f"csv={EXAMPLE / 'run.csv'}"]
+    how = ["--jobs", "2", "--baseline", "csv", "--report", "report.html", "--json", "-"]
+    command = [there / "bin" / "reelrank", "evaluate", *files, *how]
+    scored, _ = json.loads(run(*command, cwd=tmp_path))["runs"]
     assert scored["measures"]["ndcg@20,0.5"] == pytest.approx(NDCG, abs=1e-12)
     assert "</html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert megabytes <= MEGABYTES
