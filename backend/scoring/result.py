@@ -5,6 +5,7 @@ Reads and writes nothing.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from backend.scoring.views.ranking import word
 from backend.scoring.views.table import number
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from pandas import DataFrame
 
 _MEASURES = 7
@@ -125,7 +124,9 @@ class Evaluations(Mapping[str, Evaluation]):
 
         With `per_query` a row for each run and query that counts.
         """
-        pd = _pandas()
+        _require_pandas()
+        import pandas as pd
+
         if per_query:
             return pd.concat(_frames(self._board), names=["run", "query"])
         rows = {run.name: run.means for run in self._board.runs}
@@ -152,7 +153,9 @@ class Evaluations(Mapping[str, Evaluation]):
 
 def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
     """The values of every query, by run."""
-    pd = _pandas()
+    _require_pandas()
+    import pandas as pd
+
     frames = {}
     for run in board.runs:
         index = pd.Index([board.queries[number] for number in run.query.tolist()], name="query")
@@ -160,17 +163,14 @@ def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
     return frames
 
 
-def _pandas() -> "ModuleType":
-    """Return pandas, which only frames need.
+def _require_pandas() -> None:
+    """Refuse a frame without pandas, which nothing else here needs.
 
     Raises:
         ImportError: it is not installed.
     """
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        raise ImportError(extras.advice("`to_frame()`", "pandas"), name=error.name) from error
-    return pandas
+    if find_spec("pandas") is None:
+        raise ImportError(extras.advice("`to_frame()`", "pandas"), name="pandas")
 
 
 def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, caption: str, label: str) -> str:
