@@ -18,16 +18,14 @@ if TYPE_CHECKING:
         count_activity,
         find_activity,
     )
-    from backend.api.agreement import (
-        agreement_board,
+    from backend.api.agreement import agreement_board, agreement_version, other_relevances
+    from backend.api.agreement_files import (
         agreement_csv,
         agreement_json,
         agreement_of_file,
         agreement_picture,
         agreement_picture_file,
         agreement_table,
-        agreement_version,
-        other_relevances,
         other_relevances_csv,
         other_relevances_of_file,
         write_other_relevances,
@@ -190,7 +188,7 @@ if TYPE_CHECKING:
     from backend.api.learning import PredictReport, predict_run, train_model
     from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
-    from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
+    from backend.api.opening import address, next_step, note_address, open_project, status_counts
     from backend.api.pace import (
         backup_now,
         bucket_troubles,
@@ -369,6 +367,7 @@ if TYPE_CHECKING:
     from backend.campaign.pools.building import BuildReport
     from backend.campaign.pools.stored import StoredThresholds
     from backend.campaign.project.folder import Project
+    from backend.campaign.project.places import is_project
     from backend.campaign.quality.model import AggregatorReport, AgreementBoard
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport

@@ -1,33 +1,13 @@
-"""How well annotators agree: the board of a project, or of a file of raw annotations."""
+"""How well the annotators of a project agree; `agreement_files` has what needs no project."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from backend.campaign.earlier.rules.raw_annotation import read_raw
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
-from backend.campaign.project import scale_file
 from backend.campaign.project.folder import Project
 from backend.campaign.quality import agreement_board as boards
 from backend.campaign.quality.model import WHOLE, AggregatorReport, AgreementBoard, BoardPart
-from backend.campaign.quality.rules import aggregators
-from backend.campaign.quality.rules import board as rules
-from backend.campaign.quality.rules import board_tables as tables
+from backend.campaign.quality.rules.aggregators import LEARNING
 from backend.campaign.quality.rules.bootstrap import RESAMPLES
-from backend.campaign.quality.rules.origins import no_origins
-from backend.campaign.quality.rules.pairs import GradedPairs
-from backend.ground.arriving import new_files
 from backend.ground.progress import Progress, named
-from backend.ground.reading import bytes_of
-from backend.ground.text_files import csv_text
-
-if TYPE_CHECKING:
-    from backend.campaign.quality.charts import BoardPicture
-
-_LEARNING = "learning how everybody errs"
 
 
 def agreement_board(
@@ -54,21 +34,6 @@ def agreement_version(project: Project, by: Person | Operator) -> str:
     return boards.version(project.store)
 
 
-def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = RESAMPLES) -> AgreementBoard:
-    """The board of a raw annotation CSV, which tells nothing of queries, splits and days.
-
-    Args:
-        file: pair_id, worker, relevance and perhaps round and adjudicated.
-        scale: as in `summarise_raw`.
-        resamples: as in `agreement_board`.
-
-    Raises:
-        InputError: with every problem of the file.
-    """
-    graded, _ = _graded(file, scale)
-    return rules.measure(graded, no_origins(graded), resamples=resamples)
-
-
 def other_relevances(project: Project, by: Person | Operator, *, progress: Progress | None = None) -> AggregatorReport:
     """What mean, median and Dawid-Skene would make of the settled pairs; nothing becomes of it.
 
@@ -78,77 +43,4 @@ def other_relevances(project: Project, by: Person | Operator, *, progress: Progr
         progress: called with what is being done: seconds for a quarter of a million grades.
     """
     gate.in_charge(project.store, by)
-    return boards.other_relevances(project.store, progress=named(progress, _LEARNING))
-
-
-def other_relevances_of_file(
-    file: Path, *, scale: str | None = None, progress: Progress | None = None
-) -> AggregatorReport:
-    """The same of a raw annotation CSV, as `agreement_of_file` reads it."""
-    graded, names = _graded(file, scale)
-    return aggregators.report(graded, names, progress=named(progress, _LEARNING))
-
-
-def other_relevances_csv(report: AggregatorReport) -> str:
-    """The pairs of which another way makes something else, a row each."""
-    columns = ["pair_id", "query", "grades", "final", "by_lead", "mean", "median", "dawid_skene"]
-    rows = (
-        (
-            *(one.pair, one.query, " ".join(map(str, one.grades)), one.final, int(one.by_lead)),
-            *(one.mean, one.median, one.dawid_skene),
-        )
-        for one in report.pairs
-    )
-    return csv_text(columns, rows, for_people=True)
-
-
-def write_other_relevances(report: AggregatorReport, out: Path) -> None:
-    """The same into a file; an earlier one is replaced.
-
-    Raises:
-        ProjectError: it cannot be written.
-    """
-    with new_files(out.parent) as part:
-        (part / out.name).write_text(other_relevances_csv(report), encoding="utf-8")
-
-
-def agreement_json(board: AgreementBoard) -> Mapping[str, object]:
-    """The board as `reelrank agreement --json` prints it."""
-    return rules.as_json(board)
-
-
-def agreement_table(board: AgreementBoard, name: str) -> tables.Rows:
-    """A part of the board, of the names in `rules.board_tables`, as rows: values by column."""
-    return tables.table(board, name)
-
-
-def agreement_csv(board: AgreementBoard, name: str) -> str:
-    """The same as CSV; undefined figures are empty cells."""
-    rows = tables.table(board, name)
-    columns = list(rows[0]) if rows else []
-    return csv_text(columns, ([row[column] for column in columns] for row in rows), for_people=True)
-
-
-def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
-    """A part of the board as a chart: all but figures, pairs and queries."""
-    # Charts take as long to load as everything else together.
-    from backend.campaign.quality import charts
-
-    return charts.picture(board, name)
-
-
-def agreement_picture_file(board: AgreementBoard, name: str, kind: str) -> bytes:
-    """The same as a file, `png` or `svg`. Drawing it keeps all threads waiting: for a process of its own."""
-    from backend.campaign.quality import charts
-
-    return charts.file_of(board, name, kind)
-
-
-def _graded(file: Path, scale: str | None) -> tuple[GradedPairs, Sequence[str]]:
-    """The grades of a file and the names of its pairs, on TVR-Ranking's scale unless another is named."""
-    if scale is None:
-        raw = read_raw(bytes_of(file), file.name)
-        return raw.graded(), raw.pairs
-    grading = scale_file.named(scale)
-    raw = read_raw(bytes_of(file), file.name, highest=grading.scale.highest)
-    return raw.graded(grading.tolerance, grading.rounding), raw.pairs
+    return boards.other_relevances(project.store, progress=named(progress, LEARNING))

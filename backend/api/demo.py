@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backend.campaign.demo import building as demo
-from backend.campaign.project import database_place
+from backend.campaign.project import places
 from backend.campaign.project import folder as projects
 from backend.campaign.project.folder import Project
 from backend.campaign.review import status
@@ -13,7 +13,7 @@ from backend.ground.progress import Progress
 
 def build_demo(folder: Path, *, judged: bool, now: float, progress: Progress) -> Project:
     """The demo project, built if it is not there yet; `judged` adds simulated judgements, marked as such."""
-    if (folder / database_place.DATABASE_FILE).exists():
+    if (folder / places.DATABASE_FILE).exists():
         project = projects.open_project(folder)
     else:
         project = demo.build(folder, now=now, progress=progress)

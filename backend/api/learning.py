@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from backend.campaign.candidates import pseudo_train
 from backend.campaign.release.validating import VIDEOS
 from backend.encoders import cache, sentence
 from backend.encoders.sentence import Encoder, FloatArray
@@ -165,7 +164,7 @@ def _asked(file: Path) -> AskedQueries:
 
 
 def _training(home: Path, top: int) -> TrainingSet:
-    file = home / pseudo_train.file_of(top)
+    file = home / release_entries.training_file(top)
     if home.is_dir() and not file.is_file():
         there = ", ".join(sorted(one.name for one in home.glob("train_top*.json"))) or "none"
         raise InputError.single(home, f"has no {file.name} (field `top`); of training sets it has {there}")

@@ -15,11 +15,6 @@ def open_project(folder: Path) -> Project:
     return projects.open_project(folder)
 
 
-def is_project(folder: Path) -> bool:
-    """Whether a folder has a project in it."""
-    return projects.is_project(folder)
-
-
 def note_address(project: Project, url: str) -> None:
     """Keep where a server that begins will be reached."""
     projects.note_address(project, url)

@@ -1,16 +1,20 @@
 """The report of an evaluation, for callers of the api."""
 
+from __future__ import annotations
+
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
 from backend.ground.errors import NotAllowed
 from backend.ground.progress import Progress
 from backend.ground.saying import said
 from backend.scoring.files.facts import Inputs
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness
+
+if TYPE_CHECKING:
+    from backend.campaign.project.folder import Project
 
 
 def report_page(
@@ -30,13 +34,17 @@ def report_page(
     Raises:
         NotAllowed: frames are for leads, and for whoever runs commands on the machine itself.
     """
+    film = None
     if project is not None:
+        # A report without a project needs no database.
+        from backend.campaign.board import strips as report_strips
+        from backend.campaign.people import gate
+
         if by is None:
             raise NotAllowed(said("frames of a project's videos are for its leads: say who asks"))
         gate.in_charge(project.store, by)
+        film = report_strips.film_of(project)
     # Charts take as long to load as everything else together; only a report needs them.
-    from backend.campaign.board import strips as report_strips
     from backend.scoring.report import report
 
-    film = report_strips.film_of(project) if project else None
     return report.report_page(board, inputs, made=made, asked=asked, film=film, progress=progress)

@@ -6,7 +6,7 @@ from backend.campaign.candidates.rows import agenda, lists
 from backend.campaign.doctor import examining as stage
 from backend.campaign.doctor.examining import DoctorReport
 from backend.campaign.people import rows as people
-from backend.campaign.project import database_place, settings_file
+from backend.campaign.project import database_place, places, settings_file
 from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
@@ -33,10 +33,10 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
     if file.suffix == dumping.ENDING:
         raise ProjectError(
             f"{file} is a dump of PostgreSQL's: make an empty database, run `{dumping.RESTORING}`, and write its "
-            f"address into {folder / settings_file.SETTINGS_FILE} (database = ...). Nothing was changed."
+            f"address into {folder / places.SETTINGS_FILE} (database = ...). Nothing was changed."
         )
     database_place.require_file(folder)
-    return upkeep.restore(folder / database_place.DATABASE_FILE, file, now=now)
+    return upkeep.restore(folder / places.DATABASE_FILE, file, now=now)
 
 
 def migrate(folder: Path) -> tuple[list[str], Path | None]:
@@ -55,7 +55,7 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
         agenda.rebuild(db)
         secret.ensure(db)
 
-    done = upkeep.migrate(folder / database_place.DATABASE_FILE, derive=derive)
+    done = upkeep.migrate(folder / places.DATABASE_FILE, derive=derive)
     if size is not None:
         settings_file.retire_batch_size(folder)
     return done
@@ -76,7 +76,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
         ProjectError: somebody has the project open, or there is something at the target. Nothing changed.
     """
     require_inside(folder)
-    path, address = folder / database_place.DATABASE_FILE, database_place.database_address(folder)
+    path, address = folder / places.DATABASE_FILE, database_place.database_address(folder)
     if target == "file":
         if not address:
             database_place.require_database(folder)

@@ -48,6 +48,7 @@ from backend.cli import (
 )
 from backend.cli.groups import CommandGroup
 from backend.cli.output import fail, visible_output
+from backend.ground import extras
 from backend.ground.errors import ReelRankError
 
 SECTIONS = {
@@ -140,6 +141,18 @@ def command() -> TyperGroup:
     return get_group(app)
 
 
+def _command_asked_for() -> str:
+    """Return the name of the command that is running, with its group: `mvmr figures`."""
+    names: list[str] = []
+    here: object = command()
+    for word in sys.argv[1:]:
+        here = getattr(here, "commands", {}).get(word)
+        if here is None:
+            break
+        names.append(word)
+    return " ".join(names)
+
+
 def main() -> None:
     """Run the command; the outermost frame, where refusals become messages."""
     with visible_output():
@@ -147,6 +160,11 @@ def main() -> None:
             command()()
         except ReelRankError as error:
             fail(str(error))
+        except ModuleNotFoundError as error:
+            message = extras.missing(error, _command_asked_for())
+            if message is None:
+                raise
+            fail(message)
         except BrokenPipeError:
             sys.stderr.close()  # the reader of our output (head, less) has left
             sys.exit(1)

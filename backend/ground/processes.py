@@ -8,6 +8,7 @@ work for ever, because it holds the other end of its own queue.
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -92,8 +93,9 @@ def _begin(line: "Connection", initializer: Callable[..., object] | None, initar
 
     def leave_with_it() -> None:
         line.poll(None)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
-        time.sleep(UNWIND_S)
+        if sys.platform != "win32":  # which has no way to interrupt one thread
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+            time.sleep(UNWIND_S)
         os._exit(1)
 
     threading.Thread(target=leave_with_it, daemon=True).start()

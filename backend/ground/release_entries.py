@@ -85,6 +85,11 @@ class Queries(Generic[AnyMoment]):
     problems: list[Problem] = field(default_factory=list)
 
 
+def training_file(top: int) -> str:
+    """Return the name of the training set with this many moments a query: `train_top01.json`."""
+    return f"train_top{top:02d}.json"
+
+
 def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMoment]:
     """The queries of `val.json`, `test.json` or a training set.
 

@@ -5,9 +5,11 @@ Reads and writes nothing.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from backend.ground import extras
 from backend.scoring.matching.columns import QueryKey
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.ranking import word
@@ -122,6 +124,7 @@ class Evaluations(Mapping[str, Evaluation]):
 
         With `per_query` a row for each run and query that counts.
         """
+        _require_pandas()
         import pandas as pd
 
         if per_query:
@@ -150,6 +153,7 @@ class Evaluations(Mapping[str, Evaluation]):
 
 def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
     """The values of every query, by run."""
+    _require_pandas()
     import pandas as pd
 
     frames = {}
@@ -157,6 +161,16 @@ def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
         index = pd.Index([board.queries[number] for number in run.query.tolist()], name="query")
         frames[run.name] = pd.DataFrame(run.values.T, index=index, columns=list(board.settings.keys))
     return frames
+
+
+def _require_pandas() -> None:
+    """Refuse a frame without pandas, which nothing else here needs.
+
+    Raises:
+        ImportError: it is not installed.
+    """
+    if find_spec("pandas") is None:
+        raise ImportError(extras.advice("`to_frame()`", "pandas"), name="pandas")
 
 
 def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, caption: str, label: str) -> str:

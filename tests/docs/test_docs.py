@@ -117,7 +117,7 @@ def test_the_map_fits_one_screen_and_shows_every_room() -> None:
 def test_every_extra_stands_with_its_size() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     listed = re.findall(
-        r"^\| `([a-z]+)` \| .* \| [\d.,]+ \|$", (ROOT / "docs/operations.md").read_text("utf-8"), re.MULTILINE
+        r"^\| `([a-z]+)` \| .* \| [\d.,]+ \|$", (ROOT / "docs/install.md").read_text("utf-8"), re.MULTILINE
     )
     assert sorted(listed) == sorted(extras)
 

@@ -10,7 +10,8 @@ from backend.campaign.earlier.rules.raw_annotation import read_raw
 from backend.campaign.pools.labelled import read_labelled
 from backend.campaign.pools.stored import read_thresholds
 from backend.campaign.project import scale_file
-from backend.campaign.project.settings_file import SETTINGS_FILE, TEMPLATE, read_settings
+from backend.campaign.project.places import SETTINGS_FILE
+from backend.campaign.project.settings_file import TEMPLATE, read_settings
 from backend.campaign.release import diffing, validating
 from backend.campaign.statistics import from_release
 from backend.ground.errors import ReelRankError

@@ -1,63 +1,22 @@
 """What a stranger installs: an sdist and its wheel build, and the wheel alone does what ReelRank does.
 
-Nothing here reaches a network. The wheel lies in an environment outside the checkout, beside it are only the packages
-that it needs.
+Nothing here reaches a network. The wheel lies in an environment outside the checkout, and beside it everything that
+this environment holds; test_core.py has what the wheel does without its extras.
 """
 
 import json
 import math
-import os
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import urllib.request
-import venv
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from app_server import AppServer
-
-ROOT = Path(__file__).parents[2]
-ELSEWHERE = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-"""The environment without what leads Python to the checkout."""
-
-
-def run(*command: str | Path, cwd: Path) -> str:
-    """What a program prints; where it fails, an assertion with all it said."""
-    done = subprocess.run(command, cwd=cwd, env=ELSEWHERE, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-@dataclass(frozen=True)
-class Installed:
-    """The wheel's environment, and the folder outside the checkout in which its user works."""
-
-    environment: Path
-    home: Path
-
-    @property
-    def reelrank(self) -> Path:
-        return self.environment / "bin" / "reelrank"
-
-    def python(self, code: str) -> str:
-        return run(self.environment / "bin" / "python", "-c", code, cwd=self.home)
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel built from the sdist and nothing else, as pip does it; by this environment's build backend."""
-    folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", folder, cwd=ROOT)
-    (sdist,) = folder.glob("*.tar.gz")
-    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
-    run(sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", folder, sdist, cwd=folder)
-    (built,) = folder.glob("*.whl")
-    return built
+from installing import ELSEWHERE, ROOT, Installed, install, run
 
 
 def test_the_sdist_holds_what_the_checkout_holds(wheel: Path) -> None:
@@ -79,15 +38,10 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
 
     Python follows no such line found behind another, so an editable ReelRank among those packages stays out.
     """
-    environment, home = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("home")
-    venv.create(environment, symlinks=True)
-    options = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
-    there = environment / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", there, "install", *options, wheel, cwd=home)
+    there = install(wheel, tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("home"))
     lines = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
-    places = sysconfig.get_path("purelib", "venv", {"base": str(environment), "platbase": str(environment)})
-    Path(places, "needed.pth").write_text("\n".join(lines), encoding="utf-8")
-    return Installed(environment, home)
+    (there.packages / "needed.pth").write_text("\n".join(lines), encoding="utf-8")
+    return there
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
 from backend.ground.ids import MomentId
 from backend.ground.progress import Progress
+from backend.ground.release_entries import training_file
 from backend.ground.saying import said
 
 TOPS = (1, 20, 40)
@@ -66,7 +67,7 @@ def write(
         blocks = ((block, list(found)) for block, found, _ in searched)
     moments = moment_documents(project, with_published=with_published)
     with ExitStack() as stack:
-        files = {top: stack.enter_context(_list_in(folder / file_of(top))) for top in dict.fromkeys(tops)}
+        files = {top: stack.enter_context(_list_in(folder / training_file(top))) for top in dict.fromkeys(tops)}
         for block, candidates in blocks:
             for top, add in files.items():
                 add(documents(block, candidates, moments, top))
@@ -106,11 +107,6 @@ def _stored(
         yield block, [found[query.query_id] for query in block]
         if progress:
             progress(said("writing training sets"), start + len(block), len(asked))
-
-
-def file_of(top: int) -> str:
-    """The name of the training set of this size."""
-    return f"train_top{top:02d}.json"
 
 
 def documents(

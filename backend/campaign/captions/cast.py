@@ -18,7 +18,7 @@ from backend.campaign.captions.rules.text import tidy
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
-from backend.campaign.project.settings_file import SETTINGS_FILE
+from backend.campaign.project.places import SETTINGS_FILE
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.progress import Progress, named
 from backend.ground.reading import bytes_of

@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
-from backend.campaign.project.settings_file import SETTINGS_FILE, read_toml, replace_lines, toml_text
+from backend.campaign.project.places import DATABASE_FILE, SETTINGS_FILE
+from backend.campaign.project.settings_file import read_toml, replace_lines, toml_text
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.saying import said
 from backend.store.address import shown, understood, without_password
 
-DATABASE_FILE = "reelrank.db"
 ADDRESS_VARIABLE = "REELRANK_DATABASE"
 
 

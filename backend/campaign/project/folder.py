@@ -11,17 +11,15 @@ from pathlib import Path
 from backend.campaign.project import rows
 from backend.campaign.project.database_place import (
     ADDRESS_VARIABLE,
-    DATABASE_FILE,
     database_address,
     require_database,
     set_database,
     written_address,
 )
 from backend.campaign.project.model import Campaign, Grading
-from backend.campaign.project.places import require_inside
+from backend.campaign.project.places import DATABASE_FILE, SETTINGS_FILE, require_inside
 from backend.campaign.project.settings_file import (
     GIB,
-    SETTINGS_FILE,
     TEMPLATE,
     ProjectSettings,
     read_settings,
@@ -160,13 +158,6 @@ def undone_if_it_fails(project: Project) -> Iterator[None]:
             file.unlink()
         (project.folder / SETTINGS_FILE).unlink()
         raise
-
-
-def is_project(folder: Path) -> bool:
-    """Whether a folder has a project in it; it may still be one that cannot be opened."""
-    if (folder / DATABASE_FILE).exists():
-        return True
-    return (folder / SETTINGS_FILE).exists()
 
 
 def open_project(folder: Path) -> Project:

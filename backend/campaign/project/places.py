@@ -13,9 +13,10 @@ from backend.ground.errors import ProjectError
 from backend.ground.links import leads_out
 from backend.ground.saying import said
 
+DATABASE_FILE, SETTINGS_FILE = "reelrank.db", "reelrank.toml"
 PLACES = (
-    "reelrank.db",
-    "reelrank.toml",
+    DATABASE_FILE,
+    SETTINGS_FILE,
     "reelrank.*",  # what SQLite keeps beside the database, and copies of earlier databases
     "served-at.txt",
     "cast.csv",
@@ -32,6 +33,11 @@ PLACES = (
     "pooled",
 )
 """Paths in the project folder, each after its parent; `*` stands for any name."""
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a folder has a project in it; it may still be one that cannot be opened."""
+    return (folder / DATABASE_FILE).exists() or (folder / SETTINGS_FILE).exists()
 
 
 def require_inside(folder: Path) -> None:

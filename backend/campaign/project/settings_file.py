@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from backend.campaign.project.model import People
+from backend.campaign.project.places import SETTINGS_FILE
 from backend.ground.addresses import Address, place_of
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.saying import said
@@ -16,7 +17,6 @@ from backend.ground.undecodable import UNDECODABLE
 from backend.media.jobs import DEFAULT_CACHE_BYTES, DEFAULT_CONTEXT_S, DEFAULT_HEIGHT_PX, ClipForm
 from backend.store.files import arriving
 
-SETTINGS_FILE = "reelrank.toml"
 GIB = 1024**3
 OLD_BATCH_SIZES = (20, 40)
 """Those that `reelrank.toml` could name."""

@@ -16,8 +16,8 @@ import msgspec
 
 from backend.campaign.candidates import pseudo_train
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.project.database_place import DATABASE_FILE
 from backend.campaign.project.folder import CACHE_FOLDER, Project
+from backend.campaign.project.places import DATABASE_FILE
 from backend.campaign.queries import rows as queries
 from backend.campaign.release import keeping
 from backend.campaign.release.card import card
@@ -33,6 +33,7 @@ from backend.ground.arriving import new_files, new_folder, require_new_file, req
 from backend.ground.errors import ProjectError
 from backend.ground.private import make_private_folder
 from backend.ground.progress import Progress
+from backend.ground.release_entries import training_file
 from backend.ground.saying import as_text, said
 from backend.ground.text_files import csv_text
 
@@ -217,7 +218,7 @@ def write_training_sets(
         raise ProjectError(said("there are no training queries: every caption was drawn for validation or test"))
     with new_files(out) as part:
         pseudo_train.write(project, encoder, part, tops, progress=progress)
-    return [out / pseudo_train.file_of(top) for top in tops]
+    return [out / training_file(top) for top in tops]
 
 
 def require_new_sets(out: Path, tops: Sequence[int]) -> None:
@@ -227,7 +228,7 @@ def require_new_sets(out: Path, tops: Sequence[int]) -> None:
         ProjectError: a file is there, or none can be made.
     """
     for top in tops:
-        require_new_file(out / pseudo_train.file_of(top))
+        require_new_file(out / training_file(top))
 
 
 def _sha256(file: Path) -> str:

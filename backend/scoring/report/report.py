@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-import scipy
 
 from backend import __version__
 from backend.ground.progress import Progress
@@ -132,7 +131,7 @@ def report_page(
             *((name, str(value).lower()) for name, value in asdict(settings.conventions).items()),
         ],
         "made": f"{made:%Y-%m-%d %H:%M %Z}",
-        "versions": f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}.",
+        "versions": f"Python {platform.python_version()} and NumPy {np.__version__}.",
     }
     return render(context)
 

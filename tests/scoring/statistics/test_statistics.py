@@ -16,6 +16,7 @@ from backend.scoring.statistics.resampling import (
     percentile_interval,
     sign_flip_p,
 )
+from backend.scoring.statistics.student import two_sided_p
 from scored import write_files
 
 RNG = np.random.default_rng(11)
@@ -72,6 +73,29 @@ def test_paired_t_is_that_of_scipy() -> None:
     expected = stats.ttest_rel(a, b, axis=1)
     assert np.allclose(t, expected.statistic, rtol=1e-12)
     assert np.allclose(p, expected.pvalue, rtol=1e-12)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 7.5, 39, 160, 161, 1000, 9999, 1_000_000])
+def test_p_of_students_t_is_that_of_scipy_in_far_tails_too(freedom: float) -> None:
+    """SciPy itself loses digits of p close to 1, which are compared absolutely."""
+    from scipy.special import stdtr
+
+    t = np.concatenate([np.linspace(0, 6, 61), np.geomspace(1e-8, 200, 80)])
+    expected = 2 * stdtr(freedom, -t)
+    told = expected > 1e-300  # below, SciPy's are no normal numbers
+    for sign in (1, -1):
+        p = two_sided_p(sign * t, freedom)
+        assert np.allclose(p[told], expected[told], rtol=1e-12, atol=0 if freedom > 1 else 1e-8)
+        assert np.all(p[~told] < 1e-299)
+    assert np.isnan(two_sided_p(np.array(np.nan), freedom))
+    assert two_sided_p(np.array(np.inf), freedom) == pytest.approx(0, abs=1e-99)
+
+
+def test_p_of_students_t_is_right_where_scipy_is_not() -> None:
+    """With one degree of freedom p is 1 - 2 arctan(|t|) / pi, and with two 1 - |t| / sqrt(2 + t^2)."""
+    t = np.array([1e-8, 1e-3, 1.0, 5.0])
+    assert np.allclose(two_sided_p(t, 1), 1 - 2 * np.arctan(t) / np.pi, rtol=1e-14, atol=0)
+    assert np.allclose(two_sided_p(t, 2), 1 - t / np.sqrt(2 + t * t), rtol=1e-14, atol=0)
 
 
 def test_holm_is_the_step_down_rule_of_its_paper() -> None:

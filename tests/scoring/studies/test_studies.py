@@ -302,6 +302,14 @@ def test_the_closed_forms_are_those_of_a_simulation() -> None:
         assert float(theory.axiou_error(np.array(gamma)).mse) == pytest.approx(((seen - r) ** 2).mean(), rel=0.02)
 
 
+def test_the_closed_form_of_recall_is_that_of_scipy_in_far_tails_too() -> None:
+    from scipy.special import ndtr
+
+    r = np.linspace(0, 1, 41)
+    wrong = theory.recall_error(r, np.array(0.5), np.array(0.02)).mse
+    assert np.allclose(wrong, ndtr(-np.abs(r - 0.5) / 0.02), rtol=1e-12, atol=0)
+
+
 def test_a_curve_has_one_axiou_and_a_recall_for_each_theta() -> None:
     rows = theory.closed_forms([0.3, 0.5], [0.1], steps=3)
     assert [row["measure"] for row in rows] == ["recall@1,0.3"] * 3 + ["recall@1,0.5"] * 3 + ["axiou@1"] * 3

