@@ -190,7 +190,15 @@ if TYPE_CHECKING:
     from backend.api.learning import PredictReport, predict_run, train_model
     from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
-    from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
+    from backend.api.opening import (
+        address,
+        is_project,
+        next_step,
+        note_address,
+        open_project,
+        served_at,
+        status_counts,
+    )
     from backend.api.pace import (
         backup_now,
         bucket_troubles,
@@ -826,6 +834,7 @@ __all__ = [
     "score_sentence",
     "score_splits",
     "scores_are_grouped",
+    "served_at",
     "set_batch_rule",
     "set_exam",
     "set_exam_from_file",
