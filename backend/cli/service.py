@@ -211,7 +211,7 @@ def _serve(project: "api.Project", host: str, port: int, settings: Mapping[str, 
     arguments = [*files, "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
     command = [sys.executable, "-m", "annotate_app", *arguments]
     end_kept()
-    # Until the server can answer them, it would die of them with a traceback.
+    # Until the server has handlers of its own, those of Python would print a traceback.
     signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)
     try:
         os.execve(sys.executable, command, environment)
