@@ -1,11 +1,11 @@
 # The same commands for a person and for CI. `make` alone lists them.
 VENV ?= .venv
 BIN := $(VENV)/bin
-# pip would compile all 22,000 files, half of its time, though most are never imported. What programs load is imported at
-# the end of .app, so that this much is compiled also for a shell that tells Python to keep nothing.
-INSTALL := $(BIN)/pip install --quiet --no-compile
+PYTHON ?= python3
+# It compiles nothing. What programs load is imported at the end of .app, so that this much is compiled also for a shell
+# that tells Python to keep nothing.
+INSTALL := $(BIN)/python tools/environment.py install
 DEMO ?= demo-project
-PORT ?= 8501
 .PHONY: help demo test test-long check audit bench mutants coverage format docs clean
 .DEFAULT_GOAL := help
 
@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE =
 
 # CPU torch first: any other order lets another package pull several GB of GPU builds.
 $(VENV)/.torch:
-	python3 -m venv $(VENV)
+	$(PYTHON) tools/environment.py create $(VENV)
 	$(INSTALL) --upgrade pip
 	$(INSTALL) torch==2.13.0
 	touch $@
@@ -33,8 +33,8 @@ $(VENV)/.dev: $(VENV)/.app
 	$(INSTALL) --constraint constraints.txt --group dev
 	touch $@
 
-demo: $(VENV)/.app ## set up, build the demo project and serve it on 127.0.0.1:8501
-	$(BIN)/reelrank demo $(DEMO) --port $(PORT)
+demo: $(VENV)/.app ## set up, build the demo project and serve it on 127.0.0.1: port 8501 or the next free one, or PORT=8600
+	@$(BIN)/reelrank demo $(DEMO) $(if $(PORT),--port $(PORT))
 
 # One process begins with the tests in a browser, which wait a lot, the other with all others; see tests/conftest.py.
 test: $(VENV)/.dev ## set up and pass the tests, in minutes

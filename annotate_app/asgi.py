@@ -28,7 +28,9 @@ from annotate_app.widgets.menu_counts import MORE, told
 from backend import api
 from backend.ground import processes
 from backend.ground.errors import ReelRankError
+from backend.ground.logs import READY_VARIABLE
 from backend.ground.metrics import METRICS_VARIABLE
+from backend.ground.text_files import visible
 
 try:
     auth.project()
@@ -60,6 +62,9 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     # What is loaded by now stays: every later collection need not look at it again.
     gc.collect()
     gc.freeze()
+    if ready := os.environ.get(READY_VARIABLE):
+        sys.stdout.write(f"{visible(ready)}\n")
+        sys.stdout.flush()
     try:
         yield
     finally:

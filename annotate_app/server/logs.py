@@ -38,7 +38,11 @@ def begin(form: LogForm) -> None:
     """
     logging.setLoggerClass(_Through)
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Json() if form is LogForm.JSON else _Text("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    if form is LogForm.JSON:
+        handler.setFormatter(_Json())
+    else:
+        handler.setFormatter(_Text("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        handler.addFilter(_is_for_a_person)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.captureWarnings(True)
     for name in _OURS:
@@ -56,6 +60,11 @@ def without_secrets(text: str) -> str:
     for secret in _SECRETS:
         text = secret.sub(_TAKEN_OUT, text)
     return text
+
+
+def _is_for_a_person(record: logging.LogRecord) -> bool:
+    """Leave out how uvicorn starts and ends: the server itself says when it answers, and that it stopped."""
+    return record.levelno > logging.INFO or not record.name.startswith("uvicorn")
 
 
 class _Through(logging.Logger):

@@ -8,36 +8,54 @@ Then the app's own processes end (see `processes.end_all`), and the process leav
 import logging
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import Any
 
 from backend.ground import processes
+from backend.ground.logs import READY_VARIABLE
 
 _LOG = logging.getLogger(__name__)
+_BEGUN = threading.Event()
 GRACE_S = 5
 """Seconds for requests under way. systemd kills after 90 s, a container engine after 10."""
 LAST_S = 8.0
 """Seconds after the signal the process is gone, whatever a thread waits for: a transaction cut off leaves nothing."""
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def leave(_number: int, _frame: FrameType | None) -> None:
-    """Ends the process with 0: what a signal does before the server runs, and after it has stopped."""
+    """End the process with 0: what a signal does before the server runs, and after it has stopped.
+
+    Before, it ends at once: an exception amid an import can leave a lock for which the interpreter waits forever.
+    """
+    if not _BEGUN.is_set():
+        say_stopped()
+        os._exit(0)
     raise SystemExit(0)
+
+
+def say_stopped() -> None:
+    """Tell the person whom the server greets, or would have greeted, that it has ended."""
+    if os.environ.get(READY_VARIABLE):
+        with suppress(OSError):  # the terminal has gone
+            sys.stdout.write("\nStopped.\n")
+            sys.stdout.flush()
 
 
 def leave_in_time() -> None:
     """Called when the server has begun, in its main thread: from now on a signal is answered within `LAST_S`."""
+    _BEGUN.set()
     if threading.current_thread() is not threading.main_thread():
         return
     settings = server_settings()
     if settings is None:
         return
     settings.timeout_graceful_shutdown = GRACE_S
-    for number in SIGNALS:
+    for number in processes.END_SIGNALS:
         its_own = signal.getsignal(number)
         if callable(its_own):
             signal.signal(number, partial(_answer, its_own))
@@ -45,7 +63,7 @@ def leave_in_time() -> None:
 
 def server_settings() -> Any:
     """Return uvicorn's settings, some of which Streamlit does not pass on; None where no uvicorn runs."""
-    handler = signal.getsignal(SIGNALS[0])
+    handler = signal.getsignal(processes.END_SIGNALS[0])
     return getattr(getattr(handler, "__self__", None), "config", None)
 
 

@@ -188,7 +188,14 @@ if TYPE_CHECKING:
     from backend.api.learning import PredictReport, predict_run, train_model
     from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
-    from backend.api.opening import address, next_step, note_address, open_project, status_counts
+    from backend.api.opening import (
+        address,
+        next_step,
+        note_address,
+        open_project,
+        served_at,
+        status_counts,
+    )
     from backend.api.pace import (
         backup_now,
         bucket_troubles,
@@ -838,6 +845,7 @@ __all__ = [
     "scores_are_grouped",
     "scores_in_brief",
     "scores_left_out",
+    "served_at",
     "set_batch_rule",
     "set_exam",
     "set_exam_from_file",

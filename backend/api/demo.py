@@ -4,23 +4,47 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backend.campaign.demo import building as demo
-from backend.campaign.project import places
 from backend.campaign.project import folder as projects
+from backend.campaign.project import places
 from backend.campaign.project.folder import Project
 from backend.campaign.review import status
+from backend.ground.errors import SchemaOutOfDate
 from backend.ground.progress import Progress
+from backend.ground.saying import said
 
 
 def build_demo(folder: Path, *, judged: bool, now: float, progress: Progress) -> Project:
-    """The demo project, built if it is not there yet; `judged` adds simulated judgements, marked as such."""
-    if (folder / places.DATABASE_FILE).exists():
-        project = projects.open_project(folder)
-    else:
-        project = demo.build(folder, now=now, progress=progress)
-    if judged and not status.counts(project)["simulated"]:
+    """Return the demo project, built if it is not there yet; `judged` adds simulated judgements, marked as such.
+
+    Raises:
+        ProjectError: the folder holds something else, or another command is building the demo there; see also
+            `open_project`.
+        SchemaOutOfDate: another version of ReelRank built it.
+    """
+    if places.is_project(folder):
+        try:
+            project = projects.open_project(folder)
+        except SchemaOutOfDate as error:
+            raise SchemaOutOfDate(
+                said("{refusal}, or delete {folder} and begin a new demo", refusal=error.args[0], folder=folder)
+            ) from None
+        demo.require_demo(project)
+        if judged:
+            _judge(project, now=now, progress=progress)
+        return project
+    with demo.new_folder(folder) as part:
+        project = demo.build(part, now=now, progress=progress)
+        if judged:
+            _judge(project, now=now, progress=progress)
+        project.store.close()
+    return projects.open_project(folder)
+
+
+def _judge(project: Project, *, now: float, progress: Progress) -> None:
+    """Add simulated judgements and runs, unless they are there."""
+    if not status.counts(project)["simulated"]:
         demo.simulate(project, now=now, progress=progress)
         demo.keep_runs(project, now=now)
-    return project
 
 
 def demo_people() -> tuple[str, Sequence[str], str]:

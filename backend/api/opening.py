@@ -15,9 +15,14 @@ def open_project(folder: Path) -> Project:
     return projects.open_project(folder)
 
 
-def note_address(project: Project, url: str) -> None:
-    """Keep where a server that begins will be reached."""
-    projects.note_address(project, url)
+def note_address(project: Project, url: str) -> int:
+    """Keep where a server that begins will be reached; see `projects.note_address` for what it returns."""
+    return projects.note_address(project, url)
+
+
+def served_at(folder: Path) -> str:
+    """Return where a project folder is being served; "" if nobody serves it."""
+    return projects.served_at(folder)
 
 
 def address(project: Project) -> str:

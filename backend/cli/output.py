@@ -133,7 +133,13 @@ def paragraph(text: str) -> None:
 
 
 def fail(message: str) -> NoReturn:
-    """Say why a command was refused and leave with code 1."""
+    """Say why a command was refused and leave with code 1.
+
+    Whoever typed `.venv/bin/reelrank` is told commands that begin like that.
+    """
+    typed = sys.argv[0]
+    if Path(typed).name == "reelrank" and shutil.which("reelrank") is None:
+        message = message.replace("`reelrank ", f"`{typed} ")
     sys.stderr.write(f"reelrank: {message}\n")
     raise SystemExit(1)
 

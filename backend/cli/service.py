@@ -1,7 +1,9 @@
 """Commands that serve: demo, serve."""
 
+import errno
 import importlib.util
 import os
+import signal
 import socket
 import sys
 from collections.abc import Mapping
@@ -13,9 +15,10 @@ import typer
 from backend import api
 from backend.campaign.nouns import Role
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
-from backend.ground.logs import LOG_VARIABLE, LogForm
+from backend.ground.logs import LOG_VARIABLE, READY_VARIABLE, LogForm
 from backend.ground.metrics import METRICS_VARIABLE, place_of
 from backend.ground.parallel import end_kept
+from backend.ground.processes import END_SIGNALS
 
 HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 LogOption = Annotated[
@@ -33,7 +36,22 @@ MetricsOption = Annotated[
         help="Serve Prometheus metrics at this separate address. Strangers must not reach it.",
     ),
 ]
-PortOption = Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=65535)]
+DEMO_FOLDER = Path("demo-project")
+USUAL_PORT, LAST_PORT = 8501, 65535
+PORTS_TRIED = 100
+WILDCARDS = ("", "0.0.0.0", "::")
+"""Hosts that stand for all addresses of a machine."""
+PortOption = Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=LAST_PORT)]
+DemoPortOption = Annotated[
+    int | None,
+    typer.Option(
+        "--port",
+        help=f"Port to listen on. Without it: {USUAL_PORT}, or the next free one.",
+        min=1,
+        max=LAST_PORT,
+        show_default=False,
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -43,21 +61,26 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The demo's project folder.")] = Path("demo-project"),
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The demo's project folder.")] = DEMO_FOLDER,
     no_serve: Annotated[bool, typer.Option("--no-serve", help="Only build the project.")] = False,
     judged: Annotated[
         bool, typer.Option("--judged", help="Add simulated judgements, labelled as such everywhere.")
     ] = False,
     host: HostOption = "127.0.0.1",
-    port: PortOption = 8501,
+    port: DemoPortOption = None,
 ) -> None:
     """Build a demo project from bundled videos, and serve it.
 
     Example: reelrank demo
     """
-    if not no_serve:
-        _require_port(host, port)
+    served = "" if no_serve else api.served_at(folder)
+    if port and not no_serve and not served:
+        with_make = "make demo PORT=" if folder == DEMO_FOLDER else ""
+        _require_port(host, port, f"reelrank demo {folder} --port", with_make)
     start = now()
+    if not api.is_project(folder):
+        say(f"Building the demo project in {folder}.")
+        sys.stdout.flush()
     with progress_bar() as progress:
         project = api.build_demo(folder, judged=judged, now=start, progress=progress)
     counts = api.status_counts(project, api.OPERATOR)
@@ -67,21 +90,31 @@ def demo(
     )
     if counts["simulated"]:
         say(f"{counts['simulated']} of the judgements are SIMULATED.")
+    if no_serve:
+        say(f"\n{_people()}\n\nServe it with: reelrank demo {folder}")
+    elif served:
+        say(f"This demo is running already, so no second server was started.\n\nOpen      {served}\n{_people()}\n")
+    else:
+        chosen = port or _free_port(host, USUAL_PORT)
+        url = _url(host, chosen)
+        moved = "" if chosen == (port or USUAL_PORT) else f"Port {USUAL_PORT} is in use, so this demo is at {url}.\n"
+        _serve(project, host, chosen, {}, f"{moved}\nOpen      {url}\n{_people()}\n\nStop with Ctrl-C.")
+
+
+def _people() -> str:
+    """Who to sign in as."""
     lead, annotators, password = api.demo_people()
-    say("")
-    say(f"Open      http://{host}:{port}")
-    say(f"Annotate  as {' or '.join(annotators[:2])} ({', '.join(annotators[2:])} settle disagreements)")
-    say(f"Lead      as {lead}")
-    say(f"Password  {password}  (for everybody)")
-    say("")
-    if not no_serve:
-        _serve(project, host, port, {})
+    return (
+        f"Annotate  as {' or '.join(annotators[:2])} ({' and '.join(annotators[2:])} settle disagreements)\n"
+        f"Lead      as {lead}\n"
+        f"Password  {password}  (for everybody)"
+    )
 
 
 def serve(
     folder: Dir,
     host: HostOption = "127.0.0.1",
-    port: PortOption = 8501,
+    port: PortOption = USUAL_PORT,
     log: LogOption = LogForm.TEXT,
     metrics: MetricsOption = "",
 ) -> None:
@@ -92,14 +125,20 @@ def serve(
     if metrics:
         _require_metrics(metrics)
     project = api.open_project(folder)
-    _require_port(host, port)
+    command = f"reelrank serve {folder} --port"
+    if api.served_at(folder) == _url(host, port) and _listen_error(host, port):
+        another = f"`{command} {_free_port(host, port)}`"
+        fail(f"{folder} is served already, at {_url(host, port)}: open that, or add a front end with {another}")
+    _require_port(host, port, command)
     if step := api.next_step(project, api.OPERATOR):
         say(f"Nobody can grade yet. Next: {step}")
         if any(one.person.role is Role.LEAD for one in api.list_people(project, api.OPERATOR, now=now())):
             say("A lead can do this and all that follows in the browser, on the page Set up.")
         else:
             say(f"All of it can be done in the browser; add a lead first: reelrank users add {folder} NAME --role lead")
-    _serve(project, host, port, {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics})
+    everywhere = ", and at all other addresses of this machine" if host in WILDCARDS else ""
+    ready = f"Serving {folder} on {_url(host, port)}{everywhere}  (stop with Ctrl-C)"
+    _serve(project, host, port, {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics}, ready)
 
 
 def _require_metrics(address: str) -> None:
@@ -110,29 +149,56 @@ def _require_metrics(address: str) -> None:
         fail(str(error))
     if importlib.util.find_spec("prometheus_client") is None:
         fail("--metrics needs the package prometheus-client, which is not here: run `pip install 'reelrank[metrics]'`")
-    _require_port(host, port, "--metrics")
+    if taken := _listen_error(host, port):
+        fail(f"cannot listen on {address} ({taken.strerror}): choose another --metrics")
 
 
-def _require_port(host: str, port: int, option: str = "--port") -> None:
-    """Refuse an address that cannot be listened on before anything slow begins."""
+def _require_port(host: str, port: int, command: str, with_make: str = "") -> None:
+    """Refuse an address that nobody can listen on before anything slow begins, and say which command would do.
+
+    `command` ends where the port follows, and so does `with_make`, which does the same.
+    """
+    error = _listen_error(host, port)
+    if error and error.errno == errno.EADDRINUSE:
+        free = _free_port(host, port)
+        alias = f" (or `{with_make}{free}`)" if with_make else ""
+        fail(f"port {port} is in use: choose another one, such as `{command} {free}`{alias}")
+    if error:
+        fail(f"cannot listen on {host}:{port} ({error.strerror}): choose another --host or --port")
+
+
+def _free_port(host: str, first: int) -> int:
+    """Return the first port from this one on that is free; refuse if hardly any can be."""
+    for port in range(first, min(first + PORTS_TRIED, LAST_PORT + 1)):
+        error = _listen_error(host, port)
+        if error is None:
+            return port
+        if error.errno != errno.EADDRINUSE:
+            fail(f"cannot listen on {host}:{port} ({error.strerror}): choose another --host or --port")
+    fail(f"ports {first} to {port} are in use: choose another --port")
+
+
+def _listen_error(host: str, port: int) -> OSError | None:
+    """Return why nobody can listen on an address now; None if somebody can."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
-            fail(f"cannot listen on {host}:{port} ({error.strerror}): choose another {option}")
+            return error
+    return None
 
 
 def _url(host: str, port: int) -> str:
     """Where this machine's browser finds the server; people at other machines need `users add --url`."""
-    name = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host
+    name = "127.0.0.1" if host in WILDCARDS else host
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def _serve(project: "api.Project", host: str, port: int, settings: Mapping[str, str]) -> NoReturn:
+def _serve(project: "api.Project", host: str, port: int, settings: Mapping[str, str], ready: str) -> NoReturn:
     """Hand this process over to the front end, so that signals and kills meet the server itself.
 
-    `settings` go into its environment.
+    `settings` go into its environment. It prints `ready` once it answers, unless its log is for programs.
     """
     # The back end does not import its front end; it only knows its name.
     if importlib.util.find_spec("annotate_app") is None:
@@ -140,12 +206,16 @@ def _serve(project: "api.Project", host: str, port: int, settings: Mapping[str, 
     folder = project.folder
     api.note_address(project, _url(host, port))
     environment = {**os.environ, "REELRANK_PROJECT": str(folder.resolve()), **settings}
-    if environment.get(LOG_VARIABLE) != LogForm.JSON:
-        say(f"Serving {folder} on http://{host}:{port}  (stop with Ctrl-C)")
+    environment[READY_VARIABLE] = "" if environment.get(LOG_VARIABLE) == LogForm.JSON else ready
     sys.stdout.flush()
     secrets = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/operations.md
     files = ["--secrets.files", str(secrets)] if secrets.is_file() else []
     arguments = [*files, "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
     command = [sys.executable, "-m", "annotate_app", *arguments]
     end_kept()
-    os.execve(sys.executable, command, environment)
+    # Until the server has handlers of its own, those of Python would print a traceback.
+    signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)
+    try:
+        os.execve(sys.executable, command, environment)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)

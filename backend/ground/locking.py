@@ -1,4 +1,4 @@
-"""A lock file: one holder at a time, among all processes and threads, on one machine or a shared disk."""
+"""Lock files, among all processes and threads, on one machine or a shared disk."""
 
 import fcntl
 import os
@@ -40,3 +40,27 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
             return
         finally:
             os.close(handle)
+
+
+def share(path: Path) -> int:
+    """Hold a file that is there together with others, until the returned file descriptor is closed.
+
+    A program that takes the place of this process by `exec` goes on holding it.
+
+    Raises:
+        OSError: there is no such file, or it is a link.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    os.set_inheritable(handle, True)
+    return handle
+
+
+def is_held(handle: int) -> bool:
+    """Whether somebody else holds an open file, by `share` or `locked`."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    fcntl.flock(handle, fcntl.LOCK_UN)
+    return False

@@ -5,6 +5,9 @@ from enum import StrEnum
 LOG_VARIABLE = "REELRANK_LOG"
 """The environment variable that tells a server its `LogForm`."""
 
+READY_VARIABLE = "REELRANK_READY"
+"""The environment variable that tells a server what to print for a person once it answers; unset, it prints nothing."""
+
 
 class LogForm(StrEnum):
     """The forms of a log."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+"""What asks a server to end."""
 UNWIND_S = 1.0
 """For so long a worker may clear away what it was making, when it has to end."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -1,6 +1,7 @@
 """What a server says: one form, one place, whichever library speaks, and nothing that opens a door."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -21,6 +22,10 @@ library.addHandler(logging.StreamHandler())
 library.info("of %d, a \\"line\\"\\nand another", 7)
 logging.getLogger("annotate_app.server").info("ours")
 logging.getLogger("other").info("not told")
+server = logging.getLogger("uvicorn.error")
+server.setLevel(logging.INFO)
+server.info("Started server process [7]")
+server.warning("of the server")
 warnings.warn("beware")
 
 def fail():
@@ -47,18 +52,41 @@ def spoken(form: str) -> list[str]:
     return done.stderr.splitlines()
 
 
+def test_a_signal_before_the_server_runs_ends_it_whatever_is_being_imported() -> None:
+    importing = """
+import signal
+from annotate_app.server import stopping
+signal.signal(signal.SIGINT, stopping.leave)
+try:
+    signal.raise_signal(signal.SIGINT)
+finally:
+    raise SystemExit("an import goes on")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", importing],
+        env={**os.environ, "REELRANK_READY": "Serving"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\nStopped.\n", "")
+
+
 def test_as_json_every_line_is_an_object_whatever_fails_where() -> None:
     lines = [json.loads(line) for line in spoken("json")]
     assert [(line["level"], line["logger"]) for line in lines] == [
         ("info", "some.package"),
         ("info", "annotate_app.server"),
+        ("info", "uvicorn.error"),
+        ("warning", "uvicorn.error"),
         ("warning", "py.warnings"),
         ("error", "some.package"),
         ("critical", "annotate_app.server.logs"),
         ("critical", "annotate_app.server.logs"),
     ]
     assert lines[0]["message"] == 'of 7, a "line"\nand another'
-    assert all("[taken out]" in line["exception"] for line in lines[3:])
+    assert all("[taken out]" in line["exception"] for line in lines[5:])
     assert all(len(line["at"]) == len("2026-01-02T03:04:05.678Z") for line in lines)
 
 
@@ -66,7 +94,8 @@ def test_as_text_each_is_told_once() -> None:
     lines = spoken("text")
     assert lines[0].endswith('INFO some.package: of 7, a "line"')
     assert sum("ours" in line for line in lines) == 1
-    assert not any("not told" in line for line in lines)
+    assert not any("not told" in line or "Started server" in line for line in lines)
+    assert sum("of the server" in line for line in lines) == 1
 
 
 @pytest.mark.parametrize(

@@ -308,6 +308,7 @@ MACHINE = {
     "move",
     "note_address",
     "restore",
+    "served_at",
     "waiting_rewrites",
     "write_pseudo_train",
 }

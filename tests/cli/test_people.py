@@ -30,7 +30,7 @@ def project(tmp_path: Path) -> Path:
 def test_a_link_names_the_address_that_the_project_is_served_on(
     reelrank: Run, project: Path, monkeypatch: pytest.MonkeyPatch, host: str, port: int, url: str
 ) -> None:
-    monkeypatch.setattr(service, "_require_port", lambda host, port: None)
+    monkeypatch.setattr(service, "_require_port", lambda *_: None)
     monkeypatch.setattr(os, "execve", lambda *_: None)  # the server takes the place of the command
     assert reelrank("serve", project, "--host", host, "--port", port)[0] == 0
     _, out, _ = reelrank("users", "add", project, "Ana", "--role", "annotator")

@@ -2,18 +2,23 @@
 
 import importlib.util
 import os
+import re
+import signal
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 import units
 from backend import api
+from backend.campaign.nouns import Role
+from backend.cli import service
 from backend.ground import parallel
-from support import free_port
+from support import NOW, free_port
 
 Run = Callable[..., tuple[int, str, str]]
+Handed = list[tuple[Sequence[str], Mapping[str, str]]]
 
 
 @pytest.fixture
@@ -22,11 +27,34 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def handed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Sequence[str], Mapping[str, str]]]:
+def demo(tmp_path: Path) -> Path:
+    """A project with the people of the demo."""
+    project = api.init_project(tmp_path / "demo", encoder="minilm")
+    lead, annotators, _ = api.demo_people()
+    for name in (lead, *annotators):
+        api.add_person(project, api.OPERATOR, name, Role.LEAD if name == lead else Role.ANNOTATOR, now=NOW)
+    return project.folder
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port on which somebody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
+@pytest.fixture
+def handed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Handed]:
     """Command lines and environments of servers that would be now."""
-    found: list[tuple[Sequence[str], Mapping[str, str]]] = []
-    monkeypatch.setattr(os, "execve", lambda _, command, environment: found.append((command, environment)))
-    return found
+    found: Handed = []
+
+    def exec_(_program: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        assert {signal.SIGINT, signal.SIGTERM} <= signal.pthread_sigmask(signal.SIG_BLOCK, ())  # until it can answer
+        found.append((command, environment))
+
+    monkeypatch.setattr(os, "execve", exec_)
+    yield found
+    assert not {signal.SIGINT, signal.SIGTERM} & signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 @pytest.mark.parametrize("address", ["9108", "localhost", ":9108", "localhost:0", "localhost:http", "localhost:99999"])
@@ -50,7 +78,7 @@ def test_prometheus_needs_an_address_that_is_free_and_its_package(
 def test_the_server_is_told_by_options_or_the_environment_and_else_counts_nothing(
     reelrank: Run,
     project: Path,
-    handed: list[tuple[Sequence[str], Mapping[str, str]]],
+    handed: Handed,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     port, metrics = str(free_port()), f"127.0.0.1:{free_port()}"
@@ -63,14 +91,76 @@ def test_the_server_is_told_by_options_or_the_environment_and_else_counts_nothin
     told = [(environment["REELRANK_LOG"], environment["REELRANK_METRICS"]) for _, environment in handed]
     assert told == [("text", ""), ("json", metrics), ("json", metrics)]
     assert all(list(command[1:3]) == ["-m", "annotate_app"] for command, _ in handed)
-    assert [f"http://127.0.0.1:{port}" in out for _, out, _ in (plain, asked, set_before)] == [True, False, False]
+    ready = [environment["REELRANK_READY"] for _, environment in handed]
+    assert ready == [f"Serving {project} on http://127.0.0.1:{port}  (stop with Ctrl-C)", "", ""]
 
 
 def test_the_server_takes_the_place_of_a_command_that_has_let_its_worker_go(
-    reelrank: Run, project: Path, handed: list[tuple[Sequence[str], Mapping[str, str]]]
+    reelrank: Run, project: Path, handed: Handed
 ) -> None:
     (worker,) = parallel.run_units(units.worker, None, [0], apart=True)
     assert units.is_running(worker)
     assert reelrank("serve", project, "--port", str(free_port()))[0] == 0
     assert len(handed) == 1
     assert not units.is_running(worker)
+
+
+def port_of(command: Sequence[str]) -> int:
+    return int(command[command.index("--server.port") + 1])
+
+
+def test_a_second_demo_takes_the_next_free_port_and_says_so(
+    reelrank: Run, demo: Path, handed: Handed, taken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "USUAL_PORT", taken)
+    code, out, _ = reelrank("demo", demo)
+    (command, environment), *more = handed
+    port = port_of(command)
+    assert (code, port > taken, more) == (0, True, [])
+    sentence, _, opens, *names = environment["REELRANK_READY"].splitlines()
+    assert sentence == f"Port {taken} is in use, so this demo is at http://127.0.0.1:{port}."
+    assert opens == f"Open      http://127.0.0.1:{port}"
+    assert "Password  reelrank-demo  (for everybody)" in names
+    assert "http" not in out  # nothing is told to open before it answers
+
+
+def test_a_port_that_was_asked_for_and_is_taken_is_refused_before_anything_is_built(
+    reelrank: Run, tmp_path: Path, project: Path, handed: Handed, taken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = reelrank("demo", "--port", taken)
+    found = re.fullmatch(
+        rf"reelrank: port {taken} is in use: choose another one, such as `reelrank demo demo-project --port (\d+)` "
+        r"\(or `make demo PORT=(\d+)`\)\n",
+        err,
+    )
+    assert found is not None, err
+    assert (code, out, found[1]) == (1, "", found[2])
+    assert not (tmp_path / "demo-project").exists()
+    code, out, err = reelrank("serve", project, "--port", taken)  # also the usual one: people have its links
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert f"port {taken} is in use: choose another one, such as `reelrank serve {project} --port " in err
+    assert reelrank("serve", project, "--host", "192.0.2.1")[2].endswith("choose another --host or --port\n")
+    assert handed == []
+
+
+def test_a_demo_that_is_served_is_not_served_twice(
+    reelrank: Run, demo: Path, handed: Handed, taken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"http://127.0.0.1:{taken}"
+    held = api.note_address(api.open_project(demo), url)  # as its server does
+    assert api.served_at(demo) == url
+    code, out, _ = reelrank("demo", demo, "--port", taken)
+    assert code == 0
+    assert "This demo is running already, so no second server was started." in out
+    assert f"Open      {url}\nAnnotate  as Ana or Ben" in out
+    code, _, err = reelrank("serve", demo, "--port", taken)
+    assert (code, handed) == (1, [])
+    assert (
+        f"{demo} is served already, at {url}: open that, or add a front end with `reelrank serve {demo} --port " in err
+    )
+    os.close(held)  # its server ended
+    assert api.served_at(demo) == ""
+    monkeypatch.setattr(service, "USUAL_PORT", free_port())
+    assert reelrank("demo", demo)[0] == 0
+    assert len(handed) == 1

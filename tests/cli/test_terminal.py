@@ -70,6 +70,21 @@ def test_no_way_of_printing_lets_a_control_character_through(
         assert err == f"reelrank: {SHOWN}\n"
 
 
+def test_a_refusal_names_commands_as_they_were_typed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told() -> str:
+        with pytest.raises(SystemExit):
+            output.fail("run `reelrank migrate demo-project`")
+        return capsys.readouterr().err
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", [".venv/bin/reelrank", "demo"])
+    assert told() == "reelrank: run `.venv/bin/reelrank migrate demo-project`\n"
+    (tmp_path / "reelrank").touch(mode=0o700)
+    assert told() == "reelrank: run `reelrank migrate demo-project`\n"
+
+
 def test_json_stays_the_same_and_tables_for_programs_keep_every_text(monkeypatch: pytest.MonkeyPatch) -> None:
     def in_json() -> None:
         output.say(output.json_text({HARM: HARM}))

@@ -6,6 +6,7 @@ this environment holds; test_core.py has what the wheel does without its extras.
 
 import json
 import math
+import signal
 import subprocess
 import sys
 import tarfile
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from app_server import AppServer
+from backend import api
 from installing import ELSEWHERE, ROOT, Installed, install, run
 
 
@@ -94,13 +96,22 @@ def test_the_demo_is_built_from_the_clips_in_the_wheel(demo: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_sign_in_page_is_served_with_its_looks(installed: Installed, demo: Path) -> None:
+def test_the_sign_in_page_is_served_with_its_looks_and_ctrl_c_ends_it_in_one_line(
+    installed: Installed, demo: Path
+) -> None:
     log = installed.home / "server.log"
     server = AppServer(demo, log, program=[str(installed.reelrank)], cwd=installed.home, env=ELSEWHERE)
     try:
         server.start()
+        assert log.read_text() == f"Serving {demo} on {server.url}  (stop with Ctrl-C)\n"
+        assert api.served_at(demo) == server.url
         for path, found in (("/", "<h1>Sign in</h1>"), ("/session/sign_in.css", "font"), ("/session/mark.svg", "<svg")):
             with urllib.request.urlopen(server.url + path, timeout=30) as answer:
                 assert found in answer.read().decode(), path
+        assert server.process is not None
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait() == 0
+        assert log.read_text().partition("\n")[2] == "\nStopped.\n"
+        assert api.served_at(demo) == ""
     finally:
         server.kill()

@@ -7,6 +7,8 @@ database, on every screen of the lead and in every release.
 import random
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import OPERATOR, Annotator, Role, Verdict
 from backend.campaign.people import accounts as people
 from backend.campaign.people import gate
+from backend.campaign.people import rows as people_rows
 from backend.campaign.project import folder as projects
 from backend.campaign.project.folder import Project
 from backend.campaign.project.places import require_inside
@@ -33,9 +36,13 @@ from backend.campaign.queries.model import DrawOptions
 from backend.campaign.review.rows import reviews
 from backend.campaign.tutorial import choosing as tutorial
 from backend.encoders import sentence
+from backend.ground.arriving import OURS, require_new_folder
+from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
+from backend.ground.locking import locked
 from backend.ground.private import make_private, make_private_folder
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 from backend.store.connection import writing
 
 LEAD = "Lea"
@@ -46,6 +53,59 @@ PASSWORD = "reelrank-demo"
 VAL_QUERIES, TEST_QUERIES, SEED = 8, 4, 7
 SIMULATED_SHARE = 0.75
 """Share of the queries that `--judged` fills in; the others are left for people to try."""
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Yield a folder in which to build the demo; once it is whole it becomes `folder`.
+
+    It lies beside `folder` under a name of its own, so that the next try clears away what a killed one left.
+
+    Raises:
+        ProjectError: files are there, nothing can be made there, or another command is building the demo there.
+    """
+    place = folder.resolve()
+    if place.is_dir() and any(place.iterdir()) and place != Path.cwd():
+        raise ProjectError(
+            said(
+                "{folder} has files in it, and no ReelRank project: name another folder, such as "
+                "`reelrank demo my-demo` or `make demo DEMO=my-demo`",
+                folder=folder,
+            )
+        )
+    require_new_folder(folder)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    own = place.with_name(f"{OURS}{place.name}")
+    try:
+        with locked(own.with_name(f"{own.name}.lock"), wait=False):
+            if own.is_symlink():  # none of ours: the demo would be built in its target
+                own.unlink()
+            shutil.rmtree(own, ignore_errors=True)
+            try:
+                yield own / place.name
+                (own / place.name).rename(place)
+            finally:
+                shutil.rmtree(own, ignore_errors=True)
+    except BlockingIOError:
+        raise ProjectError(
+            said("another command is building the demo in {folder}: wait until it is done", folder=folder)
+        ) from None
+
+
+def require_demo(project: Project) -> None:
+    """Refuse a project that is no demo, whose people and passwords are not those of the demo.
+
+    Raises:
+        ProjectError: somebody of the demo is not there.
+    """
+    if not {LEAD, *ANNOTATORS} <= set(people_rows.names(project.store.db)):
+        raise ProjectError(
+            said(
+                "{folder} is a project of its own, or a demo that was never finished: name another folder, such as "
+                "`reelrank demo my-demo` or `make demo DEMO=my-demo`",
+                folder=project.folder,
+            )
+        )
 
 
 def build(folder: Path, *, now: float, progress: Progress) -> Project:

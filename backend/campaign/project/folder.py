@@ -3,6 +3,7 @@
 The file keeps what may change any day. What the campaign is (batch size, scale, rule, seats) stands in the database.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ from backend.campaign.project.settings_file import (
 )
 from backend.ground.addresses import Address, Place
 from backend.ground.errors import ProjectError
+from backend.ground.locking import is_held, share
 from backend.ground.private import make_private_folder
 from backend.ground.saying import said
 from backend.media.facts import VideoFacts
@@ -196,9 +198,25 @@ def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Projec
     return open_project(project.folder)
 
 
-def note_address(project: Project, url: str) -> None:
-    """Keep where the project is served, for links that commands print."""
+def note_address(project: Project, url: str) -> int:
+    """Keep where the project is served, for links that commands print and for `served_at`.
+
+    Returns:
+        A file descriptor. The project counts as served there while it is open, in this process or in the program that
+        takes its place by `exec`.
+    """
     write_whole(project.folder / ADDRESS_FILE, f"{url}\n")
+    return share(project.folder / ADDRESS_FILE)
+
+
+def served_at(folder: Path) -> str:
+    """Return the address of the server that started last over a project; "" if it has ended or there was none."""
+    try:
+        handle = os.open(folder / ADDRESS_FILE, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return ""
+    with open(handle, encoding="utf-8") as file:
+        return file.read().strip() if is_held(handle) else ""
 
 
 def address(project: Project) -> str:

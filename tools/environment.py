@@ -1,0 +1,87 @@
+"""Make the virtual environment of a checkout and install into it, as the Makefile asks.
+
+    python3 tools/environment.py create .venv
+    .venv/bin/python tools/environment.py install --editable .
+
+Both say in one sentence what is wrong and what to do. Nothing is installed yet when this runs, on whatever Python a
+person has: it needs the standard library alone, and Python 3.6 can read it.
+"""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+OLDEST = (3, 11)
+GAVE_UP = re.compile(r"Retrying \(Retry\(total=0\b.*?(?:\[Errno -?\d+\] ([^'\")]+)|$)")
+"""The last warning of pip before it does without an address, and the system's reason if it tells one."""
+
+
+def create(folder: Path) -> None:
+    """Make a virtual environment with pip, or mend one whose making was cut off."""
+    here = "{}.{}".format(*sys.version_info)
+    if sys.version_info < OLDEST:
+        needed = "{}.{}".format(*OLDEST)
+        sys.exit(
+            f"ReelRank needs Python {needed} or newer, and this is {here}: install a newer one, "
+            f"or name one that you have, such as `make demo PYTHON=python{needed}`."
+        )
+    if importlib.util.find_spec("ensurepip") is None:
+        sys.exit(
+            f"This Python cannot make virtual environments: on Debian or Ubuntu run "
+            f"`sudo apt install python{here}-venv`, then the same make command again."
+        )
+    sys.stderr.write(f"Installing Python packages into {folder}, which needs the internet this once.\n")
+    make = [sys.executable, "-m", "venv", str(folder)]
+    subprocess.run(make, check=True)
+    works = [str(folder / "bin" / "python"), "-m", "pip", "--version"]
+    if subprocess.run(works, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+        for half in folder.glob("lib/python*/site-packages/*ip*"):
+            if re.match("(pip|~ip)(-|$)", half.name):  # killed while it replaced itself
+                shutil.rmtree(str(half))
+        subprocess.run(make, check=True)
+
+
+def install(arguments: "list[str]") -> None:
+    """Let pip install into the environment of this Python; without a network, say so in place of pip's many lines."""
+    # Compiling all 22,000 files would take half of pip's time, and most are never imported.
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", *arguments]
+    pip = subprocess.Popen(command, stderr=subprocess.PIPE, universal_newlines=True, errors="replace")
+    retried, reason, errors = False, None, []
+    for line in pip.stderr or ():
+        if "Retrying (Retry(" not in line:
+            sys.stderr.write(line) if line.startswith("WARNING") else errors.append(line)
+            continue
+        if not retried:
+            sys.stderr.write("The package index does not answer; pip tries again.\n")
+        retried = True
+        gave_up = GAVE_UP.search(line)
+        if gave_up:
+            reason = gave_up.group(1) or "no answer"
+    failed = pip.wait() != 0
+    if reason is None or not failed:
+        sys.stderr.write("".join(errors))
+    if not failed:
+        return
+    if reason is None:
+        sys.exit("pip failed: mend what it says, then run the same make command again; it goes on from here.")
+    program = Path(sys.executable).with_name("reelrank")
+    meanwhile = f" Until then `{program} demo` serves with the packages that are there." if program.exists() else ""
+    sys.exit(
+        f"pip cannot reach its package index ({reason}): Python packages are missing or out of date, and installing "
+        f"them needs the internet. Connect, then run the same make command again; it goes on from here.{meanwhile}"
+    )
+
+
+if __name__ == "__main__":
+    try:
+        if sys.argv[1] == "create":
+            create(Path(sys.argv[2]))
+        else:
+            install(sys.argv[2:])
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"`{' '.join(error.cmd)}` failed; the same make command goes on from here.")
+    except KeyboardInterrupt:
+        sys.exit("Interrupted; the same make command goes on from here.")
