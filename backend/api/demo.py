@@ -1,6 +1,6 @@
 """The demo project."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backend.campaign.demo import building as demo
@@ -13,8 +13,17 @@ from backend.ground.progress import Progress
 from backend.ground.saying import said
 
 
-def build_demo(folder: Path, *, judged: bool, now: float, progress: Progress) -> Project:
-    """Return the demo project, built if it is not there yet; `judged` adds simulated judgements, marked as such.
+def build_demo(
+    folder: Path, *, judged: bool, now: float, progress: Progress, begins: Callable[[], object] = lambda: None
+) -> Project:
+    """Return the demo project, built if it is not there yet.
+
+    Args:
+        folder: where it is, or will be.
+        judged: add simulated judgements, marked as such.
+        now: seconds since 1970.
+        progress: called with (what is done, done, all).
+        begins: called if the project has to be built and nothing is in the way.
 
     Raises:
         ProjectError: the folder holds something else, or another command is building the demo there; see also
@@ -33,6 +42,7 @@ def build_demo(folder: Path, *, judged: bool, now: float, progress: Progress) ->
             _judge(project, now=now, progress=progress)
         return project
     with demo.new_folder(folder) as part:
+        begins()
         project = demo.build(part, now=now, progress=progress)
         if judged:
             _judge(project, now=now, progress=progress)

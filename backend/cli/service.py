@@ -78,11 +78,13 @@ def demo(
         with_make = "make demo PORT=" if folder == DEMO_FOLDER else ""
         _require_port(host, port, f"reelrank demo {folder} --port", with_make)
     start = now()
-    if not api.is_project(folder):
+
+    def say_building() -> None:
         say(f"Building the demo project in {folder}.")
         sys.stdout.flush()
+
     with progress_bar() as progress:
-        project = api.build_demo(folder, judged=judged, now=start, progress=progress)
+        project = api.build_demo(folder, judged=judged, now=start, progress=progress, begins=say_building)
     counts = api.status_counts(project, api.OPERATOR)
     say(
         f"Demo project in {folder}: {counts['videos']} videos, {counts['moments']} moments, "

@@ -124,10 +124,13 @@ def test_a_second_demo_takes_the_next_free_port_and_says_so(
     assert "http" not in out  # nothing is told to open before it answers
 
 
-def test_a_port_that_was_asked_for_and_is_taken_is_refused_before_anything_is_built(
+def test_what_is_in_the_way_of_a_demo_is_told_before_anything_is_built(
     reelrank: Run, tmp_path: Path, project: Path, handed: Handed, taken: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").touch()
+    code, out, err = reelrank("demo", "notes.txt", "--no-serve")
+    assert (code, out, err) == (1, "", "reelrank: notes.txt is a file: name a new folder\n")
     code, out, err = reelrank("demo", "--port", taken)
     found = re.fullmatch(
         rf"reelrank: port {taken} is in use: choose another one, such as `reelrank demo demo-project --port (\d+)` "
