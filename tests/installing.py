@@ -84,9 +84,10 @@ class Installed:
         return run(self.environment / "bin" / "python", "-c", code, cwd=self.home)
 
     def refused(self, *arguments: str | Path) -> str:
-        """What a command says that is refused."""
-        command = [self.reelrank, *arguments]
-        done = subprocess.run(command, cwd=self.home, env=ELSEWHERE, capture_output=True, text=True, check=False)
+        """What a command says that is refused, in a shell that has activated the environment."""
+        activated = ELSEWHERE | {"PATH": f"{self.reelrank.parent}{os.pathsep}{os.environ['PATH']}"}
+        command = ["reelrank", *arguments]
+        done = subprocess.run(command, cwd=self.home, env=activated, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (1, ""), done.stderr
         return done.stderr
 

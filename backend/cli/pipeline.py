@@ -51,7 +51,7 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
     say(f"With videos alone: reelrank moments {shlex.quote(str(folder))} --videos FOLDER --by shots")
 
 
-def say_next(project: api.Project) -> None:
+def say_next(project: "api.Project") -> None:
     """Print the command that brings the project nearer to its first grade; nothing once people can grade."""
     if step := api.next_step(project, api.OPERATOR):
         say(f"Next: {step}")
