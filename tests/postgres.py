@@ -10,11 +10,14 @@ import time
 from pathlib import Path
 
 import psycopg
+import pytest
 
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name))
 USER = "postgres"
 ENGINES = ("sqlite", "postgresql")
-"""What tests of the store and of judging run on."""
+"""For tests of what differs between the engines."""
+SQLITE_FIRST = ("sqlite", pytest.param("postgresql", marks=pytest.mark.long))
+"""For all other tests of both engines: PostgreSQL waits for `make test-long`."""
 MEMORY = Path("/dev/shm")
 PATIENCE_S = 120.0
 _SETTINGS = (

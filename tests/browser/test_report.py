@@ -78,7 +78,13 @@ def test_nine_runs_have_room_on_a_screen_and_on_a_sheet_of_paper(
     page.close()
 
 
-@pytest.fixture(params=[(1280, "light"), (1280, "dark"), (390, "light")], ids=["light", "dark", "phone"])
+@pytest.fixture(
+    params=[
+        pytest.param((1280, "light"), id="light"),
+        pytest.param((1280, "dark"), id="dark", marks=pytest.mark.long),
+        pytest.param((390, "light"), id="phone", marks=pytest.mark.long),
+    ]
+)
 def page(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Iterator[Page]:
     """The report, which may neither complain nor ask for anything."""
     width, scheme = request.param

@@ -14,6 +14,7 @@ from support import NOW, PARTLY, Judging
 Run = Callable[..., tuple[int, str, str]]
 
 
+@pytest.mark.long
 def test_the_published_grades_give_the_published_figures(reelrank: Run, shared: Path) -> None:
     raw = shared / "data/tvr_ranking/raw_annotation.csv"
     expected = json.loads((shared / "golden/stats.json").read_text())["real_agreement"]

@@ -65,6 +65,7 @@ def test_files_that_are_wrong_are_refused_with_all_their_rows(reelrank: Run, pro
     assert (code, err) == (1, "reelrank: none.csv: cannot be read: No such file or directory\n")
 
 
+@pytest.mark.long
 def test_the_judgements_of_tvr_ranking_give_its_published_counts(reelrank: Run, project: Path, shared: Path) -> None:
     code, out, _ = reelrank("import-judgements", project, shared / "data/tvr_ranking/raw_annotation.csv", "--json")
     found = json.loads(out)

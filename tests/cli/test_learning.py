@@ -117,6 +117,7 @@ def rewrite(home: Path, *, rate: float = 1.0, dim: int = 8, videos: int = 6) -> 
     write_features(home / "frames.h5", rows.items(), rate=rate, encoder="made up")
 
 
+@pytest.mark.long
 def test_from_a_release_to_a_run_that_is_scored(trained: Path) -> None:
     home, out = trained, (trained / "printed").read_text()
     assert "NDCG@20, IoU>=0.5 (val)" in out

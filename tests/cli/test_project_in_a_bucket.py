@@ -29,6 +29,8 @@ from cli.conftest import Run
 from s3_server import S3, serving_s3
 from support import NOW, WordEncoder, have_read
 
+pytestmark = pytest.mark.long
+
 DEMO = Path(__file__).parents[2] / "assets" / "demo"
 VIDEOS = ("moving_boxes", "park_book", "playground_catch", "rainy_street")
 PASSWORD = "long enough for everybody"

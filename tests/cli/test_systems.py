@@ -128,6 +128,7 @@ def seen(tmp_path: Path) -> api.Project:
     return project
 
 
+@pytest.mark.long
 def test_clip_looks_at_videos_and_features_keep_what_it_sees(reelrank: Run, seen: api.Project, tmp_path: Path) -> None:
     model = write_clip(tmp_path / "tiny-clip")
     code, out, _ = reelrank("baseline", "clip", seen.folder, tmp_path / "c.json", "--visual", model, "--windows", "2,8")

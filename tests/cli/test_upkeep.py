@@ -329,6 +329,7 @@ def restore_killed(path: Path, file: Path, phase: int, delay_s: float | None) ->
         return time.perf_counter() - start
 
 
+@pytest.mark.long
 def test_a_restore_killed_at_any_moment_leaves_the_old_database_or_the_new_one(judging: Judging, saved: Path) -> None:
     path = judging.project.folder / "reelrank.db"
     for database, what in ((path, "old"), (saved, "new")):  # something to write, so that there is a middle

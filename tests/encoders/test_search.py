@@ -89,7 +89,7 @@ def test_fewer_moments_than_asked_for() -> None:
     assert [*top_moments(np.empty((0, 3), dtype=np.float32), captions, [[1], [2], [3]], 20)] == []
 
 
-@pytest.mark.parametrize("captions", [63, 64, 65, 999, 5000])
+@pytest.mark.parametrize("captions", [63, 64, 65, 999, pytest.param(5000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("k", [1, 3])
 def test_no_place_in_the_corpus_is_overlooked(captions: int, k: int) -> None:
     """Captions are looked at in groups, and some are left over; the best ones may stand anywhere among them."""

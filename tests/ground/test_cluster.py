@@ -174,6 +174,7 @@ def test_what_else_dasks_loop_has_to_say_is_said(caplog: pytest.LogCaptureFixtur
     assert [record.message for record in caplog.records] == ["is wrong"]
 
 
+@pytest.mark.long
 def test_workers_that_go_and_a_scheduler_that_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 

@@ -114,6 +114,7 @@ def test_features_of_other_kinds_are_refused_before_they_are_unpacked(tmp_path: 
         tracemalloc.stop()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["a.npz", "columns.npz", "a.h5"])
 def test_reading_features_takes_half_of_what_their_limit_says(tmp_path: Path, kind: str) -> None:
     """The limit counts 8 bytes a number: float32 takes half of that, and there is no second copy."""

@@ -235,6 +235,7 @@ def locked(path: Path, seconds: float) -> Iterator[None]:
         process.kill()
 
 
+@pytest.mark.long
 def test_a_grade_waits_20_s_for_another_program_and_is_saved_this_test_takes_20_s(judging: Judging) -> None:
     keys = [pair.pair for pair in judging.pairs()]
     receipts: list[ReceiptStatus] = []

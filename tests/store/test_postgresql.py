@@ -114,6 +114,7 @@ def test_every_list_is_the_same_and_so_is_a_release(worked: Judging, cluster: Cl
     assert same_on_both(worked.project.folder, cluster, tmp_path / "copies") > 120
 
 
+@pytest.mark.long
 def test_published_judgements_are_the_same_on_both(
     shared: Path, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +221,7 @@ def test_the_database_keeps_its_rules(judging: Judging, cluster: Cluster, tmp_pa
     project.store.close()
 
 
+@pytest.mark.long
 def test_a_server_that_dies_loses_nothing_that_was_saved(
     judging: Judging, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

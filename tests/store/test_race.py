@@ -30,8 +30,8 @@ def tmp_path() -> Iterator[Path]:
     ("engine", "pairs"),
     [
         ("sqlite", FEWER_PAIRS),
-        ("postgresql", FEWER_PAIRS),
         pytest.param("sqlite", PAIRS, marks=pytest.mark.long),
+        pytest.param("postgresql", FEWER_PAIRS, marks=pytest.mark.long),
     ],
 )
 def test_eight_processes_give_every_pair_exactly_the_grades_it_needs(

@@ -62,6 +62,7 @@ def test_the_most_frequent_names_of_tvr_are_people_and_counted_by_captions(file:
     assert {"Monday", "Christmas", "Chinese", "TV", "The", "Doctors"}.isdisjoint(line.name for line in cast)
 
 
+@pytest.mark.long
 def test_the_uncorrected_proposal_leaves_hardly_a_name_in_tvr(file: Path) -> None:
     """By the gate that `reelrank rewrite` has: what it finds is left to wait."""
     texts = tvr(file)

@@ -341,6 +341,7 @@ def test_names_in_gives_each_name_once_in_order() -> None:
     assert names_in("monarch Monarch", CAST, {"Mona"}) == ()
 
 
+@pytest.mark.long
 def test_real_captions_lose_every_name_of_the_cast(shared: Path) -> None:
     lines = (shared / "data/tvr/tvr_val_release.jsonl").read_text("utf-8").splitlines()
     texts = [line["desc"] for line in map(json.loads, lines) if line["type"] == "v"]

@@ -51,6 +51,7 @@ def videos_of(path: Path, ends: dict[str, float], captions: dict[str, str] | Non
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "files",
     [

@@ -445,6 +445,7 @@ def said_of(project: api.Project, break_it: str) -> dict[str, doctor.Finding]:
     return found
 
 
+@pytest.mark.long
 def test_of_postgresql_it_says_the_same_whatever_is_broken(worked: Worked, cluster: Cluster, tmp_path: Path) -> None:
     project = worked.project
     put(project.clips.folder / f"{'0' * 40}.mp4", 10 * SAFE_AGE_S)

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pandas as pd
+import pytest
 
 from backend import api
 from backend.campaign.explore.model import Funnel
@@ -65,6 +66,7 @@ def test_the_pairs_of_a_probe_are_no_part_of_it(corpus_project: api.Project) -> 
     assert api.funnel(corpus_project, api.OPERATOR).pairs == 60
 
 
+@pytest.mark.long
 def test_the_published_raw_annotations(shared: object) -> None:
     """96,483 pairs, 94,442 in consensus, 81.94 % of all by two; two pairs were never sent on."""
     raw = pd.read_csv(f"{shared}/data/tvr_ranking/raw_annotation.csv")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from backend import api
 from backend.campaign.judging.crediting import bounded
 from backend.campaign.judging.model import GradeEvent
-from postgres import ENGINES
+from postgres import SQLITE_FIRST
 from support import NOW, Judging
 
 MINUTE_MS, DAY_MS = 60_000, 86_400_000
@@ -18,7 +18,7 @@ Stored = tuple[int, int, int]
 """When the work was handed out, when its event was stored, and what was credited; all in milliseconds."""
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=SQLITE_FIRST)
 def engine(request: pytest.FixtureRequest) -> str:
     """Both."""
     return str(request.param)

@@ -27,11 +27,11 @@ from backend.campaign.review.model import CaseList
 from backend.ground.errors import NotAllowed, PairLocked
 from backend.ground.ids import AnnotatorId, PairKey
 from backend.store.connection import writing
-from postgres import ENGINES
+from postgres import SQLITE_FIRST
 from support import NOW, Judging, cases, grade_by_key, sit
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=SQLITE_FIRST)
 def engine(request: pytest.FixtureRequest) -> str:
     """Both: whoever may sit where depends on no engine."""
     return str(request.param)

@@ -20,7 +20,7 @@ from backend.campaign.nouns import Split
 from backend.campaign.review.model import CaseList
 from backend.ground.errors import NotAllowed
 from backend.ground.ids import PairKey
-from postgres import ENGINES
+from postgres import SQLITE_FIRST
 from support import NOW, Judging, cases, grade_by_key, sit
 
 SAVED, REFUSED = ReceiptStatus.SAVED, ReceiptStatus.REFUSED
@@ -197,7 +197,7 @@ class TestQuotaAndAssignment:
 
 
 class TestBrokenClips:
-    @pytest.fixture(params=ENGINES)
+    @pytest.fixture(params=SQLITE_FIRST)
     def engine(self, request: pytest.FixtureRequest) -> str:
         """Both: what leads read of reports is asked in SQL of its own."""
         return str(request.param)

@@ -8,7 +8,7 @@ from backend import api
 from backend.campaign.nouns import Role
 from backend.ground import person_names as rules
 from backend.ground.errors import ProjectError, SignInRefused
-from postgres import ENGINES
+from postgres import SQLITE_FIRST
 from support import NOW, Judging
 
 UNSEEN = [
@@ -28,7 +28,7 @@ UNSEEN = [
 ]
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=SQLITE_FIRST)
 def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -57,6 +57,7 @@ def put_in_as(check: Judging) -> dict[str, str]:
     return {str(pair.pair): said[pair.query, pair.video] for pair in check.pairs()}
 
 
+@pytest.mark.long
 def test_whole_videos_are_handed_out_and_none_is_the_querys_own(check: Judging) -> None:
     pairs = check.pairs()
     wanted = {

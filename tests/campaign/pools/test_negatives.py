@@ -172,6 +172,7 @@ def test_what_means_nothing_is_refused(tmp_path: Path, threshold: float, tempera
         write(file, tmp_path / "out", threshold=threshold, temperature=temperature)
 
 
+@pytest.mark.long
 def test_a_real_corpus_and_the_pools_published_for_it(shared: Path, tmp_path: Path) -> None:
     """Charades-STA's test set: its queries are called as in the pools, and rows hold what loops over it find."""
     file = shared / "data/charades_sta/charades_test.json"

@@ -99,6 +99,7 @@ def test_a_release_is_counted_as_pandas_counts_its_files(judging: Judging, tmp_p
     assert (whole.adjudicated, whole.discarded) == (board.adjudicated, board.discarded) == (1, 5)
 
 
+@pytest.mark.long
 def test_the_published_raw_annotations(shared: Path) -> None:
     """94,442 of 96,483 pairs in consensus, 81.94 % settled by two: as the paper and its files have it."""
     raw = pd.read_csv(shared / "data/tvr_ranking/raw_annotation.csv")

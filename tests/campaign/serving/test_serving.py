@@ -11,13 +11,13 @@ from backend.campaign.serving.model import Delay, LongWork, OutcomeTable, WorkOu
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.saying import Said, said
 from backend.store.connection import writing
-from postgres import ENGINES
+from postgres import SQLITE_FIRST
 from support import NOW, Judging
 
 Begin = Callable[..., Delay]
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=SQLITE_FIRST)
 def engine(request: pytest.FixtureRequest) -> str:
     """Both."""
     return str(request.param)
