@@ -111,7 +111,7 @@ def test_videos_without_captions_become_moments_as_the_readme_says(
 
 def test_the_python_of_the_readme_has_three_lines_and_says_the_truth(capsys: pytest.CaptureFixture[str]) -> None:
     code = block("python")
-    assert len([line for line in code.splitlines() if line]) == 3
+    assert len(list(filter(None, code.splitlines()))) == 3
     exec(code, {})
     assert capsys.readouterr().out.strip() == code.strip().partition("  # ")[2]
 
