@@ -722,6 +722,7 @@ def test_an_annotator_does_not_learn_the_file_of_a_clip_that_cannot_be_cut(
     assert "cannot be shown" in answer.json()["message"]
 
 
+@pytest.mark.long
 def test_a_cutter_that_dies_is_replaced(client: TestClient, project: fake_api.Project) -> None:
     signed_in(client, LEAD)
     answer = client.get("/clips/crashing.mp4")

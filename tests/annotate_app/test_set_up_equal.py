@@ -18,6 +18,8 @@ from backend.encoders import sentence
 from backend.ground import processes
 from support import NOW, WordEncoder
 
+pytestmark = pytest.mark.long
+
 OWN = "text\tsplit\nSomebody sings in a kitchen\tval\nA dog sleeps\ttest\n"
 TYPED = "typed on the page Set up"
 """What the page calls what was typed; the commands take a file of this name."""

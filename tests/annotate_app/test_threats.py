@@ -234,6 +234,7 @@ def test_a_download_is_for_leads_and_gone_with_its_page(whole: Whole, caplog: py
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
+@pytest.mark.long
 def test_a_button_of_a_page_that_is_gone_makes_no_error_of_the_server(
     whole: Whole, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -433,6 +434,7 @@ def test_a_page_cannot_ask_streamlit_for_what_is_not_of_this_app(
     assert reached == ["app_heartbeat", "app_heartbeat"]
 
 
+@pytest.mark.long
 def test_few_sessions_of_closed_pages_are_kept_of_each_user(whole: Whole, monkeypatch: pytest.MonkeyPatch) -> None:
     few = replace(websocket_limits.LIMITS[Role.ANNOTATOR], kept_sessions=2)
     monkeypatch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, few))

@@ -175,6 +175,7 @@ class TestMarks:
         page.keyboard.press("i")
         tells(page, start=10)
 
+    @pytest.mark.long
     def test_a_gap_in_a_damaged_video_is_stepped_over(self, fake: FakeDescribing, open_page: Open) -> None:
         lost = [fake.times[3] + 0.03, fake.times[3] + 0.06]  # announced, but not in the copy
         fake.times = sorted([*fake.times, *lost])
@@ -261,6 +262,7 @@ class TestDescriptions:
         assert fake.standing == [first, second]
         assert [one["kind"] for one in fake.events[2:]] == ["redescribe", "redescribe", "withdraw", "redescribe"]
 
+    @pytest.mark.long
     def test_what_others_did_what_came_back_and_what_was_refused(self, fake: FakeDescribing, open_page: Open) -> None:
         fake.taken = [[fake.times[20], fake.times[40]]]
         fake.seen = False
@@ -315,6 +317,7 @@ class TestDescriptions:
         assert [sentence for _, _, sentence in fake.standing] == ["A woman pours.", SENTENCE]
 
 
+@pytest.mark.long
 class TestVideos:
     def test_one_that_is_not_ready_and_one_that_is_damaged(self, fake: FakeDescribing, open_page: Open) -> None:
         fake.not_ready = {"v2", "v3"}
@@ -445,6 +448,7 @@ def on_a_screen(browser: Browser, script: str, given: object) -> Any:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("paused", "painted", "asked_for"), [(False, 13, 23), (True, 10, 21)])
 def test_a_step_goes_on_from_what_is_on_screen_and_from_a_gap_only_where_the_video_stands(
     browser: Browser, paused: bool, painted: int, asked_for: int
@@ -461,6 +465,7 @@ def test_a_step_goes_on_from_what_is_on_screen_and_from_a_gap_only_where_the_vid
     assert on_a_screen(browser, script, {"paused": paused, "painted": painted}) == asked_for
 
 
+@pytest.mark.long
 def test_a_jump_that_the_browser_lost_is_asked_for_again_until_it_arrives(browser: Browser) -> None:
     """As Chromium does with several jumps at once: it seeks for ever, though all of the video is there."""
     script = """

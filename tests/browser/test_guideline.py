@@ -142,6 +142,7 @@ def test_examples_are_fetched_when_the_panel_opens_and_not_before(
     expect(panel).to_contain_text("Clips are examples from this project, each with its query; those in words are for")
 
 
+@pytest.mark.long
 def test_clips_stand_still_while_the_panel_is_closed(open_page: Open, show: Callable[..., None]) -> None:
     show(0, 1, 2, 3, 4)
     page = open_page()
@@ -174,6 +175,7 @@ def test_a_clip_stops_at_a_key_press_and_stays_so(
     assert desk.stored == []
 
 
+@pytest.mark.long
 def test_who_asked_for_less_motion_sees_them_still_until_they_press(open_page: Open, show: Callable[..., None]) -> None:
     show(3)
     page = open_page(reduced_motion="reduce")
@@ -184,6 +186,7 @@ def test_who_asked_for_less_motion_sees_them_still_until_they_press(open_page: O
     until(page, 3, IS_PLAYING)
 
 
+@pytest.mark.long
 def test_a_clip_that_is_gone_leaves_the_example_in_words(
     desk: ShowingDesk, open_page: Open, show: Callable[..., None]
 ) -> None:

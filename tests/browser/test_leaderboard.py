@@ -214,6 +214,7 @@ def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
             assert {(row["run"], row["measure"]) for row in rows} == apart
 
 
+@pytest.mark.long
 def test_a_case_links_what_matches_under_each_truth_and_another_run_is_kept(
     enter: Enter, server: AppServer, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def let_time_pass(server: AppServer, seconds: float) -> None:
         db.execute(rule)
 
 
+@pytest.mark.long
 def test_a_note_reaches_the_lead_and_the_reply_its_author_once_the_pair_is_settled(
     enter: Enter, server: AppServer
 ) -> None:
@@ -93,6 +94,7 @@ def test_a_note_reaches_the_lead_and_the_reply_its_author_once_the_pair_is_settl
     expect(new).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_person_is_paused_and_goes_on_without_signing_in_again(enter: Enter, server: AppServer) -> None:
     page = enter(ANNOTATORS[0])
     pair_on_show(page)

@@ -19,7 +19,7 @@ from commands import reelrank
 from hands import pair_on_show, player, press, saved
 from support import have_read
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 LEAD, (ANA, BEN, CLEO, DAN), PASSWORD = api.demo_people()
 
 

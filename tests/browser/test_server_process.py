@@ -26,6 +26,8 @@ from backend.campaign.nouns import Role
 from support import free_port
 from visitor import PASSWORD, Visitor
 
+pytestmark = pytest.mark.long
+
 WRONG, CHOSEN = "wrong horse battery", "chosen horse battery"
 
 

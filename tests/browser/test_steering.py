@@ -16,6 +16,8 @@ from backend.campaign.judging.model import GradeEvent
 from hands import press, saved
 from support import have_read, sit
 
+pytestmark = pytest.mark.long
+
 LEAD, (ANA, BEN, *OTHERS), _ = api.demo_people()
 MAIN = "[data-testid=stMain]"
 STUCK = "7 pairs wait for a third and fourth person: two more annotators are needed."

@@ -133,6 +133,7 @@ def test_from_a_release_to_a_run_that_is_scored(trained: Path) -> None:
     assert "Seed 1 was finished already." in again
 
 
+@pytest.mark.long
 def test_predicting_again_gives_the_same_bytes_also_from_elsewhere(trained: Path, done: Path) -> None:
     home, folder = done, done / "trained/seed-0"
     succeed("predict", trained / "trained/seed-0", home / "one.json")

@@ -198,6 +198,7 @@ def test_theory_needs_no_files(reelrank: Run, tmp_path: Path) -> None:
     assert len(list((tmp_path / "t").iterdir())) == 3
 
 
+@pytest.mark.long
 def test_theory_runs_over_theta_too(reelrank: Run, tmp_path: Path) -> None:
     code, out, _ = reelrank("measures", "theory", "--over", "theta", "--r", "0.3,0.5", "--out", tmp_path / "t")
     assert code == 0

@@ -145,6 +145,7 @@ print(encoded)
 """
 
 
+@pytest.mark.long
 def test_ctrl_c_loses_no_more_than_what_was_under_way(tmp_path: Path) -> None:
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path)]
     process = subprocess.Popen([*command, "1020"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -11,6 +11,7 @@ from backend.ground.user_patterns import LONGEST, first_groups
 NAMES = [f"castle_s01e{number:02}_seg02_clip_{number:02}" for number in range(50)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pattern", [r"(\w+)+!", r"(?:\w\w|\w)+!", "(?:(?:(?:(?:.){0,99}){0,99}){0,99}){0,99}!"])
 def test_a_pattern_that_would_take_hours_ends_and_others_go_on(pattern: str) -> None:
     refused: list[str] = []

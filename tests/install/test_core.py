@@ -48,12 +48,14 @@ def test_the_core_scores_in_pools_and_by_benchmarks(core: Installed) -> None:
     assert "queries" in reelrank(core, "mvmr", "stats", POOLS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("study", ["agreement", "noise", "theory"])
 def test_the_core_studies_measures(core: Installed, study: str) -> None:
     given = [] if study == "theory" else ["--truth", TRUTH, *BOTH]
     assert reelrank(core, "measures", study, *given, "--out", study)
 
 
+@pytest.mark.long
 def test_the_core_reads_truths_releases_and_raw_annotations(core: Installed) -> None:
     release = core.home / "release"
     release.mkdir()
@@ -146,6 +148,7 @@ except ModuleNotFoundError as error:
     assert core.python(code) == "backend.scoring.benchmarks\n"
 
 
+@pytest.mark.long
 def test_training_imports_the_core_and_its_own_extra() -> None:
     """In this environment, where the app's packages could be imported."""
     code = """

@@ -66,6 +66,7 @@ def test_the_wheel_holds_the_packages_whole_and_the_clips_and_no_other_name(whee
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.long
 def test_everything_is_imported_from_the_wheel(installed: Installed) -> None:
     code = """
 import json, sys, annotate_app, backend, reelrank

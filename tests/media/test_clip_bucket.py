@@ -18,6 +18,8 @@ from backend.media.together import cut_ahead
 from s3_server import S3, serving_s3
 from scored import write_video
 
+pytestmark = pytest.mark.long
+
 NOW = 1_790_000_000.0
 
 

@@ -239,6 +239,7 @@ def test_damage_inside_is_counted_and_placed(tmp_path: Path) -> None:
         cut(source, 0.88, 0.96, tmp_path / "clip.mp4")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "span"),
     [

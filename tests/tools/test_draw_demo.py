@@ -13,6 +13,8 @@ from tools.draw_demo import VIDEOS, clips
 from tools.draw_demo.brush import Picture
 from tools.draw_demo.stage import FPS
 
+pytestmark = pytest.mark.long
+
 KEPT = Path(__file__).parents[2] / "assets" / "demo"
 SHORTEST, SECOND = sorted(VIDEOS, key=lambda name: clips.scene(name).frame_count)[:2]
 

@@ -170,6 +170,7 @@ NOTE_PARTS = """() => {
 }"""
 
 
+@pytest.mark.long
 class TestContext:
     def test_it_plays_once_and_marks_what_is_not_the_moment(
         self, desk: FakeDesk, around: Path, open_page: Open

@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from hands import pair_on_show, player, press, saved
 from player_harness import FakeDesk
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 Open = Callable[..., Page]
 
 

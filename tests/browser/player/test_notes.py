@@ -109,6 +109,7 @@ def test_a_correction_shows_the_note_and_may_change_it(desk: FakeDesk, open_page
     assert desk.notes() == {"p001": ""}, "taken back"
 
 
+@pytest.mark.long
 def test_a_note_survives_an_outage_and_a_reload_and_arrives_once(desk: FakeDesk, open_page: Open) -> None:
     page = open_page()
     pair_on_show(page)

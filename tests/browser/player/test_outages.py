@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
 
 
+@pytest.mark.long
 class TestNothingIsLost:
     def test_an_outage_keeps_grades_and_each_arrives_once(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()

@@ -12,7 +12,7 @@ from axe import passes_axe
 from hands import pair_on_show, player, press
 from player_harness import FakeDesk
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 Open = Callable[..., Page]
 
 

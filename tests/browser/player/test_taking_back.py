@@ -56,6 +56,7 @@ class TestWhatIsOnScreen:
 
 
 class TestWhatIsOffered:
+    @pytest.mark.long
     def test_a_grade_kept_while_signed_out_is_the_first_to_be_taken_back(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
         press(page, "1")

@@ -6,7 +6,7 @@ from playwright.sync_api import BrowserContext, Route, expect
 from hands import pair_on_show, press, saved
 from player_harness import FakeDesk
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 
 
 @pytest.fixture

@@ -77,6 +77,7 @@ print(happened["encoding"])
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("where", "times", "again"), [("encoding", 14, 48 - 12), ("searching", 9, 0)])
 def test_ctrl_c_leaves_nothing_half_written_and_the_next_run_goes_on(
     corpus_project: api.Project, tmp_path: Path, where: str, times: int, again: int

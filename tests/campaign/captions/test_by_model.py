@@ -119,6 +119,7 @@ cli.main()
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["kill", "Ctrl-C"])
 def test_a_command_stopped_in_the_middle_goes_on_where_it_was(project: api.Project, how: signal.Signals) -> None:
     third = threading.Event()

@@ -73,6 +73,7 @@ def test_whole_videos_are_handed_out_and_none_is_the_querys_own(check: Judging) 
     assert api.doctor(check.project, now=NOW).findings == ()
 
 
+@pytest.mark.long
 def test_pairs_keep_how_similar_query_and_video_are_under_a_named_encoder(check: Judging) -> None:
     with closing(sqlite3.connect(check.project.folder / "reelrank.db")) as db:
         found = db.execute(

@@ -176,6 +176,7 @@ def test_patterns_are_drawn_like_pairs() -> None:
         assert (found[key].low, found[key].high) == pytest.approx((low, high), abs=1e-12), key
 
 
+@pytest.mark.long
 def test_intervals_are_those_of_resampling_pair_by_pair() -> None:
     """The same pairs, drawn one by one and counted the long way, give the interval of the fast one."""
     table = a_campaign(1, units=150)

@@ -10,6 +10,8 @@ import pytest
 
 from backend import api
 
+pytestmark = pytest.mark.long
+
 ACTIVITYNET = ("activitynet/train.json", "activitynet/val.json", "activitynet/test.json")
 CHARADES = ("charades_sta/charades_train.json", "charades_sta/charades_test.json")
 

@@ -167,6 +167,7 @@ def test_a_run_none_of_whose_queries_count_makes_a_page(tmp_path: Path) -> None:
     assert any("no query counts" in words for words in page.texts)
 
 
+@pytest.mark.long
 def test_a_project_with_the_videos_puts_frames_beside_the_bars(
     tmp_path: Path, text: str, board: tuple[api.Scoreboard, api.Inputs]
 ) -> None:
