@@ -4,6 +4,8 @@ import gc
 import json
 import logging
 import os
+import random
+import secrets
 import shutil
 import signal
 import sys
@@ -11,6 +13,8 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from argon2 import PasswordHasher
@@ -20,6 +24,7 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 from backend import api
+from backend.campaign.candidates.rows import lists
 from backend.campaign.nouns import Role
 from backend.campaign.people import accounts as people
 from backend.campaign.project import database_place
@@ -27,7 +32,7 @@ from backend.campaign.release import export
 from backend.campaign.release.statistics import figures
 from backend.encoders import sentence
 from backend.ground.where import Where
-from backend.store import connection
+from backend.store import connection, secret
 from postgres import Cluster, binary
 from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder, have_read
 
@@ -44,6 +49,10 @@ MEMORY = Path("/dev/shm")
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
+
+# Random orders of work are the same in every run, so that what fails once fails again.
+lists.secrets = cast(Any, SimpleNamespace(token_urlsafe=secrets.token_urlsafe, SystemRandom=lambda: random.Random(1)))
+secret.secrets = cast(Any, SimpleNamespace(token_bytes=bytes))
 
 # A busy machine makes no example wrong.
 settings.register_profile("any machine", deadline=None)
@@ -129,6 +138,13 @@ def on_cluster() -> Iterator[Where]:
         ) as local,
     ):
         yield Where(cluster=local.scheduler_address)
+
+
+@pytest.fixture
+def random_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the campaigns of a test as unpredictable as a user's."""
+    monkeypatch.setattr(lists, "secrets", secrets)
+    monkeypatch.setattr(secret, "secrets", secrets)
 
 
 @pytest.fixture(autouse=True)

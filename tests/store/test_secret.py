@@ -14,6 +14,8 @@ from backend.store.schema import migrations
 from postgres import Cluster
 from support import NOW, Judging
 
+pytestmark = pytest.mark.usefixtures("random_orders")
+
 
 def stored(database: Path) -> list[str]:
     with closing(sqlite3.connect(database)) as db:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from backend.ground.errors import InputError
 from backend.ground.reading import unpacked
+from backend.ground.saying import said
 from backend.scoring.files.reading import map_of, read_run, read_truth, read_videos
 from backend.scoring.matching.columns import QueryKey
 
@@ -37,10 +38,10 @@ def truths_in(folder: Path) -> dict[str, Path]:
     found = {split: folder / f"{split}.json" for split in SPLITS}
     found = {split: path for split, path in found.items() if path.is_file()}
     if not found:
-        told = (
-            "is no release: there is neither val.json nor test.json in it; give a file or what `reelrank export` wrote"
+        raise InputError.single(
+            folder,
+            said("is no release: it has neither val.json nor test.json; give a file or what `reelrank export` wrote"),
         )
-        raise InputError.single(folder, told)
     return found
 
 
@@ -68,7 +69,7 @@ def choose_truth(
     if split is not None:
         if split not in truths:
             names = ", ".join(path.name for path in truths.values())
-            raise InputError.single(given, f"has no {split}.json; it has {names}")
+            raise InputError.single(given, said("has no {split}.json; it has {names}", split=split, names=names))
         return ChosenTruth(truths[split], videos)
     filled = {name: path for name, path in truths.items() if unpacked(path).strip() not in (b"", b"[]")} or truths
     if len(filled) == 1:
@@ -78,8 +79,12 @@ def choose_truth(
     fitting = [path for path in filled.values() if asked and asked <= set(map(str, read_truth(path).queries))]
     if len(fitting) == 1:
         return ChosenTruth(fitting[0], videos, f"truth {fitting[0]}: all queries of the run are of this split")
-    why = "" if queries is None else ", and the run's queries are not all of one"
-    raise InputError.single(given, f"has several truths{why}: give {' or '.join(map(str, filled.values()))}")
+    files = " or ".join(map(str, filled.values()))
+    if queries is None:
+        raise InputError.single(given, said("has several truths: give {files}", files=files))
+    raise InputError.single(
+        given, said("has several truths, and the run's queries are not all of one: give {files}", files=files)
+    )
 
 
 def queries_of(runs: Iterable[Path]) -> Queries:

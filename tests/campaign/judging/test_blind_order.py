@@ -22,6 +22,8 @@ from backend.ground.ids import AnnotatorId, BatchId, PairId
 from backend.store import connection
 from support import NOW, Judging, have_read
 
+pytestmark = pytest.mark.usefixtures("random_orders")
+
 PAIRS = 20
 ME = AnnotatorId(7)
 
