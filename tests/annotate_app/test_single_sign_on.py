@@ -133,7 +133,6 @@ def names_of_cookies(client: httpx.Client) -> set[str]:
     return {cookie.name for cookie in client.cookies.jar}
 
 
-@pytest.mark.long
 def test_an_invitation_binds_the_account_and_from_then_on_it_signs_in(server: AppServer, provider: Provider) -> None:
     invitation = api.add_person(project(server), api.OPERATOR, "Ana", Role.ANNOTATOR, now=time.time())
     with browser(server) as client:
