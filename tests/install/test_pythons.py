@@ -20,14 +20,15 @@ from installing import ELSEWHERE, PROJECT, ROOT, run
 
 pytestmark = pytest.mark.long
 SUPPORTED = [(3, minor) for minor in range(11, 15)]
-MEGABYTES = 200
+MEGABYTES = 205
 EXAMPLE = ROOT / "assets" / "example"
 NDCG = 2 / math.log2(4) / (4 + 2 / math.log2(3) + 2 / math.log2(4) + 2 / math.log2(5))
 """Of the example by hand, at IoU >= 0.5: only the run's third moment takes one of the truth, of relevance 2."""
 SIZE = """
 from importlib.metadata import distributions
 left_out = {"pip", "setuptools"}
-print(sum(file.size or 0 for one in distributions() if one.name not in left_out for file in one.files or ()))
+files = (file for one in distributions() if one.name not in left_out for file in one.files or ())
+print(sum(file.locate().stat().st_size for file in files))
 """
 
 
