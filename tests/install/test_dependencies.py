@@ -16,7 +16,7 @@ NOT_IMPORTED = {"authlib"}
 """Streamlit's login looks for it by itself."""
 ELSEWHERE = {"flair"}
 """Run by a Python of its own: it wants an older transformers than all else here, so no one environment holds both."""
-CORE_MEGABYTES = 205
+CORE_MEGABYTES = 200
 COMPILED = 1.2
 """pip writes .pyc files, which add about a fifth. To compile takes seconds; test_pythons.py measures what pip wrote."""
 EXTRAS = set(PROJECT["optional-dependencies"])
