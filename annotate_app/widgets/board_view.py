@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
@@ -130,7 +129,7 @@ def charts(scores: api.Scoreboard) -> None:
             st.subheader(retold(picture.title), anchor=False)
             # Facets keep the widths they were drawn with: stretched to the page they lose their shape. On a narrow
             # page a chart scrolls by itself, see look.css.
-            st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.caption))
+            st.vega_lite_chart(picture.chart, width="content", alt=retold(picture.caption))
             st.caption(plain(retold(picture.caption)))
 
 

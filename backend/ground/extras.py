@@ -5,7 +5,18 @@ from collections.abc import Mapping
 MODULES: Mapping[str, frozenset[str]] = {
     "app": frozenset(
         {
-            *("anyio", "argon2", "av", "babel", "cv2", "faker", "google.protobuf", "huggingface_hub", "pandas"),
+            *(
+                "altair",
+                "anyio",
+                "argon2",
+                "av",
+                "babel",
+                "cv2",
+                "faker",
+                "google.protobuf",
+                "huggingface_hub",
+                "pandas",
+            ),
             *("pyarrow", "safetensors", "scipy", "sentence_transformers", "sklearn", "sqlite_utils", "starlette"),
             *("streamlit", "torch", "transformers"),
         }

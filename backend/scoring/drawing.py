@@ -1,37 +1,56 @@
-"""One look for all charts, and charts as files: Altair describes them, vl-convert draws them."""
+"""Draw Vega-Lite specifications as files, all in one look; vl-convert renders them."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import vl_convert
 
 PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000", "#8c564b", "#bcbd22"]
 """Okabe and Ito's colours first: told apart by colour-blind readers, on white and in print."""
 
+Specification = dict[str, Any]
+"""A chart, or a part of one, in Vega-Lite's words."""
+
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 _FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 _CONFIG: dict[str, Any] = {
     "background": "white",
     "font": _FONT,
     "range": {"category": PALETTE},
-    "view": {"stroke": None},
     "axis": {"grid": True, "gridColor": "#e6e6e6", "domainColor": "#888888", "labelFontSize": 11, "titleFontSize": 12},
     "legend": {"labelFontSize": 11, "titleFontSize": 12},
     "header": {"labelFontSize": 12, "titleFontSize": 12},
 }
+_TYPES = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
 
 
-def svg(chart: alt.TopLevelMixin) -> str:
+def channel(shorthand: str, **properties: Any) -> Specification:
+    """Return an encoding channel that shows a field of the data.
+
+    >>> channel("value:Q", title=None)
+    {'field': 'value', 'type': 'quantitative', 'title': None}
+    """
+    field, _, kind = shorthand.rpartition(":")
+    return {"field": field, "type": _TYPES[kind], **properties}
+
+
+def heading(text: str, subtitle: Sequence[str]) -> Specification:
+    """Return the title of a figure, with the lines of its subtitle."""
+    return {"text": text, "subtitle": subtitle, "anchor": "start", "offset": 12, "fontSize": 15}
+
+
+def svg(chart: Mapping[str, Any]) -> str:
     """The chart as SVG text, in the house style."""
-    return str(vl_convert.vegalite_to_svg(_specification(chart)))
+    return str(vl_convert.vegalite_to_svg(_styled(chart)))
 
 
-def png(chart: alt.TopLevelMixin) -> bytes:
+def png(chart: Mapping[str, Any]) -> bytes:
     """The chart as a PNG picture of twice its size in pixels, in the house style."""
-    return bytes(vl_convert.vegalite_to_png(_specification(chart), scale=2))
+    return bytes(vl_convert.vegalite_to_png(_styled(chart), scale=2))
 
 
-def save(chart: alt.TopLevelMixin, path: Path) -> None:
+def save(chart: Mapping[str, Any], path: Path) -> None:
     """Write the chart to a `.svg` or `.png` file, in the house style.
 
     Raises:
@@ -45,6 +64,5 @@ def save(chart: alt.TopLevelMixin, path: Path) -> None:
         raise ValueError(f"{path.name} is neither .svg nor .png")
 
 
-def _specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    specification: dict[str, Any] = chart.to_dict()
-    return specification | {"config": _CONFIG | specification.get("config", {})}
+def _styled(chart: Mapping[str, Any]) -> Specification:
+    return {"$schema": _SCHEMA, **chart, "config": _CONFIG | chart.get("config", {})}

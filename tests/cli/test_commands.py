@@ -99,7 +99,7 @@ def test_a_refusal_is_one_message_and_code_1(
         (["import", "p", "f", "--format", "xml"], "'xml' is not one of activitynet, charades-sta, csv, didemo, jsonl"),
         (["import", "p", "f", "--columns", "start"], "'start' is not of the form NAME=COLUMN,NAME=COLUMN"),
         (["import", "p", "f", "--columns", "start=a,start=b"], "names something twice"),
-        (["candidates", "p", "--batch-size", "41"], "Input should be less than or equal to 40"),
+        (["candidates", "p", "--batch-size", "41"], "41 is not in the range 1<=x<=40"),
         (["evaluate", "--truth", "t", "--run", "r", "--k", "ten"], "'ten' is not a list of numbers"),
         (["evaluate", "--truth", "t", "--run", "r", "--option", "gain=cubic"], "gain is one of linear, exp2"),
         (["users", "add", "p", "Ana", "--role", "king"], "'annotator', 'lead'"),

@@ -162,7 +162,7 @@ def test_a_wrong_pool_file_and_a_wrong_run_are_told_together(reelrank: Run, tmp_
         (("--truth", RUN, "--run", RUN, "--chart", "own-video=x.svg"), 2, "is about pools; add --pool FILE"),
         (("--pool", POOLS, "--run", RUN, "--chart", "x.pdf"), 2, "x.pdf is neither .svg nor .png"),
         (("--pool", POOLS, "--run", RUN, "--chart", "no/such/folder/x.svg"), 1, "cannot be written"),
-        (("--pool", POOLS, "--run", RUN, "--top-videos", "0"), 2, "greater than or equal to 1"),
+        (("--pool", POOLS, "--run", RUN, "--top-videos", "0"), 2, "0 is not in the range x>=1"),
         (("--pool", POOLS, "--run", RUN, "--first-step", "no.json"), 1, "no.json: cannot be read"),
         (("--pool", EXAMPLE / "val.json", "--run", RUN), 1, "val.json"),
         (("--pool", POOLS, "--run", EXAMPLE / "run.json"), 1, "is not in the truth"),

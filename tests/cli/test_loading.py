@@ -18,6 +18,7 @@ HEAVY = [
     "numpy",
     "scipy",
     "altair",
+    "vl_convert",
     "av",
     "cv2",
     "torch",

@@ -17,6 +17,8 @@ NOT_IMPORTED = {"authlib"}
 ELSEWHERE = {"flair"}
 """Run by a Python of its own: it wants an older transformers than all else here, so no one environment holds both."""
 CORE_MEGABYTES = 200
+COMPILED = 1.2
+"""pip writes .pyc files, which add about a fifth. To compile takes seconds; test_pythons.py measures what pip wrote."""
 EXTRAS = set(PROJECT["optional-dependencies"])
 
 
@@ -91,4 +93,4 @@ def test_the_core_is_small() -> None:
         if file.is_file() and file.suffix != ".pyc"
     )
     assert all(sizes.values())
-    assert sum(sizes.values()) <= CORE_MEGABYTES, sizes
+    assert sum(sizes.values()) * COMPILED <= CORE_MEGABYTES, sizes

@@ -27,7 +27,8 @@ NDCG = 2 / math.log2(4) / (4 + 2 / math.log2(3) + 2 / math.log2(4) + 2 / math.lo
 SIZE = """
 from importlib.metadata import distributions
 left_out = {"pip", "setuptools"}
-print(sum(file.size or 0 for one in distributions() if one.name not in left_out for file in one.files or ()))
+files = (file for one in distributions() if one.name not in left_out for file in one.files or ())
+print(sum(file.locate().stat().st_size for file in files))
 """
 
 

@@ -25,7 +25,7 @@ def write(measured: Sequence[Measured], found: StoredThresholds, numbers: Path, 
         by_label.setdefault(one.label, []).append(one.similarity)
     rows = [_row(label, np.array(by_label[label])) for label in sorted(by_label)]
     numbers.write_text(csv_text(list(rows[0]), [row.values() for row in rows]), "utf-8", newline="")
-    chart = _chart(rows, by_label, found)
+    chart = _chart(rows, by_label, found).to_dict()
     for path in charts:
         save(chart, path)
 

@@ -134,7 +134,7 @@ def _save(
             (part / f"{name}.csv").write_text(text, "utf-8", newline="")
         for name, chart in pictures.items():
             for ending in ("png", "svg"):
-                save(chart, part / f"{name}.{ending}")
+                save(chart.to_dict(), part / f"{name}.{ending}")
         names = sorted(path.name for path in part.iterdir())
     return tuple(out / name for name in names)
 

@@ -39,7 +39,7 @@ def picture(board: AgreementBoard, name: str) -> BoardPicture:
 def file_of(board: AgreementBoard, name: str, kind: str) -> bytes:
     """A picture as a file, `png` or `svg`, in the house style of figures for papers."""
     drawn = picture(board, name)
-    chart = drawn.chart.properties(title=drawn.title)
+    chart = drawn.chart.properties(title=drawn.title).to_dict()
     return drawing.svg(chart).encode() if kind == "svg" else drawing.png(chart)
 
 

@@ -63,7 +63,7 @@ def write(project: Project, out: Path) -> ProbeReport:
     # Charts take as long to load as everything else together; most commands need none.
     from backend.scoring.drawing import save
 
-    chart = _chart(settled, report, scale)
+    chart = _chart(settled, report, scale).to_dict()
     names = [field.name for field in fields(ProbePair)]
     bins = [("rank", *astuple(part)) for part in report.by_rank]
     bins += [("similarity from", *astuple(part)) for part in report.by_similarity]

@@ -3,17 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 
 from backend.ground.timespan import Floats
-from backend.scoring.drawing import PALETTE
+from backend.scoring.drawing import PALETTE, Specification, channel
 from backend.scoring.views.curves import Order, Point, short_names
 
 _BINS = np.linspace(0.0, 1.0, 11)
 
 
-def by_cutoff(points: Sequence[Point], title: str) -> alt.TopLevelMixin:
+def by_cutoff(points: Sequence[Point], title: str) -> Specification:
     """Small multiples, one for each threshold: a run's mean against the cut-off.
 
     Args:
@@ -22,36 +21,35 @@ def by_cutoff(points: Sequence[Point], title: str) -> alt.TopLevelMixin:
     """
     names = short_names(list(dict.fromkeys(point.run for point in points)))
     shown = list(names.values())
-    rows: list[dict[str, Any]] = [
-        {"run": names[point.run], "k": point.k, "panel": point.panel, "value": point.value} for point in points
-    ]
+    rows = [{"run": names[point.run], "k": point.k, "panel": point.panel, "value": point.value} for point in points]
     cutoffs = sorted({point.k for point in points})
-    base = _chart(rows).encode(
-        x=alt.X(
-            "k:O", title="K (ranks that count)", sort=[*map(float, cutoffs)], axis=alt.Axis(labelAngle=0, grid=False)
-        ),
-        y=alt.Y("value:Q", title=f"mean {title}", scale=alt.Scale(zero=True), axis=alt.Axis(format=".2f", tickCount=5)),
-        color=_run_color(shown),
-        # The same scale and title as the colour, or there would be two legends.
-        shape=alt.Shape("run:N", sort=shown, scale=alt.Scale(domain=shown), title=None),
-    )
-    layers = base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=60, opacity=1)
-    chart: alt.TopLevelMixin = (
-        layers.properties(width=300, height=210)
-        .facet(column=alt.Column("panel:N", title=None, header=alt.Header(labelFontWeight="bold")), spacing=24)
-        .configure(background="transparent")
-    )
-    return chart
+    panel = {
+        "width": 300,
+        "height": 210,
+        "encoding": {
+            "x": channel("k:O", title="K (ranks that count)", sort=cutoffs, axis={"labelAngle": 0, "grid": False}),
+            "y": channel("value:Q", title=f"mean {title}", axis={"format": ".2f", "tickCount": 5}),
+            "color": _run_color(shown),
+            # The same scale and title as the colour, or there would be two legends.
+            "shape": channel("run:N", sort=shown, scale={"domain": shown}, title=None),
+        },
+        "layer": [
+            {"mark": {"type": "line", "strokeWidth": 2}},
+            {"mark": {"type": "point", "filled": True, "size": 60, "opacity": 1}},
+        ],
+    }
+    column = channel("panel:N", title=None, header={"labelFontWeight": "bold"})
+    return _chart(rows) | {"facet": {"column": column}, "spacing": 24, "spec": panel}
 
 
-def order(orders: Sequence[Order]) -> alt.TopLevelMixin:
+def order(orders: Sequence[Order]) -> Specification:
     """Small multiples, one for each measure: runs from top to bottom as the first measure sorts them, and their means.
 
     A filled point is a run that its measure puts before one that stands above it.
     """
     names = short_names([step.run for step in orders[0].steps])
     panels = {one.key: f"{one.title}{_alike(one) if n else ''}" for n, one in enumerate(orders)}
-    rows: list[dict[str, Any]] = [
+    rows = [
         {
             "panel": panels[one.key],
             "run": names[step.run],
@@ -62,39 +60,43 @@ def order(orders: Sequence[Order]) -> alt.TopLevelMixin:
         for one in orders
         for step in one.steps
     ]
-    base = _chart(rows).encode(
-        x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(format=".3~f", tickCount=4)),
-        y=alt.Y("run:N", sort=list(names.values()), title=None, axis=alt.Axis(labelLimit=240, grid=False)),
-    )
-    line = base.mark_line(color="#888888", strokeWidth=1.5).encode(order="place:Q")
-    points = base.mark_point(filled=True, size=60, opacity=1).encode(
-        color=alt.condition("datum.ahead", alt.value(PALETTE[1]), alt.value(PALETTE[0])),
-        shape=alt.condition("datum.ahead", alt.value("diamond"), alt.value("circle")),
-    )
-    chart: alt.TopLevelMixin = (
-        (line + points)
-        .properties(width=190, height=alt.Step(20))
-        .facet(
-            facet=alt.Facet(
-                "panel:N",
-                title=None,
-                sort=list(panels.values()),
-                header=alt.Header(labelExpr="split(datum.label, ' · ')", labelLimit=240),
-            ),
-            columns=3,
-            spacing=16,
-        )
-        .resolve_scale(x="independent")
-        .configure(background="transparent")
-    )
-    return chart
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+        "encoding": {
+            "color": {"condition": {"test": "datum.ahead", "value": PALETTE[1]}, "value": PALETTE[0]},
+            "shape": {"condition": {"test": "datum.ahead", "value": "diamond"}, "value": "circle"},
+        },
+    }
+    panel = {
+        "width": 190,
+        "height": {"step": 20},
+        "encoding": {
+            "x": channel("value:Q", title=None, scale={"zero": False}, axis={"format": ".3~f", "tickCount": 4}),
+            "y": channel("run:N", title=None, sort=list(names.values()), axis={"labelLimit": 240, "grid": False}),
+        },
+        "layer": [
+            {
+                "mark": {"type": "line", "color": "#888888", "strokeWidth": 1.5},
+                "encoding": {"order": channel("place:Q")},
+            },
+            points,
+        ],
+    }
+    header = {"labelExpr": "split(datum.label, ' · ')", "labelLimit": 240}
+    return _chart(rows) | {
+        "facet": channel("panel:N", title=None, sort=list(panels.values()), header=header),
+        "columns": 3,
+        "spacing": 16,
+        "resolve": {"scale": {"x": "independent"}},
+        "spec": panel,
+    }
 
 
 def _alike(one: Order) -> str:
     return "" if one.tau_b is None else f" · tau-b {one.tau_b:.2f}"
 
 
-def differences(values: Floats, title: str, colors: tuple[str, str] = (PALETTE[0], PALETTE[1])) -> alt.TopLevelMixin:
+def differences(values: Floats, title: str, colors: tuple[str, str] = (PALETTE[0], PALETTE[1])) -> Specification:
     """Sorted bars, one for each query: how much better (above 0) or worse a run is than another.
 
     Args:
@@ -106,25 +108,27 @@ def differences(values: Floats, title: str, colors: tuple[str, str] = (PALETTE[0
     count = len(falling)
     # Whole areas rather than one bar each: thousands of bars would be a giant picture of the same outline.
     rows = [{"place": i, "up": max(value, 0.0), "down": min(value, 0.0)} for i, value in _thinned(falling)]
-    base = _chart(rows).encode(
-        x=alt.X(
-            "place:Q",
-            title=f"{count:,} queries, sorted",
-            scale=alt.Scale(domain=[0, max(count - 1, 1)], nice=False),
-            axis=alt.Axis(grid=False, format=",d", tickCount=5),
-        )
+    x = channel(
+        "place:Q",
+        title=f"{count:,} queries, sorted",
+        scale={"domain": [0, max(count - 1, 1)], "nice": False},
+        axis={"grid": False, "format": ",d", "tickCount": 5},
     )
-    y = alt.Axis(format="+.1f", tickCount=5)
-    up = base.mark_area(color=colors[0], interpolate="step").encode(y=alt.Y("up:Q", title="difference", axis=y))
-    down = base.mark_area(color=colors[1], interpolate="step").encode(y=alt.Y("down:Q", axis=y))
-    zero = _chart([{"y": 0}]).mark_rule(color="#888888").encode(y="y:Q")
-    chart: alt.TopLevelMixin = (
-        (up + down + zero).properties(width=620, height=210, title=title).configure(background="transparent")
-    )
-    return chart
+    axis = {"format": "+.1f", "tickCount": 5}
+    up, down = channel("up:Q", title="difference", axis=axis), channel("down:Q", axis=axis)
+    areas = [
+        {"mark": {"type": "area", "color": color, "interpolate": "step"}, "encoding": {"x": x, "y": y}}
+        for y, color in zip((up, down), colors, strict=True)
+    ]
+    zero = {
+        "data": {"values": [{"y": 0}]},
+        "mark": {"type": "rule", "color": "#888888"},
+        "encoding": {"y": channel("y:Q")},
+    }
+    return _chart(rows) | {"title": title, "width": 620, "height": 210, "layer": [*areas, zero]}
 
 
-def best_iou(best: Mapping[str, Floats], k: int) -> alt.TopLevelMixin:
+def best_iou(best: Mapping[str, Floats], k: int) -> Specification:
     """Small multiples, one for each run: how many queries have which best IoU within the first `k` predictions."""
     names = short_names(list(best), 24)
     shown = {names[run]: values for run, values in best.items()}
@@ -133,39 +137,38 @@ def best_iou(best: Mapping[str, Floats], k: int) -> alt.TopLevelMixin:
         counts = np.histogram(values, _BINS)[0]
         for low, high, count in zip(_BINS[:-1], _BINS[1:], counts, strict=True):
             rows.append({"run": run, "low": round(low, 1), "high": round(high, 1), "queries": int(count)})
-    chart: alt.TopLevelMixin = (
-        _chart(rows)
-        .mark_bar(binSpacing=1)
-        .encode(
-            x=alt.X("low:Q", bin="binned", title=f"best IoU of ranks 1-{k}", axis=alt.Axis(grid=False, format=".1f")),
-            x2="high:Q",
-            y=alt.Y("queries:Q", title="queries", axis=alt.Axis(tickCount=4)),
-            color=_run_color(list(shown), legend=False),
-        )
-        .properties(width=225, height=120)
-        .facet(
-            facet=alt.Facet(
-                "run:N", title=None, sort=list(shown), header=alt.Header(labelFontWeight="bold", labelLimit=225)
-            ),
-            columns=4,
-            spacing=20,
-        )
-        .configure(background="transparent")
-    )
-    return chart
+    axis = {"grid": False, "format": ".1f"}
+    panel = {
+        "width": 225,
+        "height": 120,
+        "mark": {"type": "bar", "binSpacing": 1},
+        "encoding": {
+            "x": channel("low:Q", bin="binned", title=f"best IoU of ranks 1-{k}", axis=axis),
+            "x2": {"field": "high"},
+            "y": channel("queries:Q", title="queries", axis={"tickCount": 4}),
+            "color": _run_color(list(shown)) | {"legend": None},
+        },
+    }
+    header = {"labelFontWeight": "bold", "labelLimit": 225}
+    return _chart(rows) | {
+        "facet": channel("run:N", title=None, sort=list(shown), header=header),
+        "columns": 4,
+        "spacing": 20,
+        "spec": panel,
+    }
 
 
-def _chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
-    return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]  # Altair does not type its constructor
+def _chart(rows: Sequence[Mapping[str, Any]]) -> Specification:
+    return {"background": "transparent", "data": {"values": rows}}
 
 
-def _run_color(runs: Sequence[str], *, legend: bool = True) -> alt.Color:
-    return alt.Color(
+def _run_color(runs: Sequence[str]) -> Specification:
+    return channel(
         "run:N",
-        sort=list(runs),
-        scale=alt.Scale(domain=list(runs), range=PALETTE[: len(runs)]),
         title=None,
-        legend=alt.Legend(orient="top", columns=4, labelLimit=260) if legend else None,
+        sort=runs,
+        scale={"domain": runs, "range": PALETTE[: len(runs)]},
+        legend={"orient": "top", "columns": 4, "labelLimit": 260},
     )
 
 

@@ -8,11 +8,9 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-import altair as alt
-
 from backend.ground.arriving import new_files
 from backend.ground.errors import InputError
-from backend.scoring.drawing import save
+from backend.scoring.drawing import Specification, heading, save
 from backend.scoring.measures import measure_of
 from backend.scoring.pools.figures import draw_own_and_pool
 from backend.scoring.report.parts import Picture, by_cutoff_picture, order_picture
@@ -39,7 +37,7 @@ def write_figure(name: str, summary: Mapping[str, Any], path: Path) -> None:
         save(chart, part / path.name)
 
 
-def _by_k(summary: Mapping[str, Any]) -> alt.TopLevelMixin:
+def _by_k(summary: Mapping[str, Any]) -> Specification:
     focus = summary["focus"]
     if measure_of(focus).depth:
         why = f"{focus} has no cut-off: put a measure that has some first, such as --measure recall --k 1,5,10"
@@ -48,23 +46,20 @@ def _by_k(summary: Mapping[str, Any]) -> alt.TopLevelMixin:
     return _titled(by_cutoff_picture(summary, summary["focus"]), summary, "by-k", why)
 
 
-def _order(summary: Mapping[str, Any]) -> alt.TopLevelMixin:
+def _order(summary: Mapping[str, Any]) -> Specification:
     why = "runs are sorted by one measure under others: give two runs or more, and two measures or more"
     return _titled(order_picture(summary, summary["focus"]), summary, "order", why)
 
 
-def _titled(picture: Picture | None, summary: Mapping[str, Any], name: str, why: str) -> alt.TopLevelMixin:
+def _titled(picture: Picture | None, summary: Mapping[str, Any], name: str, why: str) -> Specification:
     """The chart with what it shows, and what the numbers depend on."""
     if picture is None:
         raise InputError.single("--chart", f"{name} would be empty: {why}")
     told = wrap(picture.caption, _WIDE) + wrap(sentence(summary), _WIDE)
-    chart: Any = picture.chart.configure(background="white")  # facets alone have titles, which the type does not know
-    chart.title = alt.TitleParams(picture.title, subtitle=told, anchor="start", offset=12, fontSize=15)
-    titled: alt.TopLevelMixin = chart
-    return titled
+    return picture.chart | {"background": "white", "title": heading(picture.title, told)}
 
 
-FIGURES: Mapping[str, Callable[[Mapping[str, Any]], alt.TopLevelMixin]] = {
+FIGURES: Mapping[str, Callable[[Mapping[str, Any]], Specification]] = {
     "by-k": _by_k,
     "order": _order,
     "own-video": draw_own_and_pool,

@@ -11,7 +11,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import jinja2
 from markupsafe import Markup
 
@@ -37,7 +36,7 @@ def render(context: Mapping[str, Any]) -> str:
     return page.render(context, css=style, script=script, script_hash=f"sha256-{digest}")
 
 
-def inline(chart: alt.TopLevelMixin) -> Markup:
+def inline(chart: Mapping[str, Any]) -> Markup:
     """A chart as SVG markup; the renderer has escaped what is in it."""
     return Markup(svg(chart))
 

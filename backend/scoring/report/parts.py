@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-import altair as alt
 import numpy as np
 
 from backend.ground.saying import joined, said
 from backend.ground.text_files import csv_text
 from backend.scoring.analysis.meeting import best_iou_of_queries
-from backend.scoring.drawing import PALETTE
+from backend.scoring.drawing import PALETTE, Specification
 from backend.scoring.files.facts import Facts
 from backend.scoring.report import charts
 from backend.scoring.scoreboard import Scoreboard
@@ -38,7 +37,7 @@ class Picture:
 
     title: str
     caption: str
-    chart: alt.TopLevelMixin
+    chart: Specification
 
 
 def leaderboard(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,10 +28,8 @@ def write_pictures(folder: Path, epochs: Sequence[Epoch], stopping: str, best: i
         stopping: key of the figure that decides.
         best: the best epoch by it.
     """
-    # Charts take as long to load as everything else together.
-    import altair as alt
-
-    from backend.scoring.drawing import save
+    # The renderer takes long to load.
+    from backend.scoring.drawing import Specification, channel, save
 
     losses = [
         {"epoch": one.epoch, "what": what, "value": value}
@@ -42,16 +40,31 @@ def write_pictures(folder: Path, epochs: Sequence[Epoch], stopping: str, best: i
         {"epoch": one.epoch, "what": key, "value": value} for one in epochs for key, value in one.figures.items()
     ]
 
-    def lines(rows: list[dict[str, object]], title: str) -> alt.LayerChart | alt.FacetChart:
-        across = alt.X("epoch:Q", title="epoch", axis=alt.Axis(tickMinStep=1, format="d"))
-        drawn = alt.Chart(alt.InlineData(rows)).mark_line(point=len(epochs) < 2)
-        drawn = drawn.encode(x=across, y=alt.Y("value:Q", title=title), color=alt.Color("what:N", title=title))
-        rule = alt.Chart(alt.InlineData([{"epoch": best}])).mark_rule(strokeDash=[4, 3], color="#7f7f7f")
-        return alt.layer(rule.encode(x="epoch:Q"), drawn).properties(width=420, height=180)
+    def lines(rows: list[dict[str, object]], title: str) -> Specification:
+        x = channel("epoch:Q", title="epoch", axis={"tickMinStep": 1, "format": "d"})
+        y, color = channel("value:Q", title=title), channel("what:N", title=title)
+        return {
+            "width": 420,
+            "height": 180,
+            "layer": [
+                {
+                    "data": {"values": [{"epoch": best}]},
+                    "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#7f7f7f"},
+                    "encoding": {"x": channel("epoch:Q")},
+                },
+                {
+                    "data": {"values": rows},
+                    "mark": {"type": "line", "point": len(epochs) < 2},
+                    "encoding": {"x": x, "y": y, "color": color},
+                },
+            ],
+        }
 
-    told = f"the broken line is epoch {best}, the best by {stopping}"
-    both = alt.vconcat(lines(losses, "training loss"), lines(figures, "validation queries"), title=told)
-    both = both.resolve_scale(color="independent")
+    both = {
+        "title": f"the broken line is epoch {best}, the best by {stopping}",
+        "vconcat": [lines(losses, "training loss"), lines(figures, "validation queries")],
+        "resolve": {"scale": {"color": "independent"}},
+    }
     with new_files(folder) as part:
         for name in PICTURES:
             save(both, part / name)

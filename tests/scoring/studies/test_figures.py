@@ -2,21 +2,12 @@
 
 from typing import Any
 
-import altair as alt
-
 from backend.scoring.studies.figures import draw
 from backend.scoring.studies.noise import MEAN_OF_SYSTEMS
 from backend.scoring.studies.study import Cell, Study
 from backend.scoring.studies.theory import closed_forms, closed_forms_over_theta
 
 MANY = [f"recall@{k},{theta}" for k in (1, 5, 10, 20) for theta in (0.3, 0.5, 0.7)]
-
-
-def drawn(study: Study) -> dict[str, Any]:
-    """The figure's specification, every chart with its own rows."""
-    with alt.data_transformers.enable(consolidate_datasets=False):
-        figure: dict[str, Any] = draw(study).to_dict()
-    return figure
 
 
 def panels(figure: dict[str, Any]) -> list[dict[str, Any]]:
@@ -37,7 +28,7 @@ def rows_of(panel: dict[str, Any]) -> list[dict[str, Any]]:
 def looks(panel: dict[str, Any]) -> list[tuple[str, tuple[int, ...]]]:
     """Colour and dashes of each line, from the scales of the panel."""
     for layer in panel.get("layer", [panel]):
-        if "strokeDash" in layer["encoding"]:
+        if "strokeDash" in layer.get("encoding", {}):
             scales = [layer["encoding"][channel]["scale"]["range"] for channel in ("color", "strokeDash")]
             return [(colour, tuple(dash)) for colour, dash in zip(*scales, strict=True)]
     raise AssertionError
@@ -54,12 +45,12 @@ def noise_of(measures: list[str], sigmas: list[float]) -> Study:
 
 
 def test_noise_of_several_sigmas_is_lines_over_the_median_iou_and_dcg_has_its_own_axis() -> None:
-    figure = drawn(noise_of([*MANY, "dcg@10"], [0.5, 1.0]))
+    figure = draw(noise_of([*MANY, "dcg@10"], [0.5, 1.0]))
     bounded, dcg = panels(figure)
     assert measures_of(bounded) == set(MANY)
     assert measures_of(dcg) == {"dcg@10"}
-    (lines,) = [layer for layer in bounded["layer"] if "strokeDash" in layer["encoding"]]
-    assert lines["encoding"]["x"]["field"] == "median_iou"
+    (lines,) = [layer for layer in bounded["layer"] if "strokeDash" in layer.get("encoding", {})]
+    assert bounded["encoding"]["x"]["field"] == "median_iou"
     assert {row["system"] for row in lines["data"]["values"]} == {MEAN_OF_SYSTEMS}
     assert "not in 0..1" in str(dcg["layer"][-1]["encoding"]["y"]["title"])
     # One legend: every panel names all measures in one order, with one look each.
@@ -68,7 +59,7 @@ def test_noise_of_several_sigmas_is_lines_over_the_median_iou_and_dcg_has_its_ow
 
 
 def test_noise_of_one_sigma_shows_every_system() -> None:
-    (panel,) = panels(drawn(noise_of(MANY, [1.0])))
+    (panel,) = panels(draw(noise_of(MANY, [1.0])))
     assert {row["system"] for row in rows_of(panel)} == {"a", "b", MEAN_OF_SYSTEMS}
 
 
@@ -76,7 +67,7 @@ def test_stability_compares_all_measures_in_one_panel() -> None:
     rows: list[dict[str, Cell]] = [
         {"measure": measure, "size": size, "mean": 0.5, "variance": 0.1} for measure in MANY for size in (10, 20)
     ]
-    means, variances = panels(drawn(Study("stability", {"preset": "paper"}, rows, [])))
+    means, variances = panels(draw(Study("stability", {"preset": "paper"}, rows, [])))
     assert measures_of(means) == measures_of(variances) == set(MANY)
     assert looks(means) == looks(variances)
     assert len(set(looks(means))) == len(MANY)
@@ -84,7 +75,7 @@ def test_stability_compares_all_measures_in_one_panel() -> None:
 
 def test_theory_draws_axiou_in_black_beside_every_curve_of_recall() -> None:
     for over, rows in (("r", closed_forms([0.3, 0.5], [0.1], 3)), ("theta", closed_forms_over_theta([0.3], [0.1], 3))):
-        found = panels(drawn(Study("theory", {"over": over, "gamma": [0.1]}, rows, [])))
+        found = panels(draw(Study("theory", {"over": over, "gamma": [0.1]}, rows, [])))
         assert len(found) == 3
         for panel in found:
             assert panel["encoding"]["x"]["field"] == over

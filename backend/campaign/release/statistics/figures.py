@@ -22,7 +22,7 @@ def figures(documents: Documents) -> dict[str, bytes]:
     from backend.scoring import drawing
 
     found = {name: measure(queries) for name, queries, _ in parts(documents)}
-    return {f"{name}.png": drawing.png(draw(documents, found)) for name, draw in _FIGURES.items()}
+    return {f"{name}.png": drawing.png(draw(documents, found).to_dict()) for name, draw in _FIGURES.items()}
 
 
 def markdown() -> str:

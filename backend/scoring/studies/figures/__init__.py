@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-import altair as alt
-
+from backend.scoring.drawing import Specification
 from backend.scoring.studies.figures.axioms import axioms
 from backend.scoring.studies.figures.heat_maps import agreement, model_selection
 from backend.scoring.studies.figures.label_noise import label_noise
@@ -11,7 +10,7 @@ from backend.scoring.studies.figures.lines import stability, theory
 from backend.scoring.studies.figures.ties import ties
 from backend.scoring.studies.study import Study
 
-_FIGURES: dict[str, Callable[[Study], alt.TopLevelMixin]] = {
+_FIGURES: dict[str, Callable[[Study], Specification]] = {
     "agreement": agreement,
     "stability": stability,
     "noise": label_noise,
@@ -22,6 +21,6 @@ _FIGURES: dict[str, Callable[[Study], alt.TopLevelMixin]] = {
 }
 
 
-def draw(study: Study) -> alt.TopLevelMixin:
+def draw(study: Study) -> Specification:
     """The figure of any study."""
     return _FIGURES[study.name](study)

@@ -1,28 +1,36 @@
 """The figure of the axioms: a cell for each measure and axiom, with the counterexample where there is one."""
 
-import altair as alt
-
+from backend.scoring.drawing import Specification, channel
 from backend.scoring.studies.figures.parts import distinct, title
 from backend.scoring.studies.study import Cell, Study
 
-_FILLS = alt.Scale(domain=["not broken", "broken"], range=["#d6e6f4", "#fadbd2"])
+_FILLS = {"domain": ["not broken", "broken"], "range": ["#d6e6f4", "#fadbd2"]}
 
 
-def axioms(study: Study) -> alt.TopLevelMixin:
+def axioms(study: Study) -> Specification:
     """Measures by axioms."""
-    rows = [row | {"change": _change(row), "values": _values(row)} for row in study.rows]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("axiom:N", title=None, axis=alt.Axis(orient="top", labelAngle=0, grid=False, labelFontWeight="bold")),
-        y=alt.Y("measure:N", sort=distinct(study, "measure"), title=None, axis=alt.Axis(grid=False)),
-    )
-    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(
-        fill=alt.Fill("verdict:N", title="axiom", scale=_FILLS)
-    )
-    words = [base.mark_text(fontSize=10.5, dy=dy).encode(text=text) for text, dy in (("change:N", -7), ("values:N", 8))]
+    axis = {"orient": "top", "labelAngle": 0, "grid": False, "labelFontWeight": "bold"}
     note = " In a cell: IoU of the predictions before and after, and below the values of the measure."
-    return alt.layer(cells, *words).properties(
-        width=alt.Step(250), height=alt.Step(40), title=title(study, "Which axioms does a measure satisfy?", note)
-    )
+    return {
+        "title": title(study, "Which axioms does a measure satisfy?", note),
+        "width": {"step": 250},
+        "height": {"step": 40},
+        "data": {"values": [row | {"change": _change(row), "values": _values(row)} for row in study.rows]},
+        "encoding": {
+            "x": channel("axiom:N", title=None, axis=axis),
+            "y": channel("measure:N", title=None, sort=distinct(study, "measure"), axis={"grid": False}),
+        },
+        "layer": [
+            {
+                "mark": {"type": "rect", "stroke": "white", "strokeWidth": 2},
+                "encoding": {"fill": channel("verdict:N", title="axiom", scale=_FILLS)},
+            },
+            *(
+                {"mark": {"type": "text", "fontSize": 10.5, "dy": dy}, "encoding": {"text": channel(text)}}
+                for text, dy in (("change:N", -7), ("values:N", 8))
+            ),
+        ],
+    }
 
 
 def _change(row: dict[str, Cell]) -> str:

@@ -1,8 +1,7 @@
 """Figures of all pairs of measures: a cell each."""
 
-import altair as alt
-
-from backend.scoring.studies.figures.parts import data, distinct, title
+from backend.scoring.drawing import Specification, channel
+from backend.scoring.studies.figures.parts import distinct, title
 from backend.scoring.studies.study import Study
 
 _LABELLED = 16
@@ -10,7 +9,7 @@ _LABELLED = 16
 _DIVERGING = ["#b2182b", "#f7f7f7", "#2166ac"]
 
 
-def agreement(study: Study) -> alt.TopLevelMixin:
+def agreement(study: Study) -> Specification:
     """Kendall's tau-b of every two measures."""
     return _heat_map(
         study,
@@ -21,7 +20,7 @@ def agreement(study: Study) -> alt.TopLevelMixin:
     )
 
 
-def model_selection(study: Study) -> alt.TopLevelMixin:
+def model_selection(study: Study) -> Specification:
     """z-scores on test of what each measure selects on validation."""
     return _heat_map(
         study,
@@ -34,31 +33,43 @@ def model_selection(study: Study) -> alt.TopLevelMixin:
 
 def _heat_map(
     study: Study, fields: tuple[str, str, str], text: str, legend: str, axes: tuple[str, str]
-) -> alt.TopLevelMixin:
+) -> Specification:
     row, column, value = fields
     order, across = distinct(study, row), distinct(study, column)
     longest = max(len(order), len(across))
     size = 44 if longest <= _LABELLED else max(12, 640 // longest)
     limit = 1.0 if value == "tau_b" else max([1.0, *(abs(float(r[value] or 0)) for r in study.rows)])
-    scale = alt.Scale(domain=[-limit, 0, limit], range=_DIVERGING)
-    base = alt.Chart(data(study)).encode(
-        x=alt.X(f"{column}:N", sort=across, title=axes[1], axis=alt.Axis(orient="top", labelAngle=-60, grid=False)),
-        y=alt.Y(f"{row}:N", sort=order, title=axes[0], axis=alt.Axis(grid=False)),
-    )
-    cells = base.transform_filter(f"datum.{value} !== null").mark_rect(stroke="white")
-    layers: list[alt.Chart] = [
-        base.transform_filter(f"datum.{value} === null").mark_rect(fill="#dddddd", stroke="white"),
-        cells.encode(color=alt.Color(f"{value}:Q", title=legend, scale=scale)),
+    undefined, defined = f"datum.{value} === null", f"datum.{value} !== null"
+    color = channel(f"{value}:Q", title=legend, scale={"domain": [-limit, 0, limit], "range": _DIVERGING})
+    layers: list[Specification] = [
+        {"transform": [{"filter": undefined}], "mark": {"type": "rect", "fill": "#dddddd", "stroke": "white"}},
+        {
+            "transform": [{"filter": defined}],
+            "mark": {"type": "rect", "stroke": "white"},
+            "encoding": {"color": color},
+        },
     ]
     if longest <= _LABELLED:
-        dark = f"datum.{value} !== null && abs(datum.{value}) > {0.7 * limit}"
-        label = f"datum.{value} === null ? 'n/a' : replace(format(datum.{value}, '.2f'), '−', '-')"
+        dark = f"{defined} && abs(datum.{value}) > {0.7 * limit}"
+        label = f"{undefined} ? 'n/a' : replace(format(datum.{value}, '.2f'), '−', '-')"
+        ink = {"condition": {"test": dark, "value": "white"}, "value": "black"}
         layers.append(
-            base.transform_calculate(label=label)
-            .mark_text(fontSize=11)
-            .encode(text="label:N", color=alt.condition(dark, alt.value("white"), alt.value("black")))
+            {
+                "transform": [{"calculate": label, "as": "label"}],
+                "mark": {"type": "text", "fontSize": 11},
+                "encoding": {"text": channel("label:N"), "color": ink},
+            }
         )
     note = " Grey: undefined, a measure ties all systems." if any(r[value] is None for r in study.rows) else ""
-    return alt.layer(*layers).properties(
-        width=alt.Step(size), height=alt.Step(size if size < 44 else 28), title=title(study, text, note)
-    )
+    axis = {"orient": "top", "labelAngle": -60, "grid": False}
+    return {
+        "title": title(study, text, note),
+        "width": {"step": size},
+        "height": {"step": size if size < 44 else 28},
+        "data": {"values": study.rows},
+        "encoding": {
+            "x": channel(f"{column}:N", title=axes[1], sort=across, axis=axis),
+            "y": channel(f"{row}:N", title=axes[0], sort=order, axis={"grid": False}),
+        },
+        "layer": layers,
+    }

@@ -1,14 +1,13 @@
 """The figure of label noise: lines by the noise's median IoU, or a dot for each system."""
 
-import altair as alt
-
 from backend.scoring import measures as family
+from backend.scoring.drawing import Specification, channel
 from backend.scoring.studies.figures.parts import distinct, lines_of, title
 from backend.scoring.studies.noise import MEAN_OF_SYSTEMS
 from backend.scoring.studies.study import Study
 
 
-def label_noise(study: Study) -> alt.TopLevelMixin:
+def label_noise(study: Study) -> Specification:
     """Several sigmas: lines by median IoU; one: a dot for each system. What has no upper bound has its own axis."""
     several = len(distinct(study, "sigma_s")) > 1
     panel = _noise_lines if several else _noise_dots
@@ -16,58 +15,58 @@ def label_noise(study: Study) -> alt.TopLevelMixin:
     unbounded = [key for key in everything if not _bounded(key)]
     parts = [part for part in ([key for key in everything if key not in unbounded], unbounded) if part]
     panels = [panel(study, part) for part in parts]
-    figure: alt.HConcatChart | alt.VConcatChart = alt.hconcat(*panels) if several else alt.vconcat(*panels)
     iou = study.rows[0]["median_iou"]
     note = "" if several else f" Black bar: mean of the systems. Median IoU with the moments as given: {iou:.3f}."
-    figure.title = title(study, "How far does label noise move a measure?", note)
-    return figure
+    told = title(study, "How far does label noise move a measure?", note)
+    return {"title": told, "hconcat" if several else "vconcat": panels}
 
 
-def _noise_lines(study: Study, measures: list[str]) -> alt.LayerChart | alt.FacetChart:
+def _noise_lines(study: Study, measures: list[str]) -> Specification:
     rows = [row for row in study.rows if row["system"] == MEAN_OF_SYSTEMS and row["measure"] in measures]
     sigmas = {row["sigma_s"]: {"sigma": f"sigma {row['sigma_s']:g} s", "median_iou": row["median_iou"]} for row in rows}
-    x = alt.X(
-        "median_iou:Q",
-        title="median IoU with the moments as given",
-        scale=alt.Scale(zero=False, padding=14),
-    )
-    lines = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(point=alt.OverlayMarkDef(size=35, filled=True), strokeWidth=1.8)
-        .encode(
-            x=x,
-            y=alt.Y("rmse:Q", title=_rmse_title(measures, "mean RMSE of the systems' means")),
-            **lines_of(distinct(study, "measure")),
-        )
-    )
-    marks = alt.Chart(alt.InlineData(values=list(sigmas.values()))).encode(x=x)
-    rules = marks.mark_rule(color="#bbbbbb", strokeDash=[2, 2])
-    # Above the panel, where no line is.
-    names = marks.mark_text(angle=300, align="left", baseline="middle", dx=5, fontSize=10, color="#666666")
-    named = names.encode(y=alt.value(0), text="sigma:N")
-    width = 400 if _bounded(measures[0]) else 260
-    return alt.layer(rules, named, lines).properties(width=width, height=300)
+    marks = {"data": {"values": list(sigmas.values())}}
+    text = {"type": "text", "angle": 300, "align": "left", "baseline": "middle", "dx": 5, "fontSize": 10}
+    x = channel("median_iou:Q", title="median IoU with the moments as given", scale={"zero": False, "padding": 14})
+    y = channel("rmse:Q", title=_rmse_title(measures, "mean RMSE of the systems' means"))
+    return {
+        "width": 400 if _bounded(measures[0]) else 260,
+        "height": 300,
+        "encoding": {"x": x},
+        "layer": [
+            marks | {"mark": {"type": "rule", "color": "#bbbbbb", "strokeDash": [2, 2]}},
+            # Above the panel, where no line is.
+            marks | {"mark": text | {"color": "#666666"}, "encoding": {"y": {"value": 0}, "text": channel("sigma:N")}},
+            {
+                "data": {"values": rows},
+                "mark": {"type": "line", "point": {"size": 35, "filled": True}, "strokeWidth": 1.8},
+                "encoding": {"y": y, **lines_of(distinct(study, "measure"))},
+            },
+        ],
+    }
 
 
-def _noise_dots(study: Study, measures: list[str]) -> alt.LayerChart | alt.FacetChart:
-    rows = [row for row in study.rows if row["measure"] in measures]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        y=alt.Y("measure:N", sort=measures, title=None),
-        x=alt.X(
-            "rmse:Q",
-            title=_rmse_title(measures, "RMSE of a system's mean"),
-            axis=alt.Axis(tickCount=5, labelFlush=False),
-        ),
-    )
-    dots = (
-        base.transform_filter(f"datum.system !== '{MEAN_OF_SYSTEMS}'")
-        .mark_circle(size=45, opacity=0.7)
-        .encode(color=alt.Color("system:N", title="system", sort=distinct(study, "system")))
-    )
-    means = base.transform_filter(f"datum.system === '{MEAN_OF_SYSTEMS}'").mark_tick(
-        color="black", thickness=2.5, size=16
-    )
-    return alt.layer(dots, means).properties(width=460, height=alt.Step(22))
+def _noise_dots(study: Study, measures: list[str]) -> Specification:
+    axis = {"tickCount": 5, "labelFlush": False}
+    return {
+        "width": 460,
+        "height": {"step": 22},
+        "data": {"values": [row for row in study.rows if row["measure"] in measures]},
+        "encoding": {
+            "x": channel("rmse:Q", title=_rmse_title(measures, "RMSE of a system's mean"), axis=axis),
+            "y": channel("measure:N", title=None, sort=measures),
+        },
+        "layer": [
+            {
+                "transform": [{"filter": f"datum.system !== '{MEAN_OF_SYSTEMS}'"}],
+                "mark": {"type": "circle", "size": 45, "opacity": 0.7},
+                "encoding": {"color": channel("system:N", title="system", sort=distinct(study, "system"))},
+            },
+            {
+                "transform": [{"filter": f"datum.system === '{MEAN_OF_SYSTEMS}'"}],
+                "mark": {"type": "tick", "color": "black", "thickness": 2.5, "size": 16},
+            },
+        ],
+    }
 
 
 def _rmse_title(measures: list[str], text: str) -> str:

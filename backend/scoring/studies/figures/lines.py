@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import altair as alt
-
+from backend.scoring.drawing import Specification, channel
 from backend.scoring.studies.figures.parts import distinct, lines_of, title
 from backend.scoring.studies.study import Study
 from backend.scoring.studies.theory import AXIOU
@@ -13,62 +12,58 @@ _STABILITY = (("mean", "mean tau-b", 1.0), ("variance", "variance of tau-b", 0.0
 _THEORY = (("squared_bias", "squared bias", 0.25), ("variance", "variance", 0.25), ("mse", "mean squared error", 0.5))
 
 
-def stability(study: Study) -> alt.TopLevelMixin:
+def stability(study: Study) -> Specification:
     """All measures in one panel of means and one of variances, under one legend: tau-b has no unit of a measure."""
-    figure: alt.HConcatChart = alt.hconcat(*(_stability_panel(study, *field) for field in _STABILITY))
-    figure.title = title(study, "How stable is the order of systems?")
-    return figure
+    panels = [_stability_panel(study, *field) for field in _STABILITY]
+    return {"title": title(study, "How stable is the order of systems?"), "hconcat": panels}
 
 
-def _stability_panel(study: Study, field: str, name: str, highest: float) -> alt.Chart:
+def _stability_panel(study: Study, field: str, name: str, highest: float) -> Specification:
     rows = [row for row in study.rows if row[field] is not None]
-    sizes = sorted(distinct(study, "size"))
     lowest = min([0.0, *(float(str(row["mean"])) for row in rows)])
-    lines: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(point=alt.OverlayMarkDef(size=35, filled=True), strokeWidth=1.8)
-        .encode(
-            x=alt.X(
+    return {
+        "width": 340,
+        "height": 300,
+        "data": {"values": rows},
+        "mark": {"type": "line", "point": {"size": 35, "filled": True}, "strokeWidth": 1.8},
+        "encoding": {
+            "x": channel(
                 "size:Q",
-                scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(values=sizes, format="d"),
                 title="queries in each of the two sets (log scale)",
+                scale={"type": "log", "nice": False},
+                axis={"values": sorted(distinct(study, "size")), "format": "d"},
             ),
-            y=alt.Y(f"{field}:Q", title=name, scale=alt.Scale(domain=[lowest, highest] if highest else alt.Undefined)),
+            "y": channel(f"{field}:Q", title=name, scale={"domain": [lowest, highest]} if highest else {}),
             **lines_of(distinct(study, "measure")),
-        )
-        .properties(width=340, height=300)
-    )
-    return lines
+        },
+    }
 
 
-def theory(study: Study) -> alt.TopLevelMixin:
+def theory(study: Study) -> Specification:
     """Squared bias, variance and MSE by gamma: in each panel all curves of R@1, and AxIoU@1 in black."""
     over = str(study.choices["over"])
     rows = [{**row, "curve": _curve_name(row, over)} for row in study.rows]
     names = list(dict.fromkeys(str(row["curve"]) for row in rows))
+    x = channel(f"{over}:Q", title="true IoU r" if over == "r" else "threshold theta")
+    lines = lines_of(names, "curve", AXIOU)
     figures = []
     for field, name, highest in _THEORY:
+        axis = {"format": ".2f", "minExtent": 32}
+        y = channel(f"{field}:Q", title=name, scale={"domain": [0, highest]}, axis=axis)
         panels = [
-            alt.Chart(alt.InlineData(values=rows), title=f"gamma = {gamma:g}")
-            .transform_filter(f"datum.gamma === {gamma!r}")
-            .mark_line(strokeWidth=1.8)
-            .encode(
-                x=alt.X(f"{over}:Q", title="true IoU r" if over == "r" else "threshold theta"),
-                y=alt.Y(
-                    f"{field}:Q",
-                    title=name,
-                    scale=alt.Scale(domain=[0, highest]),
-                    axis=alt.Axis(format=".2f", minExtent=32),
-                ),
-                **lines_of(names, "curve", AXIOU),
-            )
-            .properties(width=210, height=130)
+            {
+                "title": f"gamma = {gamma:g}",
+                "width": 210,
+                "height": 130,
+                "transform": [{"filter": f"datum.gamma === {gamma!r}"}],
+                "mark": {"type": "line", "strokeWidth": 1.8},
+                "encoding": {"x": x, "y": y, **lines},
+            }
             for gamma in distinct(study, "gamma")
         ]
-        figures.append(alt.hconcat(*panels))
+        figures.append({"hconcat": panels})
     text = "R@1, IoU>=theta and AxIoU@1 when IoU is seen with Gaussian noise"
-    return alt.vconcat(*figures).properties(title=title(study, text))
+    return {"title": title(study, text), "data": {"values": rows}, "vconcat": figures}
 
 
 def _curve_name(row: dict[str, Any], over: str) -> str:

@@ -1,11 +1,10 @@
-"""What the figures of studies share: data, titles, and lines of measures under one legend."""
+"""What the figures of studies share: titles, and lines of measures under one legend."""
 
+from collections.abc import Mapping
 from textwrap import wrap
 from typing import Any
 
-import altair as alt
-
-from backend.scoring.drawing import PALETTE
+from backend.scoring.drawing import PALETTE, Specification, channel, heading
 from backend.scoring.studies.study import Study
 
 _SUBTITLE = 100
@@ -16,39 +15,32 @@ _REST = [5, 3]
 """Dashes of what is drawn in black."""
 
 
-def data(study: Study) -> alt.InlineData:
-    """All rows."""
-    return alt.InlineData(values=study.rows)
-
-
 def distinct(study: Study, field: str) -> list[Any]:
     """The values of a field, in the order of the rows."""
     return list(dict.fromkeys(row[field] for row in study.rows))
 
 
-def title(study: Study, text: str, note: str = "") -> alt.TitleParams:
+def title(study: Study, text: str, note: str = "") -> Specification:
     """The title, and under it what the numbers depend on."""
-    return alt.TitleParams(
-        text, subtitle=wrap(study.description + "." + note, _SUBTITLE), anchor="start", offset=12, fontSize=15
-    )
+    return heading(text, wrap(study.description + "." + note, _SUBTITLE))
 
 
-def lines_of(names: list[str], field: str = "measure", black: str | None = None) -> dict[str, Any]:
+def lines_of(names: list[str], field: str = "measure", black: str | None = None) -> Specification:
     """Colours and dashes of lines, with one legend: ten colours, then the same ones dashed; `black` sets one apart."""
     coloured = [name for name in names if name != black]
     colours = {name: PALETTE[n % len(PALETTE)] for n, name in enumerate(coloured)}
     dashes = {name: _DASHES[n // len(PALETTE) % len(_DASHES)] for n, name in enumerate(coloured)}
     if black:
         colours[black], dashes[black] = "#000000", _REST
-    legend = alt.Legend(
-        columns=1 + (len(names) - 1) // _LEGEND_ROWS, symbolType="stroke", symbolSize=500, symbolStrokeWidth=2.5
-    )
-    common: dict[str, Any] = {"sort": names, "title": "measure", "legend": legend}
-    return {
-        "color": alt.Color(
-            f"{field}:N", scale=alt.Scale(domain=names, range=[colours[name] for name in names]), **common
-        ),
-        "strokeDash": alt.StrokeDash(
-            f"{field}:N", scale=alt.Scale(domain=names, range=[dashes[name] for name in names]), **common
-        ),
+    legend = {
+        "columns": 1 + (len(names) - 1) // _LEGEND_ROWS,
+        "symbolType": "stroke",
+        "symbolSize": 500,
+        "symbolStrokeWidth": 2.5,
     }
+
+    def looks(of: Mapping[str, Any]) -> Specification:
+        scale = {"domain": names, "range": [of[name] for name in names]}
+        return channel(f"{field}:N", sort=names, title="measure", legend=legend, scale=scale)
+
+    return {"color": looks(colours), "strokeDash": looks(dashes)}
