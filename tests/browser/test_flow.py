@@ -196,7 +196,6 @@ def sql(server: AppServer, query: str) -> Any:
         return db.execute(query).fetchone()[0]
 
 
-@pytest.mark.long
 def test_a_skip_reaches_the_lead_who_offers_the_pair_again_and_each_role_keeps_to_its_pages(
     enter: Enter, server: AppServer, tmp_path: Path
 ) -> None:
