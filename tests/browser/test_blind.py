@@ -329,6 +329,7 @@ def test_nothing_that_could_bias_a_grade_reaches_the_browser(
         assert word not in json.dumps(answer).encode()
 
 
+@pytest.mark.long
 def test_the_leads_pages_refuse_an_annotator_without_a_word_of_what_they_show(
     browser: Browser, marked: Marked, recorder: Recorder
 ) -> None:

@@ -245,6 +245,7 @@ def enter(
     return entered
 
 
+@pytest.mark.long
 def test_what_a_lead_chooses_is_what_annotators_see(enter: Enter) -> None:
     lead, annotators, _ = api.demo_people()
     page = enter(lead)

@@ -46,7 +46,6 @@ def places(server: AppServer) -> dict[str, str]:
         return dict(found.fetchall())
 
 
-@pytest.mark.long
 def test_whole_videos_come_with_a_storyboard_that_leads_to_their_parts(enter: Callable[..., Page]) -> None:
     page = enter(DAN)
     pair_on_show(page)

@@ -11,7 +11,7 @@ from axe import no_serious_finding
 from backend import api
 from scored import video_project, write_files
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,6 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("width", "media"), [(1280, "screen"), (720, "print")])
 def test_nine_runs_have_room_on_a_screen_and_on_a_sheet_of_paper(
     browser: Browser, many: Path, width: int, media: str
@@ -78,13 +77,7 @@ def test_nine_runs_have_room_on_a_screen_and_on_a_sheet_of_paper(
     page.close()
 
 
-@pytest.fixture(
-    params=[
-        pytest.param((1280, "light"), id="light"),
-        pytest.param((1280, "dark"), id="dark", marks=pytest.mark.long),
-        pytest.param((390, "light"), id="phone", marks=pytest.mark.long),
-    ]
-)
+@pytest.fixture(params=[(1280, "light"), (1280, "dark"), (390, "light")], ids=["light", "dark", "phone"])
 def page(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Iterator[Page]:
     """The report, which may neither complain nor ask for anything."""
     width, scheme = request.param

@@ -29,6 +29,7 @@ def reelrank(there: Installed, *arguments: object) -> str:
     return run(there.reelrank, *map(str, arguments), cwd=there.home)
 
 
+@pytest.mark.long
 def test_the_core_scores_with_statistics_charts_and_a_report(core: Installed) -> None:
     asked = ["evaluate", "--truth", TRUTH, *BOTH]
     files = ["--chart", "by-k=k.svg", "--chart", "order=o.png", "--report", "report.html", "--per-query", "q.csv"]
@@ -40,6 +41,7 @@ def test_the_core_scores_with_statistics_charts_and_a_report(core: Installed) ->
     assert "ndcg" in reelrank(core, *asked).lower()
 
 
+@pytest.mark.long
 def test_the_core_scores_in_pools_and_by_benchmarks(core: Installed) -> None:
     pools = ["--pool", POOLS, "--run", EXAMPLE / "pools_run.json", "--own-video", "--report", "pools.html"]
     assert "recall" in reelrank(core, "evaluate", *pools, "--format", "csv")
@@ -72,6 +74,7 @@ def test_the_core_reads_truths_releases_and_raw_annotations(core: Installed) -> 
     assert reelrank(core, "diff", release, changed)
 
 
+@pytest.mark.long
 def test_every_command_explains_itself_in_the_core(core: Installed) -> None:
     code = """
 import sys
@@ -103,6 +106,7 @@ Install the CPU build of PyTorch first, then the extra:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "extra", "arguments"),
     [
@@ -117,6 +121,7 @@ def test_a_command_of_an_extra_says_how_to_install_it(
     assert core.refused(*command.split(), *arguments) == TORCH_FIRST.format(command=command, extra=extra)
 
 
+@pytest.mark.long
 def test_a_data_frame_says_that_it_needs_pandas(core: Installed) -> None:
     code = """
 from reelrank import evaluate
@@ -133,6 +138,7 @@ except ImportError as error:
     assert core.python(code) == f"{told}\n"
 
 
+@pytest.mark.long
 def test_a_module_that_no_extra_brings_is_a_bug(core: Installed) -> None:
     code = """
 import sys

@@ -20,6 +20,8 @@ from app_server import AppServer
 from backend import api
 from installing import ELSEWHERE, ROOT, Installed, install, run
 
+pytestmark = pytest.mark.long
+
 
 def test_the_sdist_holds_what_the_checkout_holds(wheel: Path) -> None:
     """But for what is about the place where it is developed."""
@@ -66,7 +68,6 @@ def test_the_wheel_holds_the_packages_whole_and_the_clips_and_no_other_name(whee
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.long
 def test_everything_is_imported_from_the_wheel(installed: Installed) -> None:
     code = """
 import json, sys, annotate_app, backend, reelrank
@@ -90,13 +91,11 @@ print(evaluate(truth, run, k=[2], mu=[0.5], measures=["ndcg"])["mean"]["ndcg@2,0
     assert float(installed.python(code)) == pytest.approx(by_hand, abs=1e-12)
 
 
-@pytest.mark.long
 def test_the_demo_is_built_from_the_clips_in_the_wheel(demo: Path) -> None:
     kept = {path.name: path.read_bytes() for path in (ROOT / "assets/demo").glob("*.mp4")}
     assert {path.name: path.read_bytes() for path in (demo / "videos").iterdir()} == kept
 
 
-@pytest.mark.long
 def test_the_sign_in_page_is_served_with_its_looks_and_ctrl_c_ends_it_in_one_line(
     installed: Installed, demo: Path
 ) -> None:

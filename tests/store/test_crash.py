@@ -24,6 +24,7 @@ from backend.store import connection
 from bench import campaign
 from postgres import Cluster
 
+pytestmark = pytest.mark.long
 KILLS, FEWER_KILLS = 200, 8
 """`make bench` kills a front end of PostgreSQL 200 times, and PostgreSQL's server 200 times."""
 
@@ -35,19 +36,11 @@ def tmp_path() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.parametrize(
-    ("engine", "kills"),
-    [
-        ("sqlite", FEWER_KILLS),
-        pytest.param("sqlite", KILLS, marks=pytest.mark.long),
-        pytest.param("postgresql", FEWER_KILLS, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize(("engine", "kills"), [("sqlite", KILLS), ("postgresql", FEWER_KILLS)])
 def test_kills_lose_nothing_and_double_nothing(kills: int, tmp_path: Path, kept: Callable[[Path], api.Project]) -> None:
     survive(tmp_path, kills, kept)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("engine", ["postgresql"])
 def test_a_database_that_is_killed_loses_nothing_and_doubles_nothing(
     tmp_path: Path, kept: Callable[[Path], api.Project], cluster: Cluster

@@ -60,7 +60,6 @@ def test_the_same_frames_again() -> None:
     assert len(set(forwards)) > 1
 
 
-@pytest.mark.long
 def test_a_kept_clip_is_what_the_code_draws() -> None:
     assert farthest_db(drawn_pictures(SHORTEST), kept_pictures(SHORTEST)) > CODEC_LOSS_DB
 

@@ -30,6 +30,7 @@ class TestClips:
         assert [report["pair"] for report in desk.reports] == ["p001", "p003"]
         assert desk.grades() == {"p002": 1, "p004": 2}
 
+    @pytest.mark.long
     def test_clips_come_from_a_bucket_that_allows_no_other_origin(
         self, desk: FakeDesk, clips: list[Path], open_page: Open
     ) -> None:
@@ -42,6 +43,7 @@ class TestClips:
             saved(page)
         assert (desk.reports, list(desk.grades().values())) == ([], [1, 2, 3, 4])
 
+    @pytest.mark.long
     def test_a_bucket_that_this_browser_cannot_reach_breaks_no_clip(self, desk: FakeDesk, open_page: Open) -> None:
         desk.bucket = f"http://127.0.0.1:{free_port()}"  # nobody listens
         page = open_page()

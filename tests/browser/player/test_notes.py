@@ -48,6 +48,7 @@ def test_a_note_is_written_without_a_mouse_and_goes_with_the_grade(desk: FakeDes
     ]
 
 
+@pytest.mark.long
 def test_escape_leaves_the_note_as_it_was(desk: FakeDesk, open_page: Open) -> None:
     page = open_page()
     write(page, "not this")
@@ -78,6 +79,7 @@ def test_a_click_on_a_grade_takes_along_what_is_being_written(desk: FakeDesk, op
     expect(field(page)).to_have_value(HOSTILE)
 
 
+@pytest.mark.long
 def test_a_correction_shows_the_note_and_may_change_it(desk: FakeDesk, open_page: Open) -> None:
     page = open_page()
     write(page, "first")
@@ -128,6 +130,7 @@ def test_a_note_survives_an_outage_and_a_reload_and_arrives_once(desk: FakeDesk,
     assert len(set(desk.arrivals)) == 1 < len(desk.arrivals), "sent again, stored once"
 
 
+@pytest.mark.long
 def test_a_note_stays_with_its_clip(desk: FakeDesk, open_page: Open) -> None:
     page = open_page()
     press(page, 3)
@@ -144,6 +147,7 @@ def test_a_note_stays_with_its_clip(desk: FakeDesk, open_page: Open) -> None:
     assert desk.notes() == {"p002": "about the second"}
 
 
+@pytest.mark.long
 def test_a_note_has_an_end_and_is_whole_characters(desk: FakeDesk, open_page: Open) -> None:
     page = open_page()
     pair_on_show(page)
@@ -171,6 +175,7 @@ def test_the_field_is_in_view_on_a_phone_too_and_axe_finds_nothing(desk: FakeDes
     passes_axe(page)
 
 
+@pytest.mark.long
 def test_new_replies_are_told_beside_the_counts(desk: FakeDesk, open_page: Open) -> None:
     desk.replies = 1
     page = open_page()
@@ -182,6 +187,7 @@ def test_new_replies_are_told_beside_the_counts(desk: FakeDesk, open_page: Open)
     expect(link).to_have_count(0)
 
 
+@pytest.mark.long
 def test_keys_tell_of_the_note(open_page: Open) -> None:
     page = open_page()
     pair_on_show(page)

@@ -14,6 +14,7 @@ Open = Callable[..., Page]
 
 
 class TestScreen:
+    @pytest.mark.long
     @pytest.mark.parametrize(
         ("state", "waiting", "words"),
         [
@@ -31,6 +32,7 @@ class TestScreen:
         expect(player(page)).to_have_attribute("data-pair", "")
         expect(page.locator(".empty").get_by_text(words)).to_be_visible()
 
+    @pytest.mark.long
     def test_an_empty_desk_tells_of_pairs_skipped(self, desk: FakeDesk, open_page: Open) -> None:
         desk.total, desk.when_done, desk.skipped = 0, "finished", 3
         page = open_page()

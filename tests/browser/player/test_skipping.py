@@ -34,6 +34,7 @@ class TestSkipping:
         }
         assert (desk.stored, desk.reports) == ([], [])
 
+    @pytest.mark.long
     def test_the_mouse_skips_with_a_reason(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
         page.get_by_role("button", name="Skip this clip").click()
@@ -54,6 +55,7 @@ class TestSkipping:
         expect(field).to_have_value("")
         expect(dialog.get_by_label("Skip it")).to_be_checked()
 
+    @pytest.mark.long
     def test_keys_in_the_dialog_never_grade(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
         pair_on_show(page)
@@ -72,6 +74,7 @@ class TestSkipping:
         saved(page)
         assert (desk.grades(), desk.skips) == ({"p001": 2}, [])
 
+    @pytest.mark.long
     def test_a_skip_made_offline_survives_a_reload_and_arrives_once(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
         pair_on_show(page)
@@ -109,6 +112,7 @@ class TestSkipping:
         saved(page)
         assert (desk.grades(), len(desk.skips)) == ({"p002": 1}, 2)
 
+    @pytest.mark.long
     def test_a_skip_over_the_limit_says_so_and_the_pair_comes_back(self, desk: FakeDesk, open_page: Open) -> None:
         desk.skips_refused = "you have skipped 30 pairs within a minute: wait a minute, then skip this one"
         page = open_page()
@@ -123,6 +127,7 @@ class TestSkipping:
         saved(page)
         assert desk.grades() == {"p002": 2, "p001": 4}
 
+    @pytest.mark.long
     def test_a_graded_clip_cannot_be_skipped(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
         press(page, "2")
@@ -134,6 +139,7 @@ class TestSkipping:
         saved(page)
         assert desk.skips == []
 
+    @pytest.mark.long
     def test_a_refused_skip_says_why_and_the_grade_stays(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
         pair_on_show(page)

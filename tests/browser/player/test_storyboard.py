@@ -94,7 +94,6 @@ def test_one_that_cannot_be_had_leaves_no_gap_and_blames_no_clip(desk: FakeDesk,
     assert desk.reports == []
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("width", "height", "rows"), [(1280, 720, 1), (390, 844, 2), (1024, 600, 1)])
 def test_everything_is_in_view_at_once(desk: FakeDesk, open_page: Open, width: int, height: int, rows: int) -> None:
     desk.whole, desk.boards = {"p001"}, {"p001": picture(90)}

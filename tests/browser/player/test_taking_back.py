@@ -36,6 +36,7 @@ class TestWhatIsOnScreen:
         assert desk.shown == ["p001", "p002", "p003"]
         assert [body["shown"] for body in desk.exchanges if not body["takes"]] == [None, None, "p003"]
 
+    @pytest.mark.long
     def test_is_told_again_after_an_outage_and_a_reload_but_holds_no_grade_up(
         self, desk: FakeDesk, open_page: Open
     ) -> None:
@@ -81,6 +82,7 @@ class TestWhatIsOffered:
         saved(page)
         assert desk.grades() == {"p001": 1, "p002": 2, "p003": 4}
 
+    @pytest.mark.long
     def test_a_skip_kept_while_signed_out_is_sent_and_not_offered(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
         press(page, "1")
@@ -96,6 +98,7 @@ class TestWhatIsOffered:
         page.keyboard.press("u")
         shows(page, "p001")
 
+    @pytest.mark.long
     def test_no_button_stands_alone_before_the_desk_is_there(self, open_page: Open) -> None:
         page = open_page("?bare")
         page.locator("body").evaluate(
@@ -104,6 +107,7 @@ class TestWhatIsOffered:
         expect(page.locator(".empty")).to_be_visible()
         assert [button.inner_text() for button in page.get_by_role("button").all() if button.is_visible()] == []
 
+    @pytest.mark.long
     def test_an_empty_desk_offers_undo_only_where_there_is_something(self, desk: FakeDesk, open_page: Open) -> None:
         desk.total = 1
         page = open_page()
