@@ -6,7 +6,7 @@ PYTHON ?= python3
 # that tells Python to keep nothing.
 INSTALL := $(BIN)/python tools/environment.py install
 DEMO ?= demo-project
-.PHONY: help demo test test-long check audit bench mutants coverage format docs clean
+.PHONY: help demo test test-long test-all check audit bench mutants coverage format docs clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -42,6 +42,9 @@ test: $(VENV)/.dev ## set up and pass the tests, in minutes
 
 test-long: $(VENV)/.dev ## pass the tests that take long: kills, deep state machines, every page in every form
 	$(BIN)/pytest --numprocesses 3 -m 'long and not bench and not model'
+
+test-all: $(VENV)/.dev ## both in one run, which builds what they share once
+	$(BIN)/pytest --numprocesses 3 -m 'not bench and not model'
 
 check: $(VENV)/.dev ## formatting, lint, types, import contracts, documentation
 	$(BIN)/ruff format --check .

@@ -61,8 +61,10 @@ def oldest() -> str:
     return "\n".join(one.replace(">=", "==", 1) for one in PROJECT["dependencies"])
 
 
-@pytest.mark.parametrize("packages", ["newest", "oldest"])
-@pytest.mark.parametrize("end", [0, -1], ids=["oldest-python", "newest-python"])
+@pytest.mark.parametrize(
+    ("end", "packages"),
+    [pytest.param(0, "oldest", id="oldest-python-oldest"), pytest.param(-1, "newest", id="newest-python-newest")],
+)
 def test_pip_installs_a_core_that_scores(wheel: Path, tmp_path: Path, end: int, packages: str) -> None:
     version = list(pythons())[end]
     there = tmp_path / "environment"
