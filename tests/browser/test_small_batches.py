@@ -42,6 +42,7 @@ def test_ten_pairs_are_a_batch_and_their_last_two_speak_for_the_next(
         pair = page.get_by_test_id("player").get_attribute("data-pair") or ""
         assert press(page, grades[pair]) == pair  # type: ignore[index]
     saved(page)
+    page.goto("about:blank")  # a desk that stays open takes the next batch by itself
     grade_all(project, ANNOTATORS[1], grades, now=time.time())
     lead = enter(LEAD, url=f"{server.url}/queries?query={query.query_id}")
     expect(lead.get_by_text("The rule: mean 4.0 of 2.0, 2 of 2 graded 3 or more")).to_be_visible()
@@ -67,7 +68,7 @@ def test_ten_pairs_are_a_batch_and_their_last_two_speak_for_the_next(
     expect(lead.get_by_text("Open now: 1 batch, 10 pairs for the annotators.")).to_be_visible()
     expect(lead.get_by_text("val: 1 with two batches (of 1)")).to_be_visible()
     expect(dialog).to_have_count(0)
-    page.reload()
+    page.goto(server.url)
     expect(page.get_by_test_id("progress")).to_have_text("1 of 10")
 
 
