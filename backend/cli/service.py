@@ -107,7 +107,7 @@ def _people() -> str:
     """Who to sign in as."""
     lead, annotators, password = api.demo_people()
     return (
-        f"Annotate  as {' or '.join(annotators[:2])} ({' and '.join(annotators[2:])} settle disagreements)\n"
+        f"Annotate  as {' or '.join(annotators[:2])} ({' and '.join(annotators[2:])} settle disputes)\n"
         f"Lead      as {lead}\n"
         f"Password  {password}  (for everybody)"
     )

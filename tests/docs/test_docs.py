@@ -62,11 +62,11 @@ def test_every_command_is_told_of(command: str) -> None:
 
 
 def test_documents_and_messages_name_only_commands_that_exist() -> None:
-    """Only the changelog and the README may name a command by a former name."""
+    """Only the changelog may name a command by a former name."""
     sources = [path for package in ("backend", "annotate_app", "assets") for path in (ROOT / package).rglob("*.py")]
     unknown = {}
     for path in [*DOCUMENTS, *sources]:
-        former = cli.FORMER_NAMES if path.name in ("CHANGELOG.md", "README.md") else ()
+        former = cli.FORMER_NAMES if path.name == "CHANGELOG.md" else ()
         unknown[str(path.relative_to(ROOT))] = unknown_commands(path.read_text(encoding="utf-8"), former)
     assert {path: names for path, names in unknown.items() if names} == {}
 

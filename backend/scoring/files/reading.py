@@ -39,7 +39,7 @@ def of_tasks(runs: Mapping[str, Run]) -> Run:
 
 
 def map_of(videos: Path) -> Path:
-    """Return the file of a map of videos, which may be given as the folder of a release."""
+    """Return the video map: the file itself, or that of a release whose folder was given."""
     return videos / VIDEO_MAP if videos.is_dir() else videos
 
 

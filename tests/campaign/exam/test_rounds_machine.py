@@ -38,7 +38,7 @@ from backend.ground.ids import PairKey
 from support import MOMENTS, NOW, WordEncoder, have_read
 
 EXAMPLES, FEWER_EXAMPLES = 30, 6
-"""Campaigns that are tried by `make test-long`, and by `make test`."""
+"""How many random campaigns `make test-long` and `make test` play through."""
 WHO = st.integers(0, 3)
 GRADE = st.integers(0, 4)
 

@@ -55,9 +55,9 @@ from postgres import ENGINES, Cluster
 from support import MOMENTS, NOW, WordEncoder, have_read, sit
 
 EXAMPLES = {"sqlite": 150, "postgresql": 8}
-"""Campaigns that are tried by `make test-long`; a statement to a database server takes longer."""
+"""How many random campaigns `make test-long` plays through; a database server takes longer for each statement."""
 FEWER_EXAMPLES = {"sqlite": 20, "postgresql": 2}
-"""Campaigns that are tried by `make test`."""
+"""How many random campaigns `make test` plays through."""
 LEASE_S = 5 * 60.0
 """Shorter than a grade can be taken back, so that one may do so whose follower went away."""
 SLACK_S = 60.0
