@@ -107,15 +107,22 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(scope="module")
+def moved_template(template: Path, cluster: Cluster) -> tuple[Path, str]:
+    """The project moved to PostgreSQL: its folder and the name of its database."""
+    folder, name = template.parent / "moved", cluster.new()
+    shutil.copytree(template, folder)
+    api.move(folder, cluster.address(name), now=NOW)
+    return folder, name
+
+
 @pytest.fixture
 def beginning(engine: str, template: Path, request: pytest.FixtureRequest) -> Callable[[Path], api.Project]:
     """Makes a folder the project as every example finds it, with a database of its own."""
     if engine == "sqlite":
         return lambda folder: api.open_project(Path(shutil.copytree(template, folder)))
     cluster: Cluster = request.getfixturevalue("cluster")
-    name, moved = cluster.new(), template.parent / "moved"
-    shutil.copytree(template, moved)
-    api.move(moved, cluster.address(name), now=NOW)
+    moved, name = request.getfixturevalue("moved_template")
 
     def copied(folder: Path) -> api.Project:
         shutil.copytree(moved, folder)
