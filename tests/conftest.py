@@ -195,11 +195,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave what needs a cluster of Dask, which takes seconds to start, to `make test-long`."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave what needs a cluster of Dask, which takes seconds to start, to `make test-long`.
+
+    `make test` also tries only a quarter of the examples of each property; a state machine has numbers of its own.
+    """
+    properties: dict[int, Any] = {}  # those with parameters are several items
     for item in items:
         if "on_cluster" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.long)
+        if handle := getattr(getattr(item, "obj", None), "hypothesis", None):
+            properties[id(handle)] = getattr(item.obj, "__func__", item.obj)  # type: ignore[attr-defined]
+    if "not long" in config.getoption("markexpr"):
+        for test in properties.values():
+            own = getattr(test, "_hypothesis_internal_use_settings", settings())
+            test._hypothesis_internal_use_settings = settings(own, max_examples=max(1, own.max_examples // 4))
 
 
 def pytest_collection_finish() -> None:

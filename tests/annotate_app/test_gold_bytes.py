@@ -260,11 +260,10 @@ def broken(twin: Twin) -> None:
     [
         graded,
         taken_back,
-        skipped_and_graded,
-        skipped_for_good,
-        loaded_anew_and_away,
-        wrong_in_every_way,
-        broken,
+        *(
+            pytest.param(act, marks=pytest.mark.long)
+            for act in (skipped_and_graded, skipped_for_good, loaded_anew_and_away, wrong_in_every_way, broken)
+        ),
     ],
 )
 def test_gold_and_an_ordinary_pair_answer_with_the_same_bytes(

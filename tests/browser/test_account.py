@@ -179,6 +179,7 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
     assert rows(server, given, number) == [(3, 1)]
 
 
+@pytest.mark.long
 def test_a_forgotten_password_is_replaced_by_a_link_from_the_lead(
     enter: Enter, open_page: Callable[..., Page], server: AppServer
 ) -> None:

@@ -182,55 +182,6 @@ def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: En
 
 
 @pytest.mark.long
-def test_who_fails_waits_for_the_lead_who_sees_why_and_grants_a_retake(enter: Enter, server: AppServer) -> None:
-    name = ANNOTATORS[1]
-    page = enter(name)
-    page.get_by_role("button", name="Begin the exam").click()
-    answer_all(page, server, name, misses=3)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="You did not pass the exam")).to_be_visible()
-    expect(page.locator(".empty [data-do='undo']")).to_be_disabled()
-    expect(page.locator(".empty > p")).to_contain_text(f"3 of your {ITEMS} grades (50 %) are more than one away")
-    page.keyboard.press("Enter")
-    assert look_again(page) == 3
-    expect(page.get_by_role("heading", name="You did not pass the exam")).to_be_visible()
-    expect(page.locator(".empty > p")).to_contain_text("Your lead annotator sees it")
-    expect(page.locator(".empty [data-do='undo']")).to_be_disabled()
-    page.keyboard.press("Enter")  # does nothing any more
-    page.get_by_role("link", name="My work").click()
-    expect(page.get_by_text(re.compile(rf"Attempt 1, .*: failed, missed 3 of {ITEMS}"))).to_be_visible()
-    no_serious_finding(page)
-
-    lead, number = enter(LEAD, url=f"{server.url}/people"), person(server, name)
-    expect(lead.locator(f".st-key-person-{number}").get_by_text("exam: failed")).to_be_visible()
-    lead.goto(f"{server.url}/exam")
-    row = lead.locator(f".st-key-exam-person-{number}")
-    row.get_by_text(re.compile("Attempt 1, ")).click()
-    expect(row.locator("table").last.locator("tr")).to_have_count(4)  # three, and the labels
-    expect(row.get_by_text(WHY).first).to_be_visible()
-    no_serious_finding(lead)
-    row.get_by_role("button", name="Retake").click()
-    expect(row.get_by_text("not begun")).to_be_visible()
-    lead.get_by_role("tab", name="Results").click()
-    expect(lead.get_by_text("Missed at first", exact=True)).to_be_visible()
-    expect(lead.locator("[data-testid='stVegaLiteChart']:visible")).to_have_count(3)
-    no_serious_finding(lead)
-
-    page.goto(server.url)
-    expect(page.get_by_role("heading", name="The exam, attempt 2")).to_be_visible()
-    page.get_by_role("button", name="Begin the exam").click()
-    answer_all(page, server, name, misses=0)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="You passed the exam")).to_be_visible()
-    page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
-    second = (
-        "SELECT count(*) FROM exam_answer JOIN exam_attempt USING (attempt_id) WHERE annotator_id = ? AND number = 2"
-    )
-    assert rows(server, second, number) == [(ITEMS,)]
-
-
-@pytest.mark.long
 def test_the_exam_is_taken_on_a_phone_and_waits_while_the_server_is_away(enter: Enter, server: AppServer) -> None:
     name = ANNOTATORS[2]
     page = enter(name, viewport={"width": 390, "height": 844}, has_touch=True, color_scheme="dark")

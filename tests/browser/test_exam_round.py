@@ -193,12 +193,26 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
         expect(page.locator(".missed span").first).to_have_text(WHY)
         press(page, str(key))
     expect(page.locator(".empty > p")).to_contain_text("Your lead annotator sees it")
+    expect(page.locator(".empty [data-do='undo']")).to_be_disabled()
+    page.get_by_role("link", name="My work").click()
+    expect(page.get_by_text(re.compile(rf"Attempt 1, .*: failed, missed 3 of {ITEMS}"))).to_be_visible()
+    no_serious_finding(page)
+    page.get_by_role("link", name="Back to grading").click()
 
+    # The lead sees why, and grants a retake.
     row = lead.locator(f".st-key-exam-person-{person(server, name)}")
     lead.reload()
+    row.get_by_text(re.compile("Attempt 1, ")).click()
+    expect(row.locator("table").last.locator("tr")).to_have_count(4)  # three, and the labels
+    expect(row.get_by_text(WHY).first).to_be_visible()
     row.get_by_role("button", name="Retake").click()
     expect(row.get_by_text("not begun")).to_be_visible()
+    lead.get_by_role("tab", name="Results").click()
+    expect(lead.get_by_text("Missed at first", exact=True)).to_be_visible()
+    expect(lead.locator("[data-testid='stVegaLiteChart']:visible")).to_have_count(3)
+    no_serious_finding(lead)
     asks_again(page)
+    expect(page.get_by_role("heading", name="The exam, attempt 2")).to_be_visible()
     page.get_by_role("button", name="Begin the exam").click()
     for _ in range(ITEMS):
         press(page, str(right(server, project, me, pair_on_show(page))))

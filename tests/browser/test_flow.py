@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import time
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -15,10 +14,8 @@ from playwright.sync_api import Browser, Page, expect
 from app_server import AppServer, sign_in
 from axe import passes_axe
 from backend import api
-from backend.campaign.nouns import Role
 from commands import reelrank
 from hands import next_clip_is_here, pair_on_show, press, saved, until
-from support import have_read, small_clips
 
 pytestmark = pytest.mark.browser
 MAIN = "[data-testid='stMainBlockContainer']"
@@ -30,33 +27,10 @@ Enter = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def server(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    demo: Callable[..., Path],
-    serve: Callable[[Path], AppServer],
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
 ) -> AppServer:
-    """The app over a project of real videos and annotations where there are some, of the demo's otherwise."""
-    project = tmp_path_factory.mktemp("flow") / "project"
-    try:
-        from_real_videos(project, request.getfixturevalue("shared") / "data/videos")
-    except pytest.skip.Exception:
-        demo(project)
-    return serve(project)
-
-
-def from_real_videos(project: Path, videos: Path) -> None:
-    """A project as a person would make it, with the demo's people."""
-    reelrank("init", project, "--encoder", "minilm")
-    small_clips(project)
-    reelrank("import", project, videos / "moments.jsonl", "--format", "tvr", "--videos", videos)
-    reelrank("rewrite", project)
-    reelrank("queries", project, "--val", 4, "--test", 2, "--seed", 3)
-    reelrank("candidates", project)
-    made = api.open_project(project)
-    for name in (LEAD, *ANNOTATORS):
-        role = Role.LEAD if name == LEAD else Role.ANNOTATOR
-        api.add_person_with_password(made, api.OPERATOR, name, role, PASSWORD, now=time.time())
-    have_read(made)
+    """The app over the demo; test_from_videos.py and test_first_run.py have videos that were cut nowhere before."""
+    return serve(demo(tmp_path_factory.mktemp("flow") / "project"))
 
 
 def counts(server: AppServer) -> dict[str, Any]:

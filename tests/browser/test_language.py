@@ -36,6 +36,7 @@ def nothing_is_cut_off(page: Page) -> None:
     assert [one.inner_text() for one in buttons if not one.evaluate(WITHIN)] == []
 
 
+@pytest.mark.long
 def test_an_annotator_chooses_german(enter: Callable[..., Page], server: AppServer) -> None:
     page = enter(ANNOTATORS[0])
     expect(page.locator("html")).to_have_attribute("lang", "en")

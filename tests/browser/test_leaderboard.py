@@ -126,12 +126,15 @@ def test_every_part_is_usable_by_everybody_and_a_hostile_name_is_text_in_it(ente
             table.hover()
             expect(table.get_by_role("button", name="Search")).to_be_visible()
             assert table.get_by_role("button", name="CSV").count() == 0, "a raw CSV, in which names can be formulas"
-        for scheme, size in (("light", SCREEN), ("dark", SCREEN), ("light", PHONE)):
-            page.set_viewport_size(size)
+        page.set_viewport_size(SCREEN)
+        for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             is_drawn_in(page, scheme)
             no_serious_finding(page)
             stays_within(page)
+        page.set_viewport_size(PHONE)
+        page.emulate_media(color_scheme="light")
+        stays_within(page)
         if name == "Cases":
             truth, run = page.locator(".case .truth").bounding_box(), page.locator(".case .run").bounding_box()
             assert truth is not None

@@ -35,6 +35,7 @@ def server(
     return serve(project.folder)
 
 
+@pytest.mark.long
 def test_what_a_lead_looks_for_stands_in_the_address_and_stuck_pairs_are_led_to(
     enter: Callable[..., Page], server: AppServer
 ) -> None:

@@ -149,6 +149,7 @@ def test_what_was_typed_is_shown_to_nobody_else_at_the_same_computer(enter: Ente
     expect(page.get_by_label("Name")).to_have_value("")
 
 
+@pytest.mark.long
 def test_the_way_back_keeps_the_whole_address(enter: Enter, server: AppServer) -> None:
     [(query,)] = rows(server, "SELECT query_id FROM query WHERE split = 'val' ORDER BY position LIMIT 1 OFFSET 2")
     page = enter(LEAD, url=f"{server.url}/queries?q=a&query={query}")
@@ -166,6 +167,7 @@ def test_the_way_back_keeps_the_whole_address(enter: Enter, server: AppServer) -
     expect(page.get_by_role("heading", name=asked)).to_be_visible()
 
 
+@pytest.mark.long
 def test_an_unknown_address_gives_a_page_of_our_own_with_a_way_on_and_the_sign_in_form_leads_on(
     open_page: Callable[..., Page], server: AppServer
 ) -> None:

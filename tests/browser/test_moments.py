@@ -12,7 +12,7 @@ from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
 from backend.campaign.demo import clips
-from backend.campaign.moments.model import ByShots
+from backend.campaign.moments.model import ByWindows
 from backend.campaign.nouns import Role
 from hands import key_until, page_is_done, press_until
 
@@ -23,7 +23,7 @@ CLIPS = ("dog_dinner", "park_book", "rainy_street")
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], AppServer]) -> AppServer:
-    """The app over three videos whose shots were cut into moments of 5 s at most; one moment has a caption."""
+    """The app over three videos cut into moments of 5 s; one moment has a caption."""
     folder = tmp_path_factory.mktemp("moments")
     (folder / "videos").mkdir()
     for name in CLIPS:
@@ -32,7 +32,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
     now = time.time()
     api.add_person_with_password(project, api.OPERATOR, LEAD, Role.LEAD, PASSWORD, now=now)
     api.register_videos(project, api.OPERATOR, folder / "videos", now=now)
-    api.propose_moments(project, api.OPERATOR, ByShots(2.0, 5.0), now=now)
+    api.propose_moments(project, api.OPERATOR, ByWindows((5.0,), 1.0), now=now)
     first, *_ = api.moments_of_video(project, api.OPERATOR, "dog_dinner")
     file = folder / "captions.csv"
     file.write_text(f"video,start,end,caption\ndog_dinner,{first.start_s},{first.end_s},A dog waits.\n")

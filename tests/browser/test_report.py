@@ -77,11 +77,10 @@ def test_nine_runs_have_room_on_a_screen_and_on_a_sheet_of_paper(
     page.close()
 
 
-@pytest.fixture(params=[(1280, "light"), (1280, "dark"), (390, "light")], ids=["light", "dark", "phone"])
-def page(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Iterator[Page]:
+@pytest.fixture
+def page(browser: Browser, report: Path) -> Iterator[Page]:
     """The report, which may neither complain nor ask for anything."""
-    width, scheme = request.param
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
     page = context.new_page()
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
@@ -94,14 +93,17 @@ def page(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Iter
     assert said == []
 
 
-def test_the_page_is_usable_by_everybody_sorted_searched_and_followed(page: Page) -> None:
-    for details in page.locator("details").all():
-        details.evaluate("(details) => { details.open = true; }")
+def test_the_page_is_usable_by_everybody_in_the_light_in_the_dark_and_on_a_phone(page: Page) -> None:
+    page.locator("details").evaluate_all("(all) => all.forEach((details) => { details.open = true; })")
     no_serious_finding(page)
+    page.emulate_media(color_scheme="dark")
+    no_serious_finding(page)
+    page.set_viewport_size({"width": 390, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
+
+def test_the_page_is_sorted_searched_and_followed(page: Page) -> None:
     # A click or a key on a column sorts by it.
-    page.reload()
     board = page.locator("#leaderboard table")
     means = board.locator("tbody td:nth-child(3)")
     shown = [float(text) for text in means.all_inner_texts()]
@@ -135,6 +137,7 @@ def test_the_page_is_usable_by_everybody_sorted_searched_and_followed(page: Page
     match = case.locator(".filmed.v-match").first
     playing = "(all) => all.filter((one) => getComputedStyle(one).animationName !== 'none').length"
     films = case.locator(".film")
+    page.mouse.move(0, 0)
     assert films.evaluate_all(playing) == 0
     # One of the six frames is to be seen, in its own shape.
     box = match.locator(".film").bounding_box()

@@ -153,6 +153,7 @@ def test_settings_that_are_not_understood_name_the_file(reelrank: Run, judging: 
     assert "lease_minutes" in err
 
 
+@pytest.mark.long
 def test_the_real_raw_annotations_reproduce_the_paper(reelrank: Run, shared: Path) -> None:
     code, out, _ = reelrank("consensus", shared / "data/tvr_ranking/raw_annotation.csv", "--json")
     found = json.loads(out)

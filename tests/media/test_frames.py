@@ -58,6 +58,7 @@ def test_what_is_no_video_is_refused(tmp_path: Path) -> None:
         list(frames_at(tmp_path / "none.mp4", 1))
 
 
+@pytest.mark.long
 def test_real_files_are_looked_at_whole(shared: Path) -> None:
     for path in sorted((shared / "data/videos").glob("*.mp4"))[:3]:
         with av.open(str(path)) as container:

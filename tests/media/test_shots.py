@@ -128,6 +128,7 @@ SEEN: dict[str, list[tuple[float, float]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("video", SEEN)
 def test_the_shots_of_real_videos_are_those_seen_by_eye(video: str, shared: Path) -> None:
     shots = find_shots(shared / "data" / "videos" / f"{video}.mp4", 20.0)

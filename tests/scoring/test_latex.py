@@ -89,6 +89,7 @@ def test_more_cut_offs_stand_below_each_other_in_the_same_tabular(tmp_path: Path
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
 
 
+@pytest.mark.long
 def test_two_real_runs_and_seven_spoilt_ones_are_the_published_table(shared: Path, tmp_path: Path) -> None:
     """The published predictions of two baselines for 500 queries; the truth is invented near what they predict."""
     source = shared / "data" / "tvr_ranking"

@@ -77,6 +77,7 @@ def test_any_run_scores_the_same(
     assert found.predictions == sum(map(len, run.values()))
 
 
+@pytest.mark.long
 def test_real_runs_score_the_same(shared: Path, tmp_path: Path) -> None:
     """500 validation queries of two published baselines, against moments near what they predict."""
     folder = shared / "data" / "tvr_ranking"

@@ -279,6 +279,7 @@ def test_a_project_remembers_where_its_database_is_and_no_password(
     assert api.move(tmp_path / "begun", "file", now=NOW)[1] is None
 
 
+@pytest.mark.long
 def test_a_move_keeps_a_password_only_where_its_person_wrote_it(
     judging: Judging, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,6 +344,7 @@ def test_no_message_shows_a_password(
     assert not (tmp_path / "new" / "reelrank.toml").exists()
 
 
+@pytest.mark.long
 def test_a_dump_is_restored_by_the_documented_command(
     worked: Judging, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -424,6 +426,7 @@ def test_commands_about_files_send_back_first(judging: Judging, cluster: Cluster
     assert not (folder / "reelrank.db").exists()
 
 
+@pytest.mark.long
 def test_a_thread_that_is_done_leaves_the_others_at_work(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
     folder = copied(judging.project, tmp_path / "moved")
     api.move(folder, cluster.address(cluster.new()), now=NOW)

@@ -95,6 +95,23 @@ def test_a_network_that_is_back_in_time_is_no_failure_and_other_failures_are_tol
     assert last.startswith("pip failed: mend what it says")
 
 
+def test_uv_installs_from_the_indexes_of_pip_and_pip_installs_where_uv_cannot(
+    pip: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (pip / "python").write_text(
+        '#!/bin/sh\n[ "$4" = list ] && echo "global.index-url=\'https://a\'" || echo pip installs\n'
+    )
+    uv = pip / "uv"
+    uv.write_text('#!/bin/sh\necho "$@"\necho trouble >&2\n')
+    uv.chmod(stat.S_IRWXU)
+    environment.install(["--editable", "."])
+    arguments = f"pip install --quiet --python {pip / 'python'} --index-strategy unsafe-best-match "
+    assert capfd.readouterr() == (f"{arguments}--default-index https://a --editable .\n", "")
+    uv.write_text("#!/bin/sh\necho trouble >&2\nexit 2\n")
+    environment.install(["--editable", "."])
+    assert capfd.readouterr() == ("pip installs\n", "")
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 def test_make_demo_goes_straight_to_the_demo_once_set_up_and_names_a_port_only_if_asked(tmp_path: Path) -> None:
     for stamp in (".torch", ".app"):

@@ -42,6 +42,7 @@ def file(shared: Path) -> Path:
     return shared / "data/tvr/tvr_val_release.jsonl"
 
 
+@pytest.mark.long
 def test_the_main_characters_of_tvr_are_who_they_are(file: Path) -> None:
     becomes = {line.name: line.becomes for line in tvr_cast(file)}
     assert {name: becomes.get(name) for name in WOMEN} == dict.fromkeys(WOMEN, "a woman")

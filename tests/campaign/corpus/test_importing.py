@@ -83,6 +83,7 @@ def test_whole_corpora_import_beside_one_another_and_a_second_time_adds_nothing(
     assert counts(project) == expected
 
 
+@pytest.mark.long
 def test_tvr_is_imported_by_the_choice_of_the_paper(shared: Path, project: api.Project) -> None:
     path = shared / "data/tvr/tvr_val_release.jsonl"
     visual = [line for line in map(json.loads, path.read_text().splitlines()) if line["type"] == "v"]

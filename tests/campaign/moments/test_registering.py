@@ -13,7 +13,7 @@ from backend.campaign.demo import clips
 from backend.ground.errors import InputError
 from support import NOW
 
-# The demo's clips were drawn at 25 frames a second, 640 x 360, by tools/draw_demo.
+# The demo's clips were drawn at 25 frames a second, 640 x 360.
 DEMO = clips.folder()
 
 
@@ -138,6 +138,7 @@ def test_another_content_under_an_old_name_is_not_taken_for_it(project: api.Proj
     assert project.store.db.conn.execute("SELECT sha256 FROM video WHERE name = 'dog'").fetchone()[0] == before
 
 
+@pytest.mark.long
 def test_the_real_videos_are_measured_as_their_manifest_says(project: api.Project, shared: Path) -> None:
     folder = shared / "data" / "videos"
     said = {

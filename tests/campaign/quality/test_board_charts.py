@@ -34,7 +34,7 @@ def board_of(highest: int, pairs: int = 60) -> AgreementBoard:
     return rules.measure(graded, origins, resamples=20)
 
 
-@pytest.mark.parametrize("highest", [1, 4])
+@pytest.mark.parametrize("highest", [pytest.param(1, marks=pytest.mark.long), 4])
 def test_every_chart_can_be_drawn_on_any_scale(highest: int) -> None:
     board = board_of(highest)
     for name in charts.PICTURES:

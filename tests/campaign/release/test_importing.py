@@ -119,7 +119,10 @@ grades = [{label = "No"}, {label = "Hardly"}, {label = "Yes"}, {label = "All"}]
 """
 
 
-@pytest.mark.parametrize("scale", ["matches", FOUR], ids=["two grades", "four grades, half down"])
+@pytest.mark.parametrize(
+    "scale",
+    [pytest.param("matches", marks=pytest.mark.long, id="two grades"), pytest.param(FOUR, id="four grades, half down")],
+)
 def test_a_campaign_of_another_scale_comes_back_with_it(
     scale: str, corpus_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

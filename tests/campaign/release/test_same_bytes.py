@@ -33,6 +33,7 @@ def settle_a_query(judging: Judging) -> None:
             judging.grade(who, pair.pair, number % 5, at=NOW + number + who / 10)
 
 
+@pytest.mark.long
 def test_two_exports_of_one_project_are_the_same(
     judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

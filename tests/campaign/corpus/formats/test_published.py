@@ -32,6 +32,7 @@ def entries(path: Path) -> Iterator[Entry]:
             yield video, start / per_second, end / per_second, duration, sentence
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", SENTENCES)
 def test_every_sentence_is_taken_merged_or_left_out(shared: Path, file: str) -> None:
     path = shared / "data" / file
