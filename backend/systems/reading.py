@@ -44,8 +44,8 @@ def read_task(
         truths = [choose_truth(source, split=split).path] if split else list(truths_in(source).values())
         videos = videos or _there(map_of(source))
         training = training or _there(source / TRAINING)
-    elif split is not None:
-        raise InputError.single(source, "is one truth: a split is chosen of a project or a release, leave it out")
+    elif split is not None and source.exists():
+        raise InputError.single(source, "is a single truth, which has no splits: leave --split out")
     queries: dict[str, str] = {}
     durations: dict[str, float] = {}
     captions: dict[KnownMoment, None] = {}

@@ -87,7 +87,7 @@ def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: a
         (["random", "TRUTH", "OUT", "--windows", "4,x"], 2, "is not a list of numbers"),
         (["clip", "TRUTH", "OUT", "--nms", "0"], 1, "nms: 0 is not"),
         (["clip", "TRUTH", "OUT", "--visual", "/no/such"], 1, "no such folder; name the folder of one with --visual"),
-        (["random", "TRUTH", "OUT", "--split", "val"], 1, "is one truth"),
+        (["random", "TRUTH", "OUT", "--split", "val"], 1, "is a single truth"),
         (["random", "TRUTH", "OUT", "--split", "train"], 2, "'train' is not one of 'val', 'test'"),
         (["random", "PROJECT", "OUT"], 1, "there are no queries yet"),
         (["random", "PROJECT", "OUT", "--training", "TRUTH"], 2, "a project has its own; leave it out"),

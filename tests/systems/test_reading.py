@@ -96,7 +96,9 @@ def test_what_is_no_truth_and_no_release_is_refused(release: Path, tmp_path: Pat
     (release / "test.json").unlink()
     with pytest.raises(InputError, match=r"has no test\.json; it has val\.json"):
         read_task(release, split="test")
-    with pytest.raises(InputError, match="is one truth: a split is chosen of"):
+    with pytest.raises(InputError, match="nowhere: cannot be read: No such file"):
+        read_task(tmp_path / "nowhere", split="val")
+    with pytest.raises(InputError, match="is a single truth, which has no splits"):
         read_task(release / "val.json", split="val")
     with pytest.raises(InputError, match="cannot be read"):
         read_task(tmp_path / "gone.json")
