@@ -20,7 +20,7 @@ _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
     "reelrank_menu_counts",
     html='<div class="rr-menu-counts" hidden></div>',
-    js=(_HERE / "menu_counts.js").read_text(encoding="utf-8"),
+    js="\n".join(path.read_text(encoding="utf-8") for path in (_HERE.parent / "keyboard.js", _HERE / "menu_counts.js")),
     isolate_styles=False,
 )
 

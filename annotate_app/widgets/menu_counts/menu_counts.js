@@ -14,6 +14,7 @@ export default function ({ parentElement, data }) {
   const ended = new AbortController();
   mounted.set(host, ended);
   const { signal } = ended;
+  guardShortcuts(signal); // this component is on every page of a lead, and only those have buttons with shortcuts
   show(data.told);
 
   const ask = async () => {

@@ -57,7 +57,7 @@ class Rewrites {
 
   key(event) {
     if (isForeign(event) || foreignDialogOpen() || event.shiftKey) return;
-    const command = COMMANDS[letterOf(event)?.toLowerCase()];
+    const command = COMMANDS[keyOf(event)];
     if (!command) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // Streamlit has a key R of its own
@@ -66,7 +66,7 @@ class Rewrites {
 
   keyInField(event) {
     event.stopPropagation(); // seen from outside, what is typed here is not typed into a field
-    if (event.isComposing || event.keyCode === 229) return;
+    if (isComposing(event)) return;
     if (event.key === "Enter") {
       event.preventDefault();
       this.part("article").focus({ preventScroll: true }); // so that the next key is a command again
