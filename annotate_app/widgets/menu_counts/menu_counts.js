@@ -20,7 +20,7 @@ export default function ({ parentElement, data }) {
   const ask = async () => {
     if (document.hidden) return;
     try {
-      const answer = await fetch("/lead/waiting", { headers: { "X-ReelRank": "1" }, signal });
+      const answer = await fetch(fullPath("/lead/waiting"), { headers: { "X-ReelRank": "1" }, signal });
       if (answer.ok && !signal.aborted) show(await answer.json());
     } catch {
       // No network, or the page is left: the next time tells.
