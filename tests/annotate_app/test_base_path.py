@@ -185,6 +185,23 @@ def test_nothing_changes_for_an_app_that_has_its_host_for_itself(app: Any) -> No
     assert with_middleware.headers == without.headers
 
 
+def test_no_page_or_script_names_an_address_without_the_base_path() -> None:
+    """What is drawn is looked at in `tests/browser/test_base_path.py`, page by page."""
+    import annotate_app
+
+    folder = Path(annotate_app.__file__).parent
+    named = re.compile(r"""(?:href|src|action)=\\?["']/|fetch\(["'`]/|\]\(/""")
+    files = [path for kind in ("py", "js", "html") for path in folder.rglob(f"*.{kind}")]
+    assert len(files) > 150
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in files
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if named.search(line)
+    ]
+    assert found == []
+
+
 @pytest.mark.parametrize("text", ["annotate", "/a//b", "/a b", "/a/../b", "/a?b", "//a", "https://a"])
 def test_what_is_no_path_is_no_base_path(text: str) -> None:
     from backend.ground.base_path import checked_base_path

@@ -74,7 +74,7 @@ class Traffic:
             if url.startswith("http")
             # Streamlit asks below the page first.
             and not re.search(r"/annotate/[\w-]+/_stcore/(health|host-config)$", url)
-            and (status >= 400 or not urlsplit(url).path.startswith(f"{BASE}/"))
+            and (status >= 400 or not f"{urlsplit(url).path}/".startswith(f"{BASE}/"))
         ]
 
 

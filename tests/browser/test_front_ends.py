@@ -228,7 +228,11 @@ def test_the_deployed_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
     homes = set()
     with httpx.Client() as client:
         for token in (secrets.token_urlsafe(32) for _ in range(32)):
-            cookies_sent = (f"a=1; __Host-reelrank_session={token}", f"__Host-reelrank_session={token}; b=2")
+            cookies_sent = (
+                f"a=1; __Host-reelrank_session={token}",
+                f"__Host-reelrank_session={token}; b=2",
+                f"__Secure-reelrank_session={token}",  # below a base path
+            )
             answers = [client.get(f"{proxy}/healthz", headers={"Cookie": cookies}) for cookies in cookies_sent]
             (at,) = {answer.headers["x-upstream"] for answer in answers}
             homes.add(at)
