@@ -22,11 +22,14 @@ from annotate_app.server.health import Health
 from annotate_app.server.routes import own_routes
 from annotate_app.server.sockets import answer_at_once, limit_messages
 from annotate_app.session import auth, downloads, oidc
+from annotate_app.session.addresses import is_own_path
+from annotate_app.session.base_path import BasePath
 from annotate_app.session.guard import Guard
 from annotate_app.session.websocket_sessions import bind_sessions
 from annotate_app.widgets.menu_counts import MORE, told
 from backend import api
 from backend.ground import processes
+from backend.ground.base_path import BASE_PATH_VARIABLE, checked_base_path
 from backend.ground.errors import ReelRankError
 from backend.ground.logs import READY_VARIABLE
 from backend.ground.metrics import METRICS_VARIABLE
@@ -34,8 +37,11 @@ from backend.ground.text_files import visible
 
 try:
     auth.project()
-except ReelRankError as refusal:
+    base_path = checked_base_path(os.environ.get(BASE_PATH_VARIABLE, ""))
+except (ReelRankError, ValueError) as refusal:
     sys.exit(f"ReelRank: {refusal}")
+if base_path and is_own_path(base_path):
+    sys.exit(f"ReelRank: the base path {base_path} begins like an address of the app: choose another one")
 
 for name in api.__all__:  # at the start, not while the first person waits for a page
     getattr(api, name)
@@ -77,6 +83,6 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 app = st.App(
     Path(__file__).with_name("main.py"),
     routes=[*own_routes(auth.project, clips, told, videos), *Health(auth.project).routes()],
-    middleware=[Middleware(Guard, project=auth.project)],
+    middleware=[Middleware(BasePath, base=base_path), Middleware(Guard, project=auth.project)],
     lifespan=lifespan,
 )

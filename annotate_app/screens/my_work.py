@@ -10,6 +10,7 @@ import streamlit as st
 from annotate_app.language import dates, tr, trn
 from annotate_app.plain import plain
 from annotate_app.session import auth
+from annotate_app.session.addresses import full_path
 from annotate_app.widgets import exam_results, look, tables, wording
 from annotate_app.widgets.day_chart import day_chart
 from backend import api
@@ -29,8 +30,8 @@ def page() -> None:
         st.title(tr("My work"), anchor=False, width="content")
         # On a narrow screen the menu is folded away; the desk is one click from here all the same.
         st.html(
-            f'<a class="rr-back" href="/grade?tutorial" target="_self">{tr("Tutorial")}</a> '
-            f'<a class="rr-back" href="/grade" target="_self">{tr("Back to grading")}</a>',
+            f'<a class="rr-back" href="{full_path("/grade?tutorial")}" target="_self">{tr("Tutorial")}</a> '
+            f'<a class="rr-back" href="{full_path("/grade")}" target="_self">{tr("Back to grading")}</a>',
             width="content",
         )
     exam = api.my_exam(auth.project(), person)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
-from annotate_app.session.addresses import TITLES, address
+from annotate_app.session.addresses import TITLES, address, full_path
 from annotate_app.widgets import look, tables, wording
 from backend import api
 from backend.campaign.activity.model import CampaignSetting
@@ -22,7 +22,8 @@ def page() -> None:
     st.markdown(
         tr(
             "What holds in this campaign, what each of it changes, and since when. Every change stands "
-            "on the page [Activity](/activity)."
+            "on the page [Activity]({path}).",
+            path=full_path("/activity"),
         )
     )
     for part, settings in groupby(api.campaign_settings(project, lead), key=lambda one: one.part):
@@ -53,7 +54,8 @@ def _since(one: CampaignSetting, timezone: str | None) -> str:
 
 def _where(one: CampaignSetting) -> str:
     page = tr("page {title}", title=tr(_TITLES[one.where])) if one.where else ""
-    link = f"<a href='/{one.where}' target='_self'>{escape(page)}</a>" if one.where else ""
+    way = full_path(f"/{one.where}")
+    link = f"<a href='{way}' target='_self'>{escape(page)}</a>" if one.where else ""
     how = escape(retold(one.how))
     if link and how:
         how = f"<small>{how}</small>"

@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.session import auth
-from annotate_app.session.addresses import SIGN_IN_PATH
+from annotate_app.session.addresses import SIGN_IN_PATH, full_path
 from backend import api
 from backend.campaign.nouns import Person
 
@@ -26,7 +26,7 @@ def page(place: str) -> None:
     st.html(
         f'<div role="alert" class="rr-signed-out"><h1>{tr("You are signed out")}</h1>'
         f"<p>{tr(_KEPT)}</p>"
-        f'<a href="{SIGN_IN_PATH}?next={escape(quote(wanted))}" target="_self">{tr("Sign in")}</a></div>'
+        f'<a href="{full_path(SIGN_IN_PATH)}?next={escape(quote(wanted))}" target="_self">{tr("Sign in")}</a></div>'
     )
 
 

@@ -16,7 +16,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.session.addresses import SIGN_IN_PATH
+from annotate_app.session.addresses import SIGN_IN_PATH, full_path
 from annotate_app.session.cookies import SESSION_COOKIE
 from annotate_app.session.websocket_limits import SCRIPTS_AT_ONCE, ScriptTurns
 from backend import api
@@ -68,7 +68,7 @@ def require(role: Role) -> Person:
             '<p role="alert">'
             + tr(
                 'You are signed out. <a href="{path}" target="_self">Sign in</a> to go on.',
-                path=SIGN_IN_PATH,
+                path=full_path(SIGN_IN_PATH),
             )
             + "</p>"
         )

@@ -1,6 +1,7 @@
 """Names and attributes of this server's cookies.
 
-Over https their names begin with `__Host-`, which a browser accepts only from this very host and only over https.
+Over https their names begin with `__Host-`, which a browser accepts only from this very host and only over https. Below
+a base path they begin with `__Secure-`, because `__Host-` asks for the path "/"; `BasePath` sets the paths.
 The guard gives requests their plain names back, so everything else reads `request.cookies[SESSION_COOKIE]`.
 """
 
@@ -9,13 +10,14 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from annotate_app.language import COOKIE as LANGUAGE_COOKIE
+from annotate_app.session.addresses import base_path
 
 SESSION_COOKIE = "reelrank_session"
 CSRF_COOKIE = "reelrank_csrf"
 BROWSER_COOKIE = "reelrank_browser"
 """Names a browser on which somebody signed in. It lets nobody in, but wrong passwords of others do not slow it down."""
 _OURS = "reelrank_"
-_HOST = "__Host-"
+_HOST, _SECURE = "__Host-", "__Secure-"
 
 
 def is_secure(scope: Scope) -> bool:
@@ -31,7 +33,9 @@ def name_sent(scope: Scope, name: str) -> str:
     >>> name_sent({"scheme": "https"}, "reelrank_session"), name_sent({"scheme": "http"}, "reelrank_session")
     ('__Host-reelrank_session', 'reelrank_session')
     """
-    return _HOST + name if is_secure(scope) and name != LANGUAGE_COOKIE else name
+    if not is_secure(scope) or name == LANGUAGE_COOKIE:
+        return name
+    return (_SECURE if base_path() else _HOST) + name
 
 
 def set_cookie(
@@ -67,6 +71,9 @@ def delete_cookie(request: HTTPConnection, response: Response, name: str) -> Non
 def with_plain_names(scope: Scope) -> Scope:
     """Return the scope with our cookies under their plain names, and without those that this scheme must not send.
 
+    Below a base path the first of several with one name counts: a browser sends the one with the longest path first,
+    and another app of this host may have set the others for "/".
+
     Over https a cookie of ours counts only with the prefix: one without it may come from another host of the domain, or
     from somebody who changed a page sent by http. Cookies of others stay as they are.
     """
@@ -75,14 +82,16 @@ def with_plain_names(scope: Scope) -> Scope:
 
 
 def _plain(header: bytes, scope: Scope) -> bytes:
-    kept = []
+    kept: list[str] = []
+    seen: set[str] = set()
     for pair in header.decode("latin-1").split(";"):
         name, equals, value = pair.partition("=")
         # Starlette strips the name too: without this, a name with an odd space would pass the check.
-        plain = name.strip().removeprefix(_HOST)
+        plain = name.strip().removeprefix(_HOST).removeprefix(_SECURE)
         if equals and plain.startswith(_OURS):
-            if name.strip() != name_sent(scope, plain):
+            if name.strip() != name_sent(scope, plain) or (plain in seen and base_path()):
                 continue
+            seen.add(plain)
             pair = f"{plain}={value}"
         kept.append(pair.strip())
     return "; ".join(kept).encode("latin-1")

@@ -20,7 +20,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotate_app.language import chosen, marked, retold, tr, use
 from annotate_app.session import downloads
-from annotate_app.session.addresses import HEALTH_PATH, PAGE_PATHS, READY_PATH, SIGN_IN_PATH
+from annotate_app.session.addresses import (
+    CLIP_PREFIXES,
+    MACHINE_PREFIXES,
+    OPEN_PATHS,
+    OPEN_PREFIXES,
+    PAGE_PATHS,
+    SIGN_IN_PATH,
+)
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.cookies import CSRF_COOKIE, SESSION_COOKIE, is_secure, set_cookie, with_plain_names
 from annotate_app.session.notice import not_found_page, too_many_pages, unavailable_page
@@ -31,23 +38,7 @@ from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable, TextRefused
 
-# Streamlit's own scripts, fonts and signs of life: the same bytes for everybody.
-_OPEN_PREFIXES = ("/session/", "/static/")
-_OPEN_PATHS = frozenset(
-    {
-        *("/_stcore/health", "/_stcore/host-config", "/favicon.png", "/favicon.ico", "/manifest.json"),
-        # Streamlit's way to an identity provider and back; without one in its secrets both lead to the front page.
-        *("/auth/login", "/oauth2callback"),
-        *(HEALTH_PATH, READY_PATH),
-    }
-)
-# Asked by scripts and by <video>, never typed into an address bar: these get an answer, not a redirect.
 _UPLOADS = "/_stcore/upload_file/"
-_CLIP_PREFIXES = ("/clips/", "/examples/", "/practice/", "/describe/videos/", "/moments.mp4", "/moments.webp")
-_MACHINE_PREFIXES = (
-    *("/desk/", "/lead/", "/rewriting/", "/describe/", *_CLIP_PREFIXES),
-    *("/_stcore/", "/media/", "/component/", "/app/"),
-)
 
 _NO_VIDEO_NOW = marked("The storage of the videos cannot be reached just now. Nothing is lost.")
 _NO_ROOM = marked(
@@ -110,7 +101,7 @@ class Guard:
         connection = HTTPConnection(scope)
         use(chosen(connection.cookies, connection.headers))
         path = scope["path"]
-        is_open = path in _OPEN_PATHS or path.startswith(_OPEN_PREFIXES)
+        is_open = path in OPEN_PATHS or path.startswith(OPEN_PREFIXES)
         send = self._with_headers(send, connection, is_open)
         if _has_two_lengths(connection):
             await _TWO_LENGTHS(scope, receive, send)
@@ -132,13 +123,13 @@ class Guard:
                 if path.startswith(_UPLOADS):
                     await as_lead()
                 scope[_SCOPE_KEY] = person
-                if not path.startswith(_MACHINE_PREFIXES) and self._pages.are_too_many(person):
+                if not path.startswith(MACHINE_PREFIXES) and self._pages.are_too_many(person):
                     await too_many_pages(self._pages.most(person))(scope, receive, send)
                     return
                 if path.startswith(downloads.PREFIX):
                     await downloads.answer(self._app, person, as_lead, scope, receive, send)
                     return
-                if scope["method"] == "POST" or path.startswith(_CLIP_PREFIXES):
+                if scope["method"] == "POST" or path.startswith(CLIP_PREFIXES):
                     most = MOST_AT_ONCE if scope["method"] == "POST" else MOST_CLIPS_AT_ONCE
                     with self._patience.under_way(person.annotator_id, most):
                         await self._app(scope, receive, send)
@@ -211,7 +202,7 @@ class Guard:
     @staticmethod
     def _refusal(connection: HTTPConnection) -> Response:
         path = connection.url.path
-        if connection.scope["method"] in ("GET", "HEAD") and not path.startswith(_MACHINE_PREFIXES):
+        if connection.scope["method"] in ("GET", "HEAD") and not path.startswith(MACHINE_PREFIXES):
             wanted = path + (f"?{connection.url.query}" if connection.url.query else "")
             back = "" if wanted == "/" else f"?next={quote(wanted)}"
             return RedirectResponse(SIGN_IN_PATH + back, 303)
@@ -220,7 +211,7 @@ class Guard:
 
 def _lacks_csrf(connection: HTTPConnection, is_open: bool) -> bool:
     """The sign-out form sits in a Streamlit page, so its token must be there before the websocket opens."""
-    machine = connection.url.path.startswith(_MACHINE_PREFIXES)
+    machine = connection.url.path.startswith(MACHINE_PREFIXES)
     return not (is_open or machine or CSRF_COOKIE in connection.cookies)
 
 
@@ -238,11 +229,11 @@ def _leads_somewhere(path: str) -> bool:
     """Whether an address is a page's or a route's. Streamlit answers any other with its front page, and says 200."""
     if path.startswith(_CLOSED_PREFIXES):
         return False
-    return path == "/" or path.rstrip("/") in PAGE_PATHS or path.startswith(_MACHINE_PREFIXES)
+    return path == "/" or path.rstrip("/") in PAGE_PATHS or path.startswith(MACHINE_PREFIXES)
 
 
 def _unavailable(path: str, message: str) -> Response:
     """Not now, and why: for scripts as JSON, for people as a page that looks like the sign-in."""
-    if path.startswith(_MACHINE_PREFIXES):
+    if path.startswith(MACHINE_PREFIXES):
         return JSONResponse({"message": message}, 503, {"Retry-After": "5", "Cache-Control": "no-store"})
     return unavailable_page(message)

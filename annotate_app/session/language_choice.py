@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from annotate_app.language import COOKIE, LANGUAGES, current, tr
-from annotate_app.session.addresses import SIGN_IN_PATH
+from annotate_app.session.addresses import SIGN_IN_PATH, full_path
 from annotate_app.session.bodies import form as form_of
 from annotate_app.session.cookies import set_cookie
 
@@ -31,7 +31,8 @@ def form(path: str, next_path: str, csrf: str) -> str:
         for tag, name in LANGUAGES.items()
     )
     return (
-        f'<form method="post" action="{_PATH}" class="languages" role="group" aria-label="{escape(tr("Language"))}">'
+        f'<form method="post" action="{full_path(_PATH)}" class="languages" role="group" '
+        f'aria-label="{escape(tr("Language"))}">'
         f'<input type="hidden" name="back" value="{escape(path)}">'
         f'<input type="hidden" name="next" value="{escape(next_path)}">{csrf}{buttons}</form>'
     )

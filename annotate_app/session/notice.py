@@ -8,7 +8,7 @@ from string import Template
 from starlette.responses import HTMLResponse, Response
 
 from annotate_app.language import current, marked, tr
-from annotate_app.session.addresses import SIGN_IN_PATH
+from annotate_app.session.addresses import SIGN_IN_PATH, base_path, full_path
 from backend.campaign.nouns import Person, Role
 
 _PAGE = Template(Path(__file__).with_name("sign_in.html").read_text(encoding="utf-8"))
@@ -24,7 +24,7 @@ _GONE = marked(
 
 def plain_page(title: str, content: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A page around some HTML."""
-    html = _PAGE.substitute(title=title, content=content, language=current())
+    html = _PAGE.substitute(title=title, content=content, language=current(), base=base_path())
     return HTMLResponse(html, status, {"Content-Security-Policy": _CSP, "Cache-Control": "no-store", **(headers or {})})
 
 
@@ -41,10 +41,10 @@ def unavailable_page(message: str) -> Response:
 
 def not_found_page(path: str, person: Person | None) -> Response:
     """Nothing is at this address; the button leads to what is the person's first page, or to the sign-in."""
-    shown = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}..."
+    shown = full_path(path if len(path) <= _LONGEST else f"{path[:_LONGEST]}...")
     where, words = ("/", way_back(person)) if person else (SIGN_IN_PATH, tr("Sign in"))
     content = (
-        f'<form method="get" action="{where}"><p class="about">'
+        f'<form method="get" action="{full_path(where)}"><p class="about">'
         + tr("Nothing is at <b>{path}</b>. The address may be mistyped, or from another project.", path=escape(shown))
         + f'</p><button type="submit">{words}</button></form>'
     )
@@ -54,7 +54,7 @@ def not_found_page(path: str, person: Person | None) -> Response:
 def gone_page(person: Person) -> Response:
     """A file of a download button is no longer there; the button leads to the person's first page."""
     content = (
-        f'<form method="get" action="/"><p class="about">{tr(_GONE)}</p>'
+        f'<form method="get" action="{full_path("/")}"><p class="about">{tr(_GONE)}</p>'
         f'<button type="submit">{way_back(person)}</button></form>'
     )
     return plain_page(tr("No longer there"), content, 404)

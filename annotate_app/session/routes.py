@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.session import language_choice, oidc
-from annotate_app.session.addresses import SIGN_IN_PATH
+from annotate_app.session.addresses import SIGN_IN_PATH, base_path, path_within
 from annotate_app.session.bodies import TooMuch, form
 from annotate_app.session.cookies import BROWSER_COOKIE, CSRF_COOKIE, SESSION_COOKIE, delete_cookie, set_cookie
 from annotate_app.session.fair_checks import FairChecks, too_many
@@ -282,6 +282,7 @@ def _is_ours(request: Request, fields: dict[str, str]) -> bool:
 
 def _safe_path(path: str | None) -> str:
     """A path of this server to go on to; anything that could lead elsewhere becomes the front page."""
-    if path and re.fullmatch(r"/(?![/\\])[^\\\s]*", path) and not path.startswith("/session/"):
+    path = path_within(base_path(), path or "")
+    if re.fullmatch(r"/(?![/\\])[^\\\s]*", path) and not path.startswith("/session/"):
         return path
     return "/"

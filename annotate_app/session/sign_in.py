@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from annotate_app.language import marked, tr
 from annotate_app.session import language_choice, oidc
-from annotate_app.session.addresses import SIGN_IN_PATH
+from annotate_app.session.addresses import SIGN_IN_PATH, full_path
 from annotate_app.session.auth import ROLES
 from annotate_app.session.cookies import CSRF_COOKIE, set_cookie
 from annotate_app.session.notice import plain_page, way_back
@@ -68,15 +68,15 @@ def account_page(
     signed_in = tr("Signed in as <b>{name}</b>, {role}.", name=escape(person.name), role=tr(ROLES[person.role]))
     content = (
         f'<p class="about">{signed_in}</p>'
-        f'<p class="about"><a href="/">{way_back(person)}</a></p>'
+        f'<p class="about"><a href="{full_path("/")}">{way_back(person)}</a></p>'
         + (f'<p class="done" role="status">{escape(done)}</p>' if done else "")
         + _alert(error)
-        + f'<section><h2>{tr("Change your password")}</h2><form method="post" action="/session/password">'
+        + f"<section><h2>{tr('Change your password')}</h2>{_form('/session/password')}"
         + _field(tr("Present password"), "old", "password", "current-password")
         + _new_password()
         + f'{_csrf(request)}<button type="submit">{tr("Change password")}</button>'
         + f'<p class="note">{tr("All other browsers are signed out.")}</p></form></section>'
-        + f'<section><h2>{tr("Sign out everywhere")}</h2><form method="post" action="/session/sign-out-everywhere">'
+        + f"<section><h2>{tr('Sign out everywhere')}</h2>{_form('/session/sign-out-everywhere')}"
         + f'<p class="note">{tr("In all browsers, this one included.")}</p>'
         + f'{_csrf(request)}<button type="submit" class="quiet">{tr("Sign out everywhere")}</button></form></section>'
     )
@@ -87,16 +87,21 @@ def _single_sign_on(asked: dict[str, str]) -> str:
     """The way to the identity provider, where there is one."""
     if not oidc.is_configured():
         return ""
-    return f'<a class="other" href="{oidc.START_PATH}?{escape(urlencode(asked))}">{tr("Use single sign-on")}</a>'
+    way = f"{full_path(oidc.START_PATH)}?{escape(urlencode(asked))}"
+    return f'<a class="other" href="{way}">{tr("Use single sign-on")}</a>'
 
 
 def _entrance(request: Request, action: str, lead: str, error: str, fields: str, button: str, help_text: str) -> str:
     return (
-        f'<form method="post" action="{escape(action)}"><p class="about">{tr(_ABOUT)}</p>'
+        f'{_form(action)}<p class="about">{tr(_ABOUT)}</p>'
         + (f'<p class="lead">{lead}</p>' if lead else "")
         + f'{_alert(error)}{fields}{_csrf(request)}<button type="submit">{button}</button>'
         + f'<p class="help">{help_text}</p></form>'
     )
+
+
+def _form(action: str) -> str:
+    return f'<form method="post" action="{escape(full_path(action))}">'
 
 
 def _page(request: Request, title: str, content: str, status: int, wait_s: int = 0) -> Response:

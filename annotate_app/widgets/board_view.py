@@ -14,6 +14,7 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
+from annotate_app.session.addresses import full_path
 from annotate_app.widgets import address_state, wording
 from annotate_app.widgets.case_view import case_view
 from backend import api
@@ -280,7 +281,7 @@ def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
     address = urlencode({"video": bar.video, "start": bar.start_s, "end": bar.end_s})
     there = bar.start_s < files.get(bar.video, 0.0)
     texts = {name: retold(text) if isinstance(text, str) else text for name, text in asdict(card).items()}
-    return texts | {"src": f"/moments.mp4?{address}" if there else None}
+    return texts | {"src": full_path(f"/moments.mp4?{address}") if there else None}
 
 
 def _queries(board: api.Leaderboard, scores: api.Scoreboard, order: Mapping[int, str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from annotate_app.language import tr
+from annotate_app.session.addresses import full_path
 from annotate_app.widgets import wording
 from backend import api
 from backend.campaign.project.model import Campaign
@@ -32,7 +33,7 @@ def guideline(campaign: Campaign, examples: Sequence[api.Example] = ()) -> dict[
         example.grade: {
             "query": example.query,
             "note": example.note,
-            "clip": f"/examples/{example.grade}.mp4?v={example.version}",
+            "clip": full_path(f"/examples/{example.grade}.mp4?v={example.version}"),
         }
         for example in examples
     }

@@ -8,6 +8,7 @@ import streamlit as st
 from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
+from annotate_app.session.addresses import base_path
 from annotate_app.widgets import look
 from backend import api
 from backend.campaign.nouns import Person, Role
@@ -63,10 +64,10 @@ def outcome() -> None:
 
 def invitation_url(page_url: str, invitation: str) -> str:
     """The link for a newcomer, on the address under which the lead reaches this server."""
-    return f"{origin(page_url)}/session/invitation/{invitation}"
+    return f"{app_address(page_url)}/session/invitation/{invitation}"
 
 
-def origin(page_url: str) -> str:
-    """The address of the server, as the one who looks at a page reaches it."""
+def app_address(page_url: str) -> str:
+    """Return the address of the app, as the one who looks at a page reaches it."""
     parts = urlsplit(page_url)
-    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+    return f"{parts.scheme}://{parts.netloc}{base_path()}" if parts.netloc else ""

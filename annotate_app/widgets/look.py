@@ -10,7 +10,7 @@ import streamlit as st
 from annotate_app.language import SOURCE, current, retold, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
-from annotate_app.session.addresses import address
+from annotate_app.session.addresses import address, full_path
 from annotate_app.session.cookies import CSRF_COOKIE
 from annotate_app.widgets.menu_counts import menu_counts
 from backend import api
@@ -46,16 +46,18 @@ def header(project: api.Project, person: Person) -> None:
     titles = ["My work"] if person.role is Role.ANNOTATOR else []
     if titles and api.may_describe(project, person):
         titles = ["Describe", *titles]
-    narrow = "".join(f'<a class="rr-menu" href="/{address(title)}" target="_self">{tr(title)}</a>' for title in titles)
+    narrow = "".join(
+        f'<a class="rr-menu" href="{full_path("/")}{address(title)}" target="_self">{tr(title)}</a>' for title in titles
+    )
     account, role = tr("Your account: password, sessions"), tr(auth.ROLES[person.role])
     with st.container(key="rr-account"):
         st.html(
             f'<div class="rr-account">{narrow}<span class="rr-project" title="{tr("Project")}">'
             f"{escape(project.name)}</span>"
-            f'<a class="rr-person" href="/session/account" target="_self" title="{account}">'
+            f'<a class="rr-person" href="{full_path("/session/account")}" target="_self" title="{account}">'
             f'<span class="rr-face" aria-hidden="true">{escape(person.name[:1].upper())}'
             f'</span><span class="rr-name">{escape(person.name)}</span> <small>{role}</small></a>'
-            '<form method="post" action="/session/sign-out">'
+            f'<form method="post" action="{full_path("/session/sign-out")}">'
             f'<input type="hidden" name="csrf" value="{escape(csrf)}"><button type="submit">{tr("Sign out")}</button>'
             "</form></div>"
         )

@@ -4,7 +4,7 @@ from html import escape
 from typing import NamedTuple
 
 from annotate_app.language import marked, marked_n, tr
-from annotate_app.session.addresses import address
+from annotate_app.session.addresses import address, full_path
 from backend.campaign.steering.model import Barred, WaitKind
 
 
@@ -18,7 +18,7 @@ class WayThere(NamedTuple):
     @property
     def link(self) -> str:
         """The way there, as HTML."""
-        return f'<a href="/{address(self.title)}{self.asks}" target="_self">{escape(tr(self.act))}</a>'
+        return f'<a href="{full_path(f"/{address(self.title)}{self.asks}")}" target="_self">{escape(tr(self.act))}</a>'
 
 
 WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {

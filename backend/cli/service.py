@@ -15,6 +15,7 @@ import typer
 from backend import api
 from backend.campaign.nouns import Role
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
+from backend.ground.base_path import BASE_PATH_VARIABLE, checked_base_path
 from backend.ground.logs import LOG_VARIABLE, READY_VARIABLE, LogForm
 from backend.ground.metrics import METRICS_VARIABLE, place_of
 from backend.ground.parallel import end_kept
@@ -34,6 +35,15 @@ MetricsOption = Annotated[
         metavar="HOST:PORT",
         envvar=METRICS_VARIABLE,
         help="Serve Prometheus metrics at this separate address. Strangers must not reach it.",
+    ),
+]
+BasePathOption = Annotated[
+    str,
+    typer.Option(
+        "--base-path",
+        metavar="PATH",
+        envvar=BASE_PATH_VARIABLE,
+        help="Path of the host below which a proxy serves the app, such as /annotate.",
     ),
 ]
 DEMO_FOLDER = Path("demo-project")
@@ -100,7 +110,13 @@ def demo(
         chosen = port or _free_port(host, USUAL_PORT)
         url = _url(host, chosen)
         moved = "" if chosen == (port or USUAL_PORT) else f"Port {USUAL_PORT} is in use, so this demo is at {url}.\n"
-        _serve(project, host, chosen, {}, f"{moved}\nOpen      {url}\n{_people()}\n\nStop with Ctrl-C.")
+        _serve(
+            project,
+            host,
+            chosen,
+            {BASE_PATH_VARIABLE: ""},
+            f"{moved}\nOpen      {url}\n{_people()}\n\nStop with Ctrl-C.",
+        )
 
 
 def _people() -> str:
@@ -119,6 +135,7 @@ def serve(
     port: PortOption = USUAL_PORT,
     log: LogOption = LogForm.TEXT,
     metrics: MetricsOption = "",
+    base_path: BasePathOption = "",
 ) -> None:
     """Serve the web app to annotators and leads.
 
@@ -126,11 +143,16 @@ def serve(
     """
     if metrics:
         _require_metrics(metrics)
+    try:
+        base = checked_base_path(base_path)
+    except ValueError as error:
+        fail(str(error))
     project = api.open_project(folder)
-    command = f"reelrank serve {folder} --port"
-    if api.served_at(folder) == _url(host, port) and _listen_error(host, port):
+    command = f"reelrank serve {folder}{f' --base-path {base}' if base else ''} --port"
+    url = _url(host, port) + base
+    if api.served_at(folder) == url and _listen_error(host, port):
         another = f"`{command} {_free_port(host, port)}`"
-        fail(f"{folder} is served already, at {_url(host, port)}: open that, or add a front end with {another}")
+        fail(f"{folder} is served already, at {url}: open that, or add a front end with {another}")
     _require_port(host, port, command)
     if step := api.next_step(project, api.OPERATOR):
         say(f"Nobody can grade yet. Next: {step}")
@@ -139,8 +161,9 @@ def serve(
         else:
             say(f"All of it can be done in the browser; add a lead first: reelrank users add {folder} NAME --role lead")
     everywhere = ", and at all other addresses of this machine" if host in WILDCARDS else ""
-    ready = f"Serving {folder} on {_url(host, port)}{everywhere}  (stop with Ctrl-C)"
-    _serve(project, host, port, {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics}, ready)
+    ready = f"Serving {folder} on {url}{everywhere}  (stop with Ctrl-C)"
+    settings = {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics, BASE_PATH_VARIABLE: base}
+    _serve(project, host, port, settings, ready)
 
 
 def _require_metrics(address: str) -> None:
@@ -206,8 +229,8 @@ def _serve(project: "api.Project", host: str, port: int, settings: Mapping[str, 
     if importlib.util.find_spec("annotate_app") is None:
         fail("the package annotate_app is not installed: reinstall reelrank")
     folder = project.folder
-    api.note_address(project, _url(host, port))
     environment = {**os.environ, "REELRANK_PROJECT": str(folder.resolve()), **settings}
+    api.note_address(project, _url(host, port) + settings.get(BASE_PATH_VARIABLE, ""))
     environment[READY_VARIABLE] = "" if environment.get(LOG_VARIABLE) == LogForm.JSON else ready
     sys.stdout.flush()
     secrets = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/operations.md

@@ -1,6 +1,7 @@
 """Single sign-on against a small identity provider of our own, with a real server in between."""
 
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -98,21 +99,29 @@ def provider() -> Iterator[Provider]:
         yield provider
 
 
-@pytest.fixture(scope="module")
-def server(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
-    folder = tmp_path_factory.mktemp("sso")
+@contextmanager
+def serving(provider: Provider, folder: Path, base: str = "") -> Iterator[AppServer]:
+    """A new project whose secrets name the provider, served below a path of its host."""
     api.init_project(folder / "project", encoder="minilm")
-    server = AppServer(folder / "project", folder / "server.log")
+    environment = {**os.environ, "REELRANK_BASE_PATH": base}
+    server = AppServer(folder / "project", folder / "server.log", env=environment)
     secrets = folder / "project" / ".streamlit" / "secrets.toml"
     secrets.parent.mkdir()
     secrets.write_text(
-        f'[auth]\nredirect_uri = "{server.url}/oauth2callback"\ncookie_secret = "{"a secret of this test" * 3}"\n'
+        f'[auth]\nredirect_uri = "{server.url}{base}/oauth2callback"\n'
+        f'cookie_secret = "{"a secret of this test" * 3}"\n'
         f'client_id = "{CLIENT}"\nclient_secret = "hush"\n'
         f'server_metadata_url = "{provider.url}/.well-known/openid-configuration"\n'
     )
     server.start()
     yield server
     server.kill()
+
+
+@pytest.fixture(scope="module")
+def server(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    with serving(provider, tmp_path_factory.mktemp("sso")) as server:
+        yield server
 
 
 def project(server: AppServer) -> api.Project:
@@ -192,3 +201,14 @@ def test_a_forged_cookie_of_streamlit_signs_nobody_in(server: AppServer, provide
         client.cookies.set("_streamlit_user", forged.decode(), domain="127.0.0.1")
         assert "Use single sign-on" in client.get("/session/sign-in").text
         assert "reelrank_session" not in names_of_cookies(client)
+
+
+@pytest.mark.long
+def test_below_a_path_the_way_to_the_provider_and_back_stays_there(provider: Provider, tmp_path: Path) -> None:
+    with serving(provider, tmp_path, "/annotate") as server, browser(server) as client:
+        invitation = api.add_person(project(server), api.OPERATOR, "Ana", Role.ANNOTATOR, now=time.time())
+        there = client.get(link(client.get(f"/annotate/session/invitation/{invitation}")))
+        assert (there.status_code, urlsplit(str(there.url)).path) == (200, "/annotate/")
+        assert all(urlsplit(str(one.url)).path.startswith(("/annotate/", "/authorize")) for one in there.history)
+        assert {cookie.path for cookie in client.cookies.jar} == {"/annotate"}
+        assert "Signed in as <b>Ana</b>" in client.get("/annotate/session/account").text

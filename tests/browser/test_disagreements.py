@@ -51,6 +51,14 @@ def shows(page: Page, pair: str) -> None:
     page_is_done(page)
 
 
+def press_azerty_3(page: Page) -> None:
+    """Press the key of the digit 3 on a French keyboard, where it types a quotation mark without Shift."""
+    key = {"key": '"', "code": "Digit3", "windowsVirtualKeyCode": 51}
+    session = page.context.new_cdp_session(page)
+    session.send("Input.dispatchKeyEvent", {"type": "keyDown", "text": '"', **key})
+    session.send("Input.dispatchKeyEvent", {"type": "keyUp", **key})
+
+
 def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], server: AppServer) -> None:
     page = enter(LEAD, url=f"{server.url}/disagreements")
     listed = page.locator(".rr-list tr[data-opens]")
@@ -71,7 +79,7 @@ def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], s
 
     # A digit chooses and leads to the reason, in which no letter is a key.
     case = page.locator(f".st-key-card-{first}")
-    page.keyboard.press("3")
+    press_azerty_3(page)
     expect(case.get_by_role("radio", name=re.compile("^3 "))).to_be_checked()
     expect(case.get_by_label("Reason")).to_be_focused()
     page.keyboard.type(REASON)

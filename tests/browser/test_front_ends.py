@@ -3,11 +3,8 @@
 import math
 import re
 import secrets
-import shutil
-import signal
 import socket
 import struct
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,6 +21,7 @@ from backend import api
 from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import Role
 from backend.campaign.serving.model import WorkOutcome, WorkState
+from nginx import running
 from postgres import ENGINES, Cluster
 from support import free_port
 from visitor import PASSWORD, Visitor
@@ -183,9 +181,6 @@ def test_a_message_is_refused_before_all_of_it_is_read(one: str) -> None:
 @pytest.fixture
 def proxy(servers: tuple[AppServer, AppServer], tmp_path: Path) -> Iterator[str]:
     """nginx as it is deployed, but for other ports, no certificate, and an answer that names who gave it."""
-    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if program is None:
-        pytest.skip("no nginx on the PATH")
     example = PROXY.read_text(encoding="utf-8")
     port = free_port()
     for was, now in (
@@ -196,27 +191,8 @@ def proxy(servers: tuple[AppServer, AppServer], tmp_path: Path) -> Iterator[str]
         assert example.count(was) == 1, was
         example = example.replace(was, now)
     example = re.sub(r"\n *ssl_certificate.*", "", example)
-    places = "".join(f"{kind}_temp_path {tmp_path};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    configuration = tmp_path / "nginx.conf"
-    configuration.write_text(
-        f"daemon off; pid {tmp_path}/pid; error_log stderr; events {{}} http {{ access_log off; {places}\n{example}}}"
-    )
-    with (tmp_path / "log").open("wb") as log:
-        nginx = subprocess.Popen([program, "-p", tmp_path, "-c", configuration], stderr=log, stdout=log)
-    try:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                assert nginx.poll() is None, (tmp_path / "log").read_text()
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
+    with running(tmp_path, example, port):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        nginx.send_signal(signal.SIGTERM)
-        nginx.wait()
 
 
 def test_the_deployed_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
@@ -252,7 +228,11 @@ def test_the_deployed_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
     homes = set()
     with httpx.Client() as client:
         for token in (secrets.token_urlsafe(32) for _ in range(32)):
-            cookies_sent = (f"a=1; __Host-reelrank_session={token}", f"__Host-reelrank_session={token}; b=2")
+            cookies_sent = (
+                f"a=1; __Host-reelrank_session={token}",
+                f"__Host-reelrank_session={token}; b=2",
+                f"__Secure-reelrank_session={token}",  # below a base path
+            )
             answers = [client.get(f"{proxy}/healthz", headers={"Cookie": cookies}) for cookies in cookies_sent]
             (at,) = {answer.headers["x-upstream"] for answer in answers}
             homes.add(at)

@@ -95,6 +95,22 @@ def test_the_server_is_told_by_options_or_the_environment_and_else_counts_nothin
     assert ready == [f"Serving {project} on http://127.0.0.1:{port}  (stop with Ctrl-C)", "", ""]
 
 
+def test_a_base_path_is_in_every_address_that_is_told(
+    reelrank: Run, project: Path, handed: Handed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = str(free_port())
+    monkeypatch.setenv("REELRANK_BASE_PATH", "/lab")
+    assert reelrank("serve", project, "--port", port)[0] == 0
+    assert reelrank("serve", project, "--port", port, "--base-path", "/annotate/")[0] == 0
+    assert [environment["REELRANK_BASE_PATH"] for _, environment in handed] == ["/lab", "/annotate"]
+    url = f"http://127.0.0.1:{port}/annotate"
+    assert handed[1][1]["REELRANK_READY"] == f"Serving {project} on {url}  (stop with Ctrl-C)"
+    assert f"{url}/session/invitation/" in reelrank("users", "add", project, "Zoe", "--role", "annotator")[1]
+    code, _, err = reelrank("serve", project, "--base-path", "annotate")
+    assert (code, len(handed)) == (1, 2)
+    assert err.startswith("reelrank: 'annotate' is no base path: give one such as /annotate")
+
+
 def test_the_server_takes_the_place_of_a_command_that_has_let_its_worker_go(
     reelrank: Run, project: Path, handed: Handed
 ) -> None:

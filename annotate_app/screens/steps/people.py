@@ -93,9 +93,9 @@ def _opened(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepS
 
 
 def _open(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
-    origin = inviting.origin(st.context.url or "")
+    address = inviting.app_address(st.context.url or "")
     st.markdown(tr("Everybody who signs in as an annotator is handed pairs now. The address to sign in at:"))
-    st.code(origin or tr("the address of this page"), language=None)
+    st.code(address or tr("the address of this page"), language=None)
     _ways(
         (tr("How far the work is, what is stuck, what waits for you"), WayThere("Progress", "", tr("Progress"))),
         (tr("Every query with its pairs"), WayThere("Queries", "", tr("Queries"))),

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotate_app.language import browser_texts, retold, tr, trn
+from annotate_app.session.addresses import full_path
 from annotate_app.widgets import address_state, pair_view, wording
 from annotate_app.widgets.desk import joined
 from backend.campaign.nouns import Verdict
@@ -84,7 +85,7 @@ def _relevance(pair: PairReview) -> str:
 def _board(pair: PairReview) -> str:
     if pair.fault:
         return f"<p class='rr-fault'>{tr('Its clip cannot be shown: {fault}', fault=escape(retold(pair.fault)))}</p>"
-    src = f"/clips/{pair.pair}.webp"
+    src = full_path(f"/clips/{pair.pair}.webp")
     # Each shows its part of the one picture, which browsers fetch once.
     frames = "".join(
         f"<figure><img loading='lazy' src='{src}' alt='' style='object-position:{100 * part / (FRAMES - 1):.3f}% 0'>"

@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from annotate_app.language import tr
+from annotate_app.session.addresses import full_path
 from backend.campaign.nouns import Scale
 from backend.ground.ids import PairKey
 
@@ -51,7 +52,7 @@ def keys_of(
         acts: keys of buttons that do something.
         relevance: a selector of the grades to choose from, if there are any.
         edit: a selector of the text to edit, if there is one.
-        following: the address of the clip that is loaded ahead.
+        following: the path of the clip that is loaded ahead.
     """
     _mount(
         key=name,
@@ -61,7 +62,7 @@ def keys_of(
             "edit": edit,
             "legend": f".st-key-{LEGEND}",
             "acts": acts,
-            "next": following,
+            "next": full_path(following) if following else None,
         },
     )
 

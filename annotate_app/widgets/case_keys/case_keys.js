@@ -12,25 +12,26 @@ export default function ({ parentElement, data }) {
 
   // While a case is being drawn, the buttons below it are still those of the case before: their keys do nothing.
   window.addEventListener("keydown", (event) => {
-    if (isForeign(event) || !data.acts.includes(letterOf(event)?.toLowerCase())) return;
+    if (isForeign(event) || !data.acts.includes(keyOf(event))) return;
     if (document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "running") event.stopImmediatePropagation();
   }, { capture: true, signal: ended.signal });
 
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && [reason(), edited()].includes(event.target)) return event.target.blur();
+    if (event.key === "Escape" && !isComposing(event) && [reason(), edited()].includes(event.target)) return event.target.blur();
     if (isForeign(event) || foreignDialogOpen() || event.repeat) return;
-    const digit = data.relevance && /^[0-9]$/.test(event.key) ? document.querySelectorAll(`${data.relevance} [role="radio"]`)[Number(event.key)] : undefined;
+    const key = keyOf(event);
+    const digit = data.relevance && /^[0-9]$/.test(key) ? document.querySelectorAll(`${data.relevance} [role="radio"]`)[Number(key)] : undefined;
     if (digit) {
       event.preventDefault();
       if (digit.getAttribute("aria-checked") !== "true") digit.click(); // a second click would take the choice away
       reason()?.focus();
-    } else if (letterOf(event)?.toLowerCase() === "w") {
+    } else if (key === "w") {
       event.preventDefault();
       reason()?.focus();
-    } else if (data.edit && letterOf(event)?.toLowerCase() === "e") {
+    } else if (data.edit && key === "e") {
       event.preventDefault();
       edited()?.focus();
-    } else if (event.key === "?") {
+    } else if (key === "?") {
       event.preventDefault();
       document.querySelector(`${data.legend} button`)?.click();
     }

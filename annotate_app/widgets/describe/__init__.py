@@ -14,6 +14,7 @@ from backend.campaign.nouns import Person
 FOLDER = Path(__file__).parent
 SCRIPTS = (
     "../../language/browser.js",
+    "../full_path.js",
     "../keyboard.js",
     *DESK_SCRIPTS,
     "spans.js",

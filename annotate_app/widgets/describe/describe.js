@@ -16,7 +16,7 @@ class Describe extends Showing {
 
   keyInField(event) {
     event.stopPropagation(); // seen from outside, what is typed here is not typed into a field
-    if (event.isComposing || event.keyCode === 229) return;
+    if (isComposing(event)) return;
     if (event.key === "Enter") {
       event.preventDefault();
       if (!event.repeat) this.save();

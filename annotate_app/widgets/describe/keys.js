@@ -55,12 +55,12 @@ const HELD = ["frame-back", "frame-forward", "ten-back", "ten-forward"]; // thes
 const WHERE_THEY_ARE = { Comma: ",", Period: ".", BracketLeft: "[", BracketRight: "]" }; // on other layouts
 
 /** The command of a key press, or null. */
-function commandOf({ key, code, shiftKey }) {
-  const letter = letterOf({ key, code });
+function commandOf(event) {
+  const { key, code, shiftKey } = event;
   const name = shiftKey && code in WHERE_THEY_ARE ? COMMANDS[WHERE_THEY_ARE[code]] : undefined;
-  const found = name ?? COMMANDS[key] ?? COMMANDS[letter?.toLowerCase()] ?? COMMANDS[WHERE_THEY_ARE[code]];
+  const found = name ?? COMMANDS[key] ?? COMMANDS[keyOf(event)] ?? COMMANDS[WHERE_THEY_ARE[code]];
   if (!found) return null;
-  return shiftKey && key !== "?" ? (WITH_SHIFT[found] ?? found) : found;
+  return shiftKey ? (WITH_SHIFT[found] ?? found) : found;
 }
 
 /** Whether the focused control takes this key itself: Space and Enter press buttons, arrows move marks. */

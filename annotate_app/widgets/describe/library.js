@@ -12,12 +12,12 @@ class Trouble extends Error {
   }
 }
 
-/** GET an address until the server answers; rejects with what it says against it. `onWait` learns why it does not yet. */
+/** GET a path of the app until the server answers; rejects with what it says against it. `onWait` learns why it does not yet. */
 async function insist(address, options, signal, onWait = () => {}) {
   for (;;) {
     let why = "";
     try {
-      const response = await fetch(address, { credentials: "same-origin", signal, ...options });
+      const response = await fetch(fullPath(address), { credentials: "same-origin", signal, ...options });
       if (response.ok) return response;
       const { message = "" } = await response.json().catch(() => ({}));
       if (response.status < 500) throw new Trouble(message || tr("the server answered {status}", { status: response.status }), response.status === 401);

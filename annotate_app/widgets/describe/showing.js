@@ -175,7 +175,7 @@ class Showing {
       this.moment.open(video, frames);
       this.view.sentence.value = this.moment.draft.sentence;
       for (const strip of this.strips) strip.show(frames);
-      this.screen.open(video.clip, frames);
+      this.screen.open(fullPath(video.clip), frames);
     } catch (error) {
       if (!signal.aborted) this.broke(error.message);
     } finally {
@@ -209,7 +209,7 @@ class Showing {
     this.video.ready = false;
     try {
       await haveCopy(this.video, this.ended.signal);
-      if (this.video.key === key) this.screen.reopen(this.video.clip);
+      if (this.video.key === key) this.screen.reopen(fullPath(this.video.clip));
     } catch (error) {
       if (!this.ended.signal.aborted && this.video.key === key) this.broke(error.message);
     }

@@ -39,7 +39,7 @@ class Timeline {
     handle.setAttribute("aria-label", name === "start" ? tr("Start of the moment") : tr("End of the moment"));
     handle.onkeydown = (event) => {
       const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
-      if (!steps) return;
+      if (!steps || isForeign(event)) return;
       event.preventDefault();
       this.on.edge(name, this.marks[name] + steps * (event.shiftKey ? 10 : 1));
     };

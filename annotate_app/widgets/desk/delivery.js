@@ -6,7 +6,7 @@
 
 const PATIENCE_MS = 40000; // the server waits 30 s for a locked database before it says so
 const LONGEST_WAIT_MS = 15000;
-const SIGN_IN = "/session/sign-in";
+const SIGN_IN = fullPath("/session/sign-in");
 
 /** A desk's way to the server; which request is next, and what its answer means, each desk says in `next`. */
 class Delivery {
@@ -73,7 +73,7 @@ class Delivery {
   }
 
   request(path, body) {
-    return fetch(path, {
+    return fetch(fullPath(path), {
       method: "POST",
       credentials: "same-origin",
       headers: { "Content-Type": "application/json", "X-ReelRank": "1" },

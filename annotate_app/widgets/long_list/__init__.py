@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotate_app.language import tr
+from annotate_app.session.addresses import full_path
 from annotate_app.widgets import address_state, wording
 
 PER_PAGE = 25
@@ -155,7 +156,8 @@ def _row(row: ListRow, classes: Sequence[str], opens: str, page: str, open_now: 
     here = {} if page else {name: st.query_params.get_all(name) for name in st.query_params}
     address = here | {opens: [value]}
     chosen = " aria-current='true'" if not page and open_now == value else ""
-    link = f"<a href='{page}?{escape(urlencode(address, doseq=True))}' target='_self'>{row.cells[0]}</a>"
+    to = full_path(page) if page else ""
+    link = f"<a href='{to}?{escape(urlencode(address, doseq=True))}' target='_self'>{row.cells[0]}</a>"
     if row.picture:
         link = f"<div class='rr-pictured'><img loading='lazy' src='{escape(row.picture)}' alt=''/>{link}</div>"
     cells = "".join(f"<td{named}>{cell}</td>" for named, cell in zip(classes, (link, *row.cells[1:]), strict=True))

@@ -50,7 +50,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   document.addEventListener("keydown", (event) => {
     if (isForeign(event) || foreignDialogOpen() || event.shiftKey) return;
     const inside = host.contains(document.activeElement) && document.activeElement.matches("tbody a");
-    const letter = data.keys ? letterOf(event)?.toLowerCase() : undefined;
+    const letter = data.keys ? keyOf(event) : undefined;
     const by = letter === "n" || (inside && event.key === "ArrowDown") ? 1 : letter === "p" || (inside && event.key === "ArrowUp") ? -1 : 0;
     if (!by) return;
     event.preventDefault();

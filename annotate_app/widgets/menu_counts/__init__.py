@@ -11,6 +11,7 @@ import streamlit as st
 
 from annotate_app.session.addresses import address
 from annotate_app.widgets import waiting
+from annotate_app.widgets.desk import joined
 from backend import api
 from backend.campaign.nouns import Person
 
@@ -20,7 +21,7 @@ _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
     "reelrank_menu_counts",
     html='<div class="rr-menu-counts" hidden></div>',
-    js=(_HERE / "menu_counts.js").read_text(encoding="utf-8"),
+    js=joined(_HERE, ("../full_path.js", "../keyboard.js", "menu_counts.js")),
     isolate_styles=False,
 )
 

@@ -14,12 +14,13 @@ export default function ({ parentElement, data }) {
   const ended = new AbortController();
   mounted.set(host, ended);
   const { signal } = ended;
+  guardShortcuts(signal); // this component is on every page of a lead, and only those have buttons with shortcuts
   show(data.told);
 
   const ask = async () => {
     if (document.hidden) return;
     try {
-      const answer = await fetch("/lead/waiting", { headers: { "X-ReelRank": "1" }, signal });
+      const answer = await fetch(fullPath("/lead/waiting"), { headers: { "X-ReelRank": "1" }, signal });
       if (answer.ok && !signal.aborted) show(await answer.json());
     } catch {
       // No network, or the page is left: the next time tells.

@@ -32,14 +32,10 @@ const COMMANDS = {
 };
 
 /** The command of a key press, e.g. {name: "grade", grade: 3}, or null. Which digits are grades is the scale's matter. */
-function commandOf({ key, code, shiftKey }) {
+function commandOf(event) {
+  const key = keyOf(event);
   if (/^[0-9]$/.test(key)) return { name: "grade", grade: Number(key) };
-  // Where digits need Shift (AZERTY), the digit row grades without it; Shift there would give the digit itself.
-  const digit = /^(?:Digit|Numpad)([0-9])$/.exec(code ?? "");
-  if (digit && !shiftKey && key.length === 1) return { name: "grade", grade: Number(digit[1]) };
-  if (Object.hasOwn(COMMANDS, key)) return { name: COMMANDS[key] };
-  const name = COMMANDS[letterOf({ key, code })?.toLowerCase()];
-  return name ? { name } : null;
+  return Object.hasOwn(COMMANDS, key) ? { name: COMMANDS[key] } : null;
 }
 
 /** Whether the focused control takes this key itself (Space and Enter press a button). */

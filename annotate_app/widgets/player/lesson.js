@@ -246,7 +246,7 @@ class Lesson {
   /** The parsed answer, or null after saying why there is none. */
   async post(path, body) {
     try {
-      const response = await fetch(path, {
+      const response = await fetch(fullPath(path), {
         method: "POST",
         credentials: "same-origin",
         headers: { "Content-Type": "application/json", "X-ReelRank": "1" },

@@ -26,7 +26,7 @@ class Notes {
       this.draw();
     };
     this.input.onkeydown = (event) => {
-      if (event.key !== "Escape" || event.isComposing) return;
+      if (event.key !== "Escape" || isComposing(event)) return;
       this.typed.set(this.item.pair, this.before);
       this.input.value = this.before;
       this.input.blur();

@@ -15,6 +15,7 @@ from backend.campaign.nouns import Person
 FOLDER = Path(__file__).parent
 SCRIPTS = (
     "../../language/browser.js",
+    "../full_path.js",
     "../keyboard.js",
     *DESK_SCRIPTS,
     "skipping.js",

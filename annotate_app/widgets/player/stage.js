@@ -277,7 +277,7 @@ class Stage {
   }
 
   url(pair) {
-    return `${this.where}${encodeURIComponent(pair)}.mp4`;
+    return fullPath(`${this.where}${encodeURIComponent(pair)}.mp4`);
   }
 
   stop() {

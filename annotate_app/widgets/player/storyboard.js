@@ -83,5 +83,5 @@ function clockOf(seconds) {
 }
 
 function boardUrl(pair) {
-  return `/clips/${encodeURIComponent(pair)}.webp`;
+  return fullPath(`/clips/${encodeURIComponent(pair)}.webp`);
 }

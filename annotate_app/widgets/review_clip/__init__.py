@@ -6,6 +6,7 @@ import streamlit as st
 
 from annotate_app.language import browser_texts, tr
 from annotate_app.plain import component_key
+from annotate_app.session.addresses import full_path
 from annotate_app.widgets.desk import joined
 from backend.campaign.exam.model import TrialPair
 from backend.campaign.review.model import PairReview
@@ -26,17 +27,20 @@ def review_clip(pair: PairReview | TrialPair, place: str = "") -> None:
     label = tr(
         "Clip of {video}, {start_s:.2f} to {end_s:.2f} s", video=pair.video, start_s=pair.start_s, end_s=pair.end_s
     )
-    gif = {"src": f"/clips/{pair.pair}.gif", "name": f"{pair.video}_{pair.start_s:.2f}-{pair.end_s:.2f}.gif"}
+    gif = {"src": full_path(f"/clips/{pair.pair}.gif"), "name": f"{pair.video}_{pair.start_s:.2f}-{pair.end_s:.2f}.gif"}
     clip_at(f"/clips/{pair.pair}.mp4", label, f"clip-{place}{pair.pair}", gif)
 
 
 def clip_at(src: str, label: str, key: str, gif: dict[str, str] | None = None) -> None:
-    """Shows the clip at an address of this server.
+    """Shows the clip at a path of the app.
 
     Args:
-        src: the address.
+        src: the path.
         label: what the clip is called.
         key: Streamlit's name of it.
-        gif: `src` and file `name` of the same as a GIF, where it may be saved as one.
+        gif: full `src` and file `name` of the same as a GIF, where it may be saved as one.
     """
-    _mount(key=component_key(key), data={"src": src, "label": label, "gif": gif} | browser_texts(_HERE, _SCRIPTS))
+    _mount(
+        key=component_key(key),
+        data={"src": full_path(src), "label": label, "gif": gif} | browser_texts(_HERE, _SCRIPTS),
+    )

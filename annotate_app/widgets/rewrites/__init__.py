@@ -17,7 +17,7 @@ from backend.campaign.nouns import Person
 _HERE = Path(__file__).parent
 _KEY = "rewrites"
 _TYPED = "rewrites_typed"
-_SCRIPTS = ("../../language/browser.js", "../keyboard.js", "rewrites.js")
+_SCRIPTS = ("../../language/browser.js", "../full_path.js", "../keyboard.js", "rewrites.js")
 _mount = st.components.v2.component(
     "reelrank_rewrites",
     html=(_HERE / "rewrites.html").read_text(encoding="utf-8"),

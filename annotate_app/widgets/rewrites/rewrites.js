@@ -6,7 +6,7 @@
 // A decision sent twice changes nothing, so what was not answered is sent again. One request at a time.
 
 const AGAIN_MS = 2000;
-const SIGN_IN = "/session/sign-in";
+const SIGN_IN = fullPath("/session/sign-in");
 const COUNTS = [["waiting", marked("Waiting")], ["accepted", marked("Accepted")], ["by_hand", marked("By hand")], ["retried", marked("Retried")], ["rejected", marked("Rejected")]];
 const COMMANDS = { a: "accept", e: "edit", r: "reject", u: "undo" };
 const AWAY = marked("The server cannot be reached.");
@@ -57,7 +57,7 @@ class Rewrites {
 
   key(event) {
     if (isForeign(event) || foreignDialogOpen() || event.shiftKey) return;
-    const command = COMMANDS[letterOf(event)?.toLowerCase()];
+    const command = COMMANDS[keyOf(event)];
     if (!command) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // Streamlit has a key R of its own
@@ -66,7 +66,7 @@ class Rewrites {
 
   keyInField(event) {
     event.stopPropagation(); // seen from outside, what is typed here is not typed into a field
-    if (event.isComposing || event.keyCode === 229) return;
+    if (isComposing(event)) return;
     if (event.key === "Enter") {
       event.preventDefault();
       this.part("article").focus({ preventScroll: true }); // so that the next key is a command again
@@ -142,7 +142,7 @@ class Rewrites {
   async post({ path, caption, text }) {
     let response;
     try {
-      response = await fetch(path, {
+      response = await fetch(fullPath(path), {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-ReelRank": "1" },
         body: JSON.stringify({ person: this.person, caption, text }),

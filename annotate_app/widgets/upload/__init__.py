@@ -14,7 +14,7 @@ from annotate_app.plain import plain
 from annotate_app.widgets.desk import joined
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("../../language/browser.js", "upload.js")
+_SCRIPTS = ("../../language/browser.js", "../full_path.js", "upload.js")
 _mount = st.components.v2.component(
     "reelrank_upload",
     html='<div class="rr-upload"></div>',

@@ -54,7 +54,7 @@ async function work(queue, data) {
   const refused = [];
   while (queue.waiting.length) {
     const { file, row } = queue.waiting.shift();
-    const address = `/lead/uploads/${data.kind}/${encodeURIComponent(file.name)}`;
+    const address = fullPath(`/lead/uploads/${data.kind}/${encodeURIComponent(file.name)}`);
     const problem = await send("GET", `${address}?size=${file.size}`, row.bar) || await send("PUT", address, row.bar, file);
     row.bar.hidden = true;
     row.state.textContent = problem || tr("sent");
