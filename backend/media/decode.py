@@ -124,11 +124,12 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
 
 
 def sound_stream(container: Opened) -> AudioStream | None:
-    """The sound that belongs to the picture: what FFmpeg takes for the best, or None."""
+    """The sound that belongs to the picture: what FFmpeg takes for the best, else the first it can decode, or None."""
     if isinstance(container, OpenFolder):
         return None
     best = container.streams.best("audio")
-    return best if isinstance(best, AudioStream) and best.codec_context is not None else None
+    candidates = [best, *container.streams.audio]
+    return next((one for one in candidates if isinstance(one, AudioStream) and one.codec_context is not None), None)
 
 
 def shown_size(stream: PictureStream, rotation: int) -> tuple[int, int]:
