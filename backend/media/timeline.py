@@ -1,0 +1,255 @@
+"""Put the packets of a file on one time line, which starts at 0 and never jumps.
+
+Files count time from anywhere: MPEG recordings from the clock of the camera, which may wrap around, or begin anew where
+two recordings were put end to end. Every packet that leaves this module is timed from the start of the video.
+"""
+
+from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import chain, islice
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import av
+from av.container import InputContainer
+from av.format import Flags
+from av.packet import Packet
+from av.stream import Stream
+
+BACK_S = Fraction(1, 10)
+"""A clock that goes back by more begins anew. FFmpeg's command line says so too."""
+FORTH_S = 60
+"""A clock that goes on by more began anew as well. Less is a picture that stands, or a hole in the recording."""
+AHEAD_S = Fraction(1)
+"""Pictures and sound that belong together lie so near one another in a file."""
+
+_MICROSECOND = Fraction(1, 1_000_000)
+_NONE = -(2**63)
+_KEPT = 4
+"""Indexes of so many files stay in memory."""
+_ANCHORS = 3
+"""Known positions between where reading begins again and the packet that is wanted: parsers need one to settle."""
+
+
+def start_of(container: InputContainer) -> Fraction:
+    """Return where a file's clock stands at its start, in seconds: where `ffmpeg -ss 0` seeks, without its rounding."""
+    if container.start_time is None:
+        return Fraction(0)
+    rounded_s = container.start_time * _MICROSECOND
+    exact = [
+        stream.start_time * stream.time_base
+        for stream in container.streams
+        if stream.start_time is not None and stream.time_base is not None
+    ]
+    return min((one for one in exact if abs(one - rounded_s) <= _MICROSECOND), default=rounded_s)
+
+
+def may_jump(container: InputContainer) -> bool:
+    """Return whether the format has no index and a clock that may begin anew: MPEG-TS, MPEG-PS, Ogg."""
+    return bool(container.format.flags & Flags.ts_discont.value)
+
+
+def timed(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
+    """Read the packets of some streams from where the file stands, which is its beginning if its clock may jump."""
+    if may_jump(container):
+        wanted = {stream.index for stream in streams}
+        clock = _Clock(start_of(container))
+        for packet in _read(container, *_with_sound(container)):
+            clock.put_right(packet)
+            if packet.stream.index in wanted:
+                yield packet
+        return
+    start_s = start_of(container)
+    ticks = {stream.index: round(-start_s / stream.time_base) if stream.time_base else 0 for stream in streams}
+    for packet in _read(container, *streams):
+        yield _moved(packet, ticks[packet.stream.index])
+
+
+def _with_sound(container: InputContainer) -> list[Stream]:
+    return [stream for stream in container.streams if stream.type in ("video", "audio")]
+
+
+def _moved(packet: Packet[Any], ticks: int) -> Packet[Any]:
+    if ticks:
+        if packet.pts is not None:
+            packet.pts += ticks
+        if packet.dts is not None:
+            packet.dts += ticks
+    return packet
+
+
+class _Clock:
+    """Turns times of a clock that begins anew into times of one that goes on.
+
+    All streams share the clock, but each comes by itself to the place in the file where it begins anew.
+    """
+
+    def __init__(self, start_s: Fraction) -> None:
+        self._offsets_s = [-start_s]
+        self._turn: dict[int, int] = {}
+        self._next_s: dict[int, Fraction] = {}
+        self._ends_s: dict[int, Fraction] = {}
+
+    def put_right(self, packet: Packet[Any]) -> None:
+        """Time a packet; they come in the order of the file."""
+        place, base_s = packet.stream.index, packet.time_base
+        ticks = packet.pts if packet.dts is None else packet.dts
+        if ticks is None:
+            return
+        raw_s, shown_s = ticks * base_s, (ticks if packet.pts is None else packet.pts) * base_s
+        turn = self._turn.get(place, 0)
+        if not self._goes_on(place, raw_s + self._offsets_s[turn], BACK_S if packet.dts is not None else AHEAD_S):
+            turn = self._turn[place] = self._turned(place, shown_s, turn)
+        offset_s = self._offsets_s[turn]
+        lasts_s = (packet.duration or 0) * base_s
+        self._next_s[place] = raw_s + offset_s + lasts_s
+        self._ends_s[place] = max(shown_s + offset_s + lasts_s, self._ends_s.get(place, Fraction(0)))
+        _moved(packet, round(offset_s / base_s))
+
+    def _goes_on(self, place: int, time_s: Fraction, back_s: Fraction) -> bool:
+        if place not in self._next_s:
+            return True
+        # Sound that goes on tells that a picture stands.
+        latest_s = max(self._ends_s.values())
+        return self._next_s[place] - back_s <= time_s <= max(self._next_s[place], latest_s) + FORTH_S
+
+    def _turned(self, place: int, shown_s: Fraction, turn: int) -> int:
+        """At which turn of the clock a stream goes on that cannot go on as before."""
+        ends_s = self._ends_s[place]
+        for later in range(turn + 1, len(self._offsets_s)):
+            early_s = ends_s - (shown_s + self._offsets_s[later])
+            if abs(early_s) <= AHEAD_S:
+                # No picture may come before one that was shown already.
+                self._offsets_s[later] += max(early_s, Fraction(0))
+                return later
+        self._offsets_s.append(max(self._ends_s.values()) - shown_s)
+        return len(self._offsets_s) - 1
+
+
+@dataclass(slots=True)
+class _Packets:
+    """What is known of all packets of a stream, in the order of the file."""
+
+    base_s: Fraction
+    sizes: array[int] = field(default_factory=lambda: array("q"))
+    places: array[int] = field(default_factory=lambda: array("q"))
+    """Bytes from the beginning of the file; -1 where the file does not say."""
+    pts: array[int] = field(default_factory=lambda: array("q"))
+    dts: array[int] = field(default_factory=lambda: array("q"))
+    keys: array[int] = field(default_factory=lambda: array("q"))
+    """Numbers of the packets that decoding may begin with, and their times, rising."""
+    key_times: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, packet: Packet[Any]) -> None:
+        time = packet.dts if packet.pts is None else packet.pts
+        if packet.is_keyframe and time is not None:
+            self.keys.append(len(self.sizes))
+            self.key_times.append(max(time, self.key_times[-1]) if self.key_times else time)
+        self.sizes.append(packet.size)
+        self.places.append(-1 if packet.pos is None else packet.pos)
+        self.pts.append(_NONE if packet.pts is None else packet.pts)
+        self.dts.append(_NONE if packet.dts is None else packet.dts)
+
+    def key_before(self, time_s: Fraction) -> int:
+        """The last packet presented at or before an instant that decoding may begin with, else the first of all."""
+        found = bisect_right(self.key_times, floor(time_s / self.base_s))
+        return self.keys[found - 1] if found else 0
+
+    def before(self, number: int) -> int:
+        """A packet some way before another one, with a known place; 0 for the beginning of the file."""
+        anchors = 0
+        while number > 0:
+            number -= 1
+            anchors += self.places[number] >= 0
+            if anchors == _ANCHORS:
+                return number
+        return 0
+
+    def timed(self, packet: Packet[Any], number: int) -> Packet[Any]:
+        """The packet of this number, with its right times."""
+        packet.pts = None if self.pts[number] == _NONE else self.pts[number]
+        packet.dts = None if self.dts[number] == _NONE else self.dts[number]
+        return packet
+
+
+def timed_from(container: InputContainer, stream: Stream, start_s: Fraction) -> Iterator[Packet[Any]]:
+    """Read the packets of a file whose clock may jump, from one that decoding may begin with, before an instant.
+
+    Such a file has no index, and tells a place by the clock alone. So it is read whole once, and remembered; packets
+    are then known by their place and size.
+    """
+    known = _packets_of(container)[stream.index]
+    key = known.key_before(start_s)
+    if (near := known.before(key)) > 0:
+        found = _from_place(container, stream, known, near, key)
+        if found is not None:
+            yield from found
+            return
+    _to_beginning(container)
+    for number, packet in enumerate(_read(container, stream)):
+        if key <= number < len(known.sizes):
+            yield known.timed(packet, number)
+
+
+def _from_place(
+    container: InputContainer, stream: Stream, known: _Packets, near: int, key: int
+) -> Iterator[Packet[Any]] | None:
+    """The packets from `key` on, read from a little before it; None where they are not found there."""
+    numbers = {known.places[number]: number for number in range(near, key + 1) if known.places[number] >= 0}
+    with suppress(av.FFmpegError):
+        container.seek(known.places[near], unsupported_byte_offset=True)
+        found = _read(container, stream)
+        for packet in islice(found, key - near + 1):
+            number = numbers.get(-1 if packet.pos is None else packet.pos)
+            if number is not None and known.sizes[number] == packet.size:
+                rest = zip(range(number, len(known.sizes)), chain([packet], found), strict=False)
+                return (known.timed(one, at) for at, one in rest if at >= key)
+    return None
+
+
+def _read(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
+    doubtful: Packet[Any] | None = None
+    # A file cut off or damaged between packets ends here; what came before it is still good.
+    with suppress(av.FFmpegError):
+        for packet in container.demux(*streams):
+            if not packet.size:  # it repeats the picture before it; decoders take it for the end
+                continue
+            if doubtful is not None:
+                yield doubtful
+            # A file that was cut off ends in a packet that is not whole. Elsewhere FFmpeg says so of whole ones too.
+            doubtful = packet if packet.is_corrupt else None
+            if doubtful is None:
+                yield packet
+
+
+def _to_beginning(container: InputContainer) -> None:
+    container.seek(0, unsupported_byte_offset=True)
+
+
+def _packets_of(container: InputContainer) -> dict[int, _Packets]:
+    """What is known of a file whose clock may jump, by number of stream; read from its beginning the first time."""
+    name = container.name
+    path = Path(name.removeprefix("file:"))
+    stamp = (path.stat().st_mtime_ns,) if path.exists() else ()
+    key = (name, container.size, *stamp)
+    if key not in _known:
+        streams = _with_sound(container)
+        found = {stream.index: _Packets(stream.time_base or Fraction(1)) for stream in streams}
+        _to_beginning(container)
+        for packet in timed(container, *streams):
+            if packet.stream.index in found:
+                found[packet.stream.index].add(packet)
+        while len(_known) >= _KEPT:
+            _known.pop(next(iter(_known)), None)
+        _known[key] = found
+    return _known[key]
+
+
+_known: dict[tuple[str | int, ...], dict[int, _Packets]] = {}
