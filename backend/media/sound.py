@@ -30,8 +30,8 @@ AAC and MP3 need a packet to settle; MP2 in MPEG-PS is entered in the middle of 
 _AHEAD = 5
 """Frames whose times are compared before one is put in its place."""
 
-_TOLERANCE = SAMPLE_RATE // 1000
-"""Samples. Files that round times to a millisecond are no farther from the truth on average."""
+_TOLERANCE = SAMPLE_RATE // 200
+"""Samples, 5 ms. Times that are rounded, or count other samples than there are, stray less; a lost packet is longer."""
 
 
 def sound_between(
