@@ -36,11 +36,12 @@ from backend.media.decode import (
 from backend.media.facts import VideoFacts
 from backend.media.frame_folder import OpenFolder
 from backend.media.sources import Source, as_source, is_picture, place_of_video
-from backend.media.timeline import may_jump, start_of
+from backend.media.timeline import may_jump, start_of, unread_share
 
 EXTENSIONS = (
     *(".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v"),
     *(".mpg", ".mpeg", ".wmv", ".3gp", ".3g2", ".mts", ".m2ts"),  # as people's cameras named them, in DiDeMo
+    *(".ts", ".vob", ".flv", ".ogv"),
 )
 """What counts as a video file in a folder; of `a.mp4` and `a.webm` side by side the earlier one is taken."""
 
@@ -48,6 +49,8 @@ EXTENSIONS = (
 _NO_END_S = 1e9
 _SHORT_FRAMES = 2
 """A file may end so many frames before its index says, and is whole all the same."""
+_UNREAD_SHARE = 0.1
+"""Of a file without an index: so much may come after the last picture and sound."""
 
 
 def probe(source: Source) -> VideoFacts:
@@ -137,7 +140,20 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
     average = stream.average_rate or stream.guessed_rate
     fps = average or Fraction(frames) / (duration_s or 1)
     promised_s = _promised_s(container, stream)
-    short = promised_s - pictures_end_s > _SHORT_FRAMES / fps
+    damage = ""
+    if promised_s - pictures_end_s > _SHORT_FRAMES / fps:
+        damage = said(
+            "ends at {duration_s:.1f} s of {promised_s:.1f} s: copy it again",
+            duration_s=float(pictures_end_s),
+            promised_s=float(promised_s),
+        )
+    elif (unread := unread_share(container, stream)) > _UNREAD_SHARE:
+        damage = said(
+            "ends at {duration_s:.1f} s, and {unread:.0%} of the file come after it: another recording was put behind "
+            "this one, convert both to MP4 first",
+            duration_s=float(duration_s),
+            unread=unread,
+        )
     return VideoFacts(
         path="",
         fps=fps,
@@ -148,13 +164,7 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
         sha256="",
         codec=stream.codec_context.name,
         frames=frames,
-        damage=said(
-            "ends at {duration_s:.1f} s of {promised_s:.1f} s: copy it again",
-            duration_s=float(pictures_end_s),
-            promised_s=float(promised_s),
-        )
-        if short
-        else "",
+        damage=damage,
     )
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations  # PyAV's Packet takes a type argument in its
 
 from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain, islice
 from math import floor
+from operator import sub
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,8 @@ _MICROSECOND = Fraction(1, 1_000_000)
 _NONE = -(2**63)
 _KEPT = 4
 """Indexes of so many files stay in memory."""
+_FAR = 100
+"""Packets on either side of two of one time among which a hole is looked for."""
 _ANCHORS = 3
 """Known positions between where reading begins again and the packet that is wanted: parsers need one to settle."""
 
@@ -56,20 +60,30 @@ def may_jump(container: InputContainer) -> bool:
     return bool(container.format.flags & Flags.ts_discont.value)
 
 
-def timed(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
-    """Read the packets of some streams from where the file stands, which is its beginning if its clock may jump."""
+def timed(container: InputContainer, stream: Stream) -> Iterator[Packet[Any]]:
+    """Read the packets of a stream from where the file stands; from its beginning if its clock may jump."""
     if may_jump(container):
-        wanted = {stream.index for stream in streams}
-        clock = _Clock(start_of(container))
-        for packet in _read(container, *_with_sound(container)):
-            clock.put_right(packet)
-            if packet.stream.index in wanted:
-                yield packet
+        yield from timed_from(container, stream, Fraction(0))
         return
-    start_s = start_of(container)
-    ticks = {stream.index: round(-start_s / stream.time_base) if stream.time_base else 0 for stream in streams}
-    for packet in _read(container, *streams):
-        yield _moved(packet, ticks[packet.stream.index])
+    ticks = round(-start_of(container) / stream.time_base) if stream.time_base else 0
+    for packet in _read(container, stream):
+        yield _moved(packet, ticks)
+
+
+def unread_share(container: InputContainer, stream: Stream) -> float:
+    """Return which share of a file comes after the last picture and the last sound that can be read.
+
+    Where recordings in MPEG-TS of different kinds were put end to end, only the first can be read; else it is 0.
+    """
+    if container.format.name != "mpegts":
+        return 0.0
+    known = _packets_of(container)
+    last = max(known[stream.index].places, default=0)
+    for sound in container.streams.audio:
+        places = known[sound.index].places
+        if places and places[0] < last:
+            last = max(last, *places)
+    return 1 - last / container.size if container.size else 0.0
 
 
 def _with_sound(container: InputContainer) -> list[Stream]:
@@ -172,6 +186,37 @@ class _Packets:
                 return number
         return 0
 
+    def settle(self) -> None:
+        """Give packets of one time times of their own, where a hole beside them shows what they were.
+
+        MPEG-PS has a time for each of its blocks, and FFmpeg may take it for that of the picture beside the right one.
+        """
+        order = [number for number in range(len(self.pts)) if self.pts[number] != _NONE]
+        # Of two, the one that need not wait for others is shown first.
+        order.sort(key=lambda number: (self.pts[number], -self.dts[number], number))
+        shown = [self.pts[number] for number in order]
+        steps = Counter(map(sub, shown[1:], shown))
+        if not steps.pop(0, 0) or not steps:
+            return
+        step = steps.most_common(1)[0][0]
+        for at in [at for at in range(1, len(shown)) if shown[at] == shown[at - 1]]:
+            for far in range(_FAR):
+                after, before = min(at + far, len(shown) - 1), at - 1 - far
+                if after + 1 == len(shown) or shown[after + 1] - shown[after] > step:
+                    if self.dts[order[at]] < self.dts[order[at - 1]]:  # it waits for those that come between
+                        order.insert(after, order.pop(at))
+                        shown[at : after + 1] = [*shown[at + 1 : after + 1], shown[after] + step]
+                    else:
+                        shown[at : after + 1] = [time + step for time in shown[at : after + 1]]
+                    break
+                if before > 0 and shown[before] - shown[before - 1] > step:
+                    shown[before:at] = [time - step for time in shown[before:at]]
+                    break
+        for number, time in zip(order, shown, strict=True):
+            self.pts[number] = time
+        for at, number in enumerate(self.keys):
+            self.key_times[at] = max(self.pts[number], self.key_times[at - 1]) if at else self.pts[number]
+
     def timed(self, packet: Packet[Any], number: int) -> Packet[Any]:
         """The packet of this number, with its right times."""
         packet.pts = None if self.pts[number] == _NONE else self.pts[number]
@@ -216,17 +261,26 @@ def _from_place(
 
 def _read(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
     doubtful: Packet[Any] | None = None
+    for packet in _demuxed(container, *streams):
+        if not packet.size:  # it repeats the picture before it; decoders take it for the end
+            continue
+        if doubtful is not None:
+            yield doubtful
+        # A file that was cut off ends in a packet that is not whole. Elsewhere FFmpeg says so of whole ones too.
+        doubtful = packet if packet.is_corrupt else None
+        if doubtful is None:
+            yield packet
+
+
+def _demuxed(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
     # A file cut off or damaged between packets ends here; what came before it is still good.
     with suppress(av.FFmpegError):
-        for packet in container.demux(*streams):
-            if not packet.size:  # it repeats the picture before it; decoders take it for the end
+        while True:
+            try:
+                yield from container.demux(*streams)
+            except IndexError:  # PyAV, of a packet of a stream that comes up late; it is none of these
                 continue
-            if doubtful is not None:
-                yield doubtful
-            # A file that was cut off ends in a packet that is not whole. Elsewhere FFmpeg says so of whole ones too.
-            doubtful = packet if packet.is_corrupt else None
-            if doubtful is None:
-                yield packet
+            return
 
 
 def _to_beginning(container: InputContainer) -> None:
@@ -242,10 +296,13 @@ def _packets_of(container: InputContainer) -> dict[int, _Packets]:
     if key not in _known:
         streams = _with_sound(container)
         found = {stream.index: _Packets(stream.time_base or Fraction(1)) for stream in streams}
+        clock = _Clock(start_of(container))
         _to_beginning(container)
-        for packet in timed(container, *streams):
-            if packet.stream.index in found:
-                found[packet.stream.index].add(packet)
+        for packet in _read(container, *streams):
+            clock.put_right(packet)
+            found[packet.stream.index].add(packet)
+        for stream in container.streams.video:
+            found[stream.index].settle()
         while len(_known) >= _KEPT:
             _known.pop(next(iter(_known)), None)
         _known[key] = found

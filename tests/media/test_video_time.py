@@ -44,10 +44,16 @@ def lengths(clip: Path) -> tuple[float, float]:
     return found[0], found[-1]
 
 
-def remuxed(source: Path, out: Path, ticks: int = 0, form: str | None = None) -> Path:
-    """The packets of a file, their clock put forward by ticks of 1/90000 s; beyond 33 bits it wraps around."""
-    with av.open(str(source)) as read, av.open(str(out), "w", format=form) as written:
+def remuxed(source: Path, out: Path, ticks: int = 0, form: str | None = None, number: int = 0) -> Path:
+    """The packets of a file, their clock put forward by ticks of 1/90000 s; beyond 33 bits it wraps around.
+
+    With a `number` the one stream and the table of streams have others than usual.
+    """
+    options = {"mpegts_pmt_start_pid": str(number + 0x1000)} if number else {}
+    with av.open(str(source)) as read, av.open(str(out), "w", format=form, options=options) as written:
         streams = {stream: written.add_stream_from_template(stream) for stream in read.streams}
+        for stream in streams.values():
+            stream.id = number or stream.id
         for packet in read.demux():
             if packet.dts is None or packet.pts is None or packet.time_base is None:
                 continue
@@ -57,7 +63,17 @@ def remuxed(source: Path, out: Path, ticks: int = 0, form: str | None = None) ->
     return out
 
 
-@pytest.mark.parametrize("name", ["a.mp4", "a.mkv"])
+@pytest.fixture(scope="module", params=["a.mp4", "a.mkv"])
+def sources(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """A video for each of the above, with 30 s of sound, by its number of frames."""
+    codec = "aac" if request.param == "a.mp4" else "pcm_s16le"
+    folder = tmp_path_factory.mktemp("long")
+    return {
+        len(ticks): write_source(folder / f"{n}{request.param}", ticks, Fraction(1, 1000), sound=(codec, 8_000, 30.0))
+        for n, ticks in enumerate((SLIDES, SLOW, GAP))
+    }
+
+
 @pytest.mark.parametrize(
     ("ticks", "start_s", "end_s", "numbers", "times"),
     [
@@ -75,17 +91,15 @@ def remuxed(source: Path, out: Path, ticks: int = 0, form: str | None = None) ->
     ],
 )
 def test_a_clip_is_as_long_as_its_moment_and_begins_with_the_picture_on_screen(
+    sources: dict[int, Path],
     tmp_path: Path,
-    name: str,
     ticks: Sequence[int],
     start_s: float,
     end_s: float,
     numbers: list[int],
     times: list[Fraction],
 ) -> None:
-    codec = "aac" if name.endswith("mp4") else "pcm_s16le"
-    source = write_source(tmp_path / name, ticks, Fraction(1, 1000), sound=(codec, 48_000, 30.0))
-    report = cut(source, start_s, end_s, tmp_path / "clip.mp4")
+    report = cut(sources[len(ticks)], start_s, end_s, tmp_path / "clip.mp4")
     at, pictures = contents(tmp_path / "clip.mp4")
     assert [number_of(picture) for picture in pictures] == numbers
     assert at == times
@@ -102,7 +116,7 @@ def test_a_clip_is_as_long_as_its_moment_and_begins_with_the_picture_on_screen(
 
 
 def test_a_moment_after_the_end_of_the_file_is_refused_and_one_across_it_is_told(tmp_path: Path) -> None:
-    source = write_source(tmp_path / "a.mkv", SLIDES, Fraction(1, 1000), sound=("pcm_s16le", 16_000, 30.0))
+    source = write_source(tmp_path / "a.mkv", SLIDES, Fraction(1, 1000), sound=("pcm_s16le", 8_000, 30.0))
     assert probe(source).duration_s == pytest.approx(30, abs=0.01)
     with pytest.raises(VideoUnreadable, match=r"ends at 30\.0 s; the moment 31\.0-32\.0 s lies after it"):
         cut(source, 31, 32, tmp_path / "clip.mp4")
@@ -110,7 +124,7 @@ def test_a_moment_after_the_end_of_the_file_is_refused_and_one_across_it_is_told
 
 
 def test_clips_of_long_frames_are_the_same_from_one_decoding(tmp_path: Path) -> None:
-    source = write_source(tmp_path / "a.mkv", GAP, Fraction(1, 1000), sound=("pcm_s16le", 16_000, 20.0))
+    source = write_source(tmp_path / "a.mkv", GAP, Fraction(1, 1000), sound=("pcm_s16le", 8_000, 20.0))
     spans = [(1.0, 5.0), (4.0, 6.0), (5.0, 11.2), (11.0, 16.0), (17.0, 18.0)]
     for one, told in zip(
         spans,
@@ -122,7 +136,7 @@ def test_clips_of_long_frames_are_the_same_from_one_decoding(tmp_path: Path) -> 
 
 
 def test_webm_gifs_strips_shots_and_pictures_for_models_hold_long_frames_too(tmp_path: Path) -> None:
-    source = write_source(tmp_path / "a.mkv", SLIDES, Fraction(1, 1000), sound=("pcm_s16le", 16_000, 30.0))
+    source = write_source(tmp_path / "a.mkv", SLIDES, Fraction(1, 1000), sound=("pcm_s16le", 8_000, 30.0))
     cut(source, 10, 19, tmp_path / "clip.webm", Profile(ClipForm.WEBM))
     assert (contents(tmp_path / "clip.webm")[0], shown(tmp_path / "clip.webm")) == ([0, 8], [0, 1])
     report = cut_gif(source, 10, 19, tmp_path / "clip.gif")
@@ -207,3 +221,35 @@ def test_no_frame_of_a_healthy_file_is_lost(tmp_path: Path, name: str, options: 
         report = cut(source, times[first], times[first] + 0.12, tmp_path / "clip.mp4")
         assert shown(tmp_path / "clip.mp4") == list(range(first, min(first + 3, 100)))
         assert report.warnings == ()
+
+
+@pytest.mark.parametrize("bf", ["0", "1", "2"])
+def test_pictures_to_which_a_recording_gives_one_time_are_both_shown(tmp_path: Path, bf: str) -> None:
+    """Of two small pictures in one block of MPEG-PS, FFmpeg gives one the time of the other."""
+    source = remuxed(
+        write_source(
+            tmp_path / "a.ts",
+            range(250),
+            Fraction(1, 25),
+            lambda n: numbered(n * 3 % 256),
+            "mpeg2video",
+            {"bf": bf, "g": "15", "qmin": "2", "qmax": "2"},
+        ),
+        tmp_path / "a.mpg",
+        form="mpeg",
+    )
+    with av.open(str(source)) as container:
+        raw = [frame.pts for frame in container.decode(video=0)]
+    assert len(raw) == 250
+    assert frame_times(source) == pytest.approx([n / 25 for n in range(250)], abs=1e-6)
+    cut(source, 0.0, 10.0, tmp_path / "clip.mp4")
+    assert shown(tmp_path / "clip.mp4") == [n * 3 % 256 for n in range(250)]
+
+
+def test_a_recording_of_another_kind_behind_one_is_named(tmp_path: Path) -> None:
+    both = tmp_path / "both.ts"
+    first = mpeg(tmp_path / "a.ts", range(50))
+    second = remuxed(mpeg(tmp_path / "b.ts", range(75)), tmp_path / "c.ts", number=0x300)
+    both.write_bytes(first.read_bytes() + second.read_bytes())
+    assert "of the file come after it" in probe(both).damage
+    assert probe(first).damage == ""
