@@ -177,11 +177,11 @@ class _Packets:
         return self.keys[found - 1] if found else 0
 
     def before(self, number: int) -> int:
-        """A packet some way before another one, with a known place; 0 for the beginning of the file."""
+        """The first packet of a place some way before another one; 0 for the beginning of the file."""
         anchors = 0
         while number > 0:
             number -= 1
-            anchors += self.places[number] >= 0
+            anchors += self.places[number] >= 0 and (number == 0 or self.places[number - 1] != self.places[number])
             if anchors == _ANCHORS:
                 return number
         return 0
@@ -247,16 +247,33 @@ def _from_place(
     container: InputContainer, stream: Stream, known: _Packets, near: int, key: int
 ) -> Iterator[Packet[Any]] | None:
     """The packets from `key` on, read from a little before it; None where they are not found there."""
-    numbers = {known.places[number]: number for number in range(near, key + 1) if known.places[number] >= 0}
+    # Many packets may share a place: the first of them is meant, in front of which reading came to that place.
+    numbers = {known.places[number]: number for number in range(key, near - 1, -1) if known.places[number] >= 0}
+    last_place: int | None = known.places[near]
     with suppress(av.FFmpegError):
         container.seek(known.places[near], unsupported_byte_offset=True)
         found = _read(container, stream)
         for packet in islice(found, key - near + 1):
-            number = numbers.get(-1 if packet.pos is None else packet.pos)
+            number = None if packet.pos in (None, last_place) else numbers.get(packet.pos)
+            last_place = packet.pos
             if number is not None and known.sizes[number] == packet.size:
-                rest = zip(range(number, len(known.sizes)), chain([packet], found), strict=False)
-                return (known.timed(one, at) for at, one in rest if at >= key)
+                return _timed_by_place(known, number, key, chain([packet], found))
     return None
+
+
+def _timed_by_place(
+    known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]
+) -> Iterator[Packet[Any]]:
+    """Packets from `number` on, without those before `key`; where reading lost count, the next known place tells."""
+    for packet in packets:
+        if packet.pos is not None and known.places[number] != packet.pos:
+            near = range(max(number - _ANCHORS, 0), min(number + _FAR, len(known.places)))
+            number = next((at for at in near if known.places[at] == packet.pos), number)
+        if number >= key:
+            yield known.timed(packet, number)
+        number += 1
+        if number == len(known.places):
+            return
 
 
 def _read(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
