@@ -22,7 +22,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.packet import Packet
 from av.stream import Disposition, Stream
-from av.video.frame import VideoFrame
+from av.video.frame import PictureType, VideoFrame
 from av.video.stream import VideoStream
 
 from backend.ground.addresses import Address
@@ -32,7 +32,7 @@ from backend.media.frame_folder import OpenFolder, place_at
 from backend.media.limits import LARGEST_PIXELS, OPENED_AS, require_file, require_pixels
 from backend.media.refusal import why_not_opened
 from backend.media.sources import NOT_OPENED, FrameFolder, Source, as_source, place_of_video
-from backend.media.timeline import may_jump, start_of, timed, timed_from
+from backend.media.timeline import may_jump, start_of, timed, timed_by_decoding, timed_from
 
 _OF_THE_DISK = errno.errorcode.keys() - {errno.EINVAL, errno.ENOMEM, errno.ERANGE, errno.EDOM}
 """Numbers of errors that say nothing about what is in a file."""
@@ -46,6 +46,9 @@ _SHORTEST_WAIT_S, _LONGEST_WAIT_S = Fraction(1, 20), Fraction(1, 10)
 
 After a longer wait the picture that is on screen at its start is a frame of it.
 """
+
+_OPEN_GROUPS = ("h264", "hevc", "mpeg1video", "mpeg2video")
+"""Codecs with pictures that come after a key frame and are shown before it."""
 
 S = TypeVar("S", VideoStream, AudioStream)
 
@@ -385,14 +388,16 @@ class FrameSpan:
         """
         back_s = 0
         start_s = Fraction(self._start_s)
+        # Pictures shown before their key frame are not decoded after a jump: which is which is known from the start.
+        counted = timed_by_decoding(container, stream) and stream.codec_context.name in _OPEN_GROUPS
         while True:
-            from_s = Fraction(0) if _orders_by_decoding(container, stream) else max(start_s - back_s, Fraction(0))
+            from_s = Fraction(0) if counted else max(start_s - back_s, Fraction(0))
             found = self._from(container, stream, from_s)
             if from_s <= 0:
                 yield from found
                 return
             first = next((frame for frame in found if frame.time_s in self._intact), None)
-            if first is not None and float(first.time_s) <= self._start_s:
+            if first is not None and float(first.time_s) <= self._start_s and not _needs_others(stream, first):
                 yield first
                 yield from found
                 return
@@ -400,7 +405,7 @@ class FrameSpan:
 
     def _from(self, container: InputContainer, stream: VideoStream, from_s: Fraction) -> Iterator[TimedFrame]:
         usual_s = frame_interval_s(stream)
-        by_decoding = _orders_by_decoding(container, stream)
+        by_decoding = timed_by_decoding(container, stream)
         waiting: list[int] = []
         latest_s: Fraction | None = None
         stream.codec_context.flush_buffers()
@@ -426,10 +431,11 @@ class FrameSpan:
                 yield TimedFrame(picture, time_s, lasts_s)
 
 
-def _orders_by_decoding(container: InputContainer, stream: VideoStream) -> bool:
-    """Whether the file gives pictures the times of their decoding, and they are shown in another order: H.264 in AVI.
+def _needs_others(stream: VideoStream, first: TimedFrame) -> bool:
+    """Whether the first picture of a decoding is made from earlier ones, because no picture of the video is whole.
 
-    Which is which is known from the beginning on alone.
+    H.264 calls a picture a key frame from which on each renews a part. Of two fields the second may be made from the
+    first.
     """
-    context = stream.codec_context
-    return container.format.name == "avi" and context.name in ("h264", "hevc") and context.has_b_frames
+    whole = first.picture.pict_type not in (PictureType.P, PictureType.B)
+    return stream.codec_context.name == "h264" and not whole and not first.picture.interlaced_frame

@@ -24,6 +24,7 @@ from av.container import InputContainer
 from av.format import Flags
 from av.packet import Packet
 from av.stream import Stream
+from av.video.stream import VideoStream
 
 BACK_S = Fraction(1, 10)
 """A clock that goes back by more begins anew. FFmpeg's command line says so too."""
@@ -66,8 +67,47 @@ def timed(container: InputContainer, stream: Stream) -> Iterator[Packet[Any]]:
         yield from timed_from(container, stream, Fraction(0))
         return
     ticks = round(-start_of(container) / stream.time_base) if stream.time_base else 0
-    for packet in _read(container, stream):
+    found = _read(container, stream)
+    if isinstance(stream, VideoStream) and container.format.name in _TIMED_BY_DECODING:
+        found = _timed_by_decoding(container, stream, found)
+    for packet in found:
         yield _moved(packet, ticks)
+
+
+_TIMED_BY_DECODING = ("avi", "asf")
+"""Formats that count pictures as they are decoded. FFmpeg guesses when they are shown, and is a picture late in that."""
+
+
+def timed_by_decoding(container: InputContainer, stream: VideoStream) -> bool:
+    """Return whether pictures have the times of their decoding, and are shown in another order: H.264 in AVI."""
+    timed_so = container.format.name in _TIMED_BY_DECODING and not _guessed_in_order(container, stream)
+    return timed_so and bool(stream.codec_context.has_b_frames)
+
+
+def _guessed_in_order(container: InputContainer, stream: VideoStream) -> bool:
+    """Whether FFmpeg knows which pictures wait for others, of a format that does not say so."""
+    known = ("mpeg4", "mpeg1video", "mpeg2video") if container.format.name == "avi" else ("mpeg4",)
+    return stream.codec_context.name in known
+
+
+def _timed_by_decoding(
+    container: InputContainer, stream: VideoStream, packets: Iterator[Packet[Any]]
+) -> Iterator[Packet[Any]]:
+    """Take back what FFmpeg guesses of packets that have the time of their decoding alone."""
+    in_order = _guessed_in_order(container, stream)
+    rate, base_s = stream.average_rate or stream.guessed_rate, stream.time_base
+    usual = round(1 / (rate * base_s)) if rate and base_s else 0
+    late: int | None = None
+    following: int | None = None
+    for packet in packets:
+        if packet.dts is None:  # the second after a jump, of H.264 in ASF
+            packet.pts = packet.dts = following
+        elif packet.pts is not None:
+            if late is None:
+                late = (packet.duration or usual) if packet.pts > packet.dts else 0
+            packet.pts = packet.pts - late if in_order else packet.dts
+        following = None if packet.dts is None else packet.dts + usual
+        yield packet
 
 
 def unread_share(container: InputContainer, stream: Stream) -> float:
