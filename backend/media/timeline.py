@@ -301,9 +301,7 @@ def _from_place(
     return None
 
 
-def _timed_by_place(
-    known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]
-) -> Iterator[Packet[Any]]:
+def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:
     """Packets from `number` on, without those before `key`; where reading lost count, the next known place tells."""
     for packet in packets:
         if packet.pos is not None and known.places[number] != packet.pos:
