@@ -18,6 +18,7 @@ from math import floor
 from operator import sub
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import av
 from av.container import InputContainer
@@ -39,6 +40,8 @@ _KEPT = 4
 """Indexes of so many files stay in memory."""
 _FAR = 100
 """Packets on either side of two of one time among which a hole is looked for."""
+_HEAD = 32
+"""Bytes."""
 _ANCHORS = 3
 """Known positions between where reading begins again and the packet that is wanted: parsers need one to settle."""
 
@@ -75,7 +78,7 @@ def timed(container: InputContainer, stream: Stream) -> Iterator[Packet[Any]]:
 
 
 _TIMED_BY_DECODING = ("avi", "asf")
-"""Formats that count pictures as they are decoded. FFmpeg guesses when they are shown, and is a picture late in that."""
+"""Formats that count pictures as they are decoded. FFmpeg guesses when they are shown, and is a picture late."""
 
 
 def timed_by_decoding(container: InputContainer, stream: VideoStream) -> bool:
@@ -193,6 +196,8 @@ class _Packets:
 
     base_s: Fraction
     sizes: array[int] = field(default_factory=lambda: array("q"))
+    heads: array[int] = field(default_factory=lambda: array("q"))
+    """Checksums of how they begin: after a jump, parsers may take what lies within packets for packets."""
     places: array[int] = field(default_factory=lambda: array("q"))
     """Bytes from the beginning of the file; -1 where the file does not say."""
     pts: array[int] = field(default_factory=lambda: array("q"))
@@ -207,6 +212,7 @@ class _Packets:
             self.keys.append(len(self.sizes))
             self.key_times.append(max(time, self.key_times[-1]) if self.key_times else time)
         self.sizes.append(packet.size)
+        self.heads.append(_head_of(packet))
         self.places.append(-1 if packet.pos is None else packet.pos)
         self.pts.append(_NONE if packet.pts is None else packet.pts)
         self.dts.append(_NONE if packet.dts is None else packet.dts)
@@ -272,11 +278,13 @@ def timed_from(container: InputContainer, stream: Stream, start_s: Fraction) -> 
     """
     known = _packets_of(container)[stream.index]
     key = known.key_before(start_s)
-    if (near := known.before(key)) > 0:
+    near = known.before(key)
+    while near > 0:
         found = _from_place(container, stream, known, near, key)
         if found is not None:
             yield from found
             return
+        near = known.before(max(near - 2 * (key - near), 0))
     _to_beginning(container)
     for number, packet in enumerate(_read(container, stream)):
         if key <= number < len(known.sizes):
@@ -296,9 +304,13 @@ def _from_place(
         for packet in islice(found, key - near + 1):
             number = None if packet.pos in (None, last_place) else numbers.get(packet.pos)
             last_place = packet.pos
-            if number is not None and known.sizes[number] == packet.size:
+            if number is not None and (known.sizes[number], known.heads[number]) == (packet.size, _head_of(packet)):
                 return _timed_by_place(known, number, key, chain([packet], found))
     return None
+
+
+def _head_of(packet: Packet[Any]) -> int:
+    return crc32(memoryview(packet)[:_HEAD])
 
 
 def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:

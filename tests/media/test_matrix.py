@@ -25,7 +25,7 @@ FORMATS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
 FRAMES = 100
 RATE = Fraction(25)
 MOMENTS = [(0, 15), (41, 55), (49, 60), (85, 100)]
-"""First frame, and the one after the last: at the start, in the middle across a key frame and before one, at the end."""
+"""First frame, and the one after the last: at the start, in the middle twice, at the end."""
 
 X264 = "-c:v libx264 -preset veryfast"
 X265 = "-c:v libx265 -preset ultrafast -x265-params log-level=error"
