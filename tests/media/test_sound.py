@@ -220,7 +220,7 @@ def test_broken_packets_are_silence_and_move_no_sound(tmp_path: Path, codec: str
 def test_mp2_in_mpeg_ps_is_found_again_after_any_jump(tmp_path: Path) -> None:
     path = written(tmp_path / "a.mpg", np.tile(clicks(32_000), 3), "mp2", rate=32_000)
     whole = late_ms(between(path, 0.0, 4.0), CLICKS_S)
-    for start_s in np.arange(0.5, 8, 0.25):
+    for start_s in np.arange(0.75, 8, 0.5):
         times_s = [time_s + 4 * turn - start_s for turn in range(3) for time_s in CLICKS_S]
         inside = [time_s for time_s in times_s if 0.1 < time_s < 1.9]
         found = late_ms(between(path, float(start_s), float(start_s) + 2), inside)
@@ -235,8 +235,9 @@ def test_what_is_no_number_is_silence(tmp_path: Path) -> None:
     assert late_ms(found, CLICKS_S) == pytest.approx([0] * len(CLICKS_S), abs=1)
 
 
-@pytest.mark.parametrize("layout", ["3.0", "7.1", "9 channels", "32 channels"])
-@pytest.mark.parametrize("rate", [5_512, 48_000, 192_000])
+@pytest.mark.parametrize(
+    ("layout", "rate"), [("3.0", 5_512), ("7.1", 192_000), ("9 channels", 44_100), ("32 channels", 48_000)]
+)
 def test_any_number_of_channels_and_any_rate_is_heard(tmp_path: Path, layout: str, rate: int) -> None:
     found = between(written(tmp_path / "a.mkv", clicks(rate), "pcm_s16le", layout, rate), 1.0, 3.0)
     inside = [time_s for time_s in CLICKS_S if 1 < time_s < 3]
