@@ -47,9 +47,9 @@ def cut(source: Source, start_s: float, end_s: float, out: Path, profile: Profil
     """Write the moment `[start_s, end_s)` of `source` to `out`, as an MP4 file unless the profile says otherwise.
 
     The clip holds the frames with `start_s <= time < end_s`, and the picture on screen at the start where the first
-    of them comes late (see `Moment`). The first is shifted to 0, the spacing is unchanged (in WebM to the millisecond).
-    The last frame stays to the end of the moment, or of the file. Sound, where there is any, is cut to the sample and
-    encoded within a packet (21 ms).
+    of them comes late (see `MomentFrames`). The first is shifted to 0, the spacing is unchanged (in WebM to the
+    millisecond). The last frame stays to the end of the moment, or of the file. Sound is cut to the sample and encoded
+    within a packet (21 ms).
 
     Raises:
         InputError: the span is empty, negative or not finite.

@@ -235,7 +235,7 @@ class TimedFrame:
     lasts_s: Fraction
 
 
-class Moment:
+class MomentFrames:
     """Chooses the frames of `[start_s, end_s)` from frames that come in order, and says how long each is shown.
 
     A frame's exact time is compared after rounding it once to a double: `start_s=2.2` then means the frame at
@@ -290,7 +290,7 @@ class Moment:
 
 
 class FrameSpan:
-    """The frames of `[start_s, end_s)` as `Moment` chooses them; iterate once, then read the findings.
+    """The frames of `[start_s, end_s)` as `MomentFrames` chooses them; iterate once, then read the findings.
 
     Of a folder of frames, whose few a second are shown long, a span begins with the frame visible at its start, when
     that began.
@@ -338,16 +338,16 @@ class FrameSpan:
         """Time of the first one that did not."""
         return min(self._announced - self._intact, default=None)
 
-    def moment(self, start_s: float, end_s: float) -> Moment:
+    def moment(self, start_s: float, end_s: float) -> MomentFrames:
         """A moment of this video."""
         wait_s = min(max(_WAIT_FRAMES * frame_interval_s(self._stream), _SHORTEST_WAIT_S), _LONGEST_WAIT_S)
-        return Moment(start_s, end_s, wait_s, self._announced)
+        return MomentFrames(start_s, end_s, wait_s, self._announced)
 
     def __iter__(self) -> Iterator[TimedFrame]:
         for _, frame in self.each([self._moment]):
             yield frame
 
-    def each(self, moments: Sequence[Moment]) -> Iterator[tuple[int, TimedFrame]]:
+    def each(self, moments: Sequence[MomentFrames]) -> Iterator[tuple[int, TimedFrame]]:
         """The frames of several moments within the span, from one decoding: which moment, and its next frame."""
         last: TimedFrame | None = None
         for frame in self._decoded():

@@ -40,8 +40,7 @@ _KEPT = 4
 """Indexes of so many files stay in memory."""
 _FAR = 100
 """Packets on either side of two of one time among which a hole is looked for."""
-_HEAD = 32
-"""Bytes."""
+_MARKED_BYTES = 1024
 _ANCHORS = 3
 """Known positions between where reading begins again and the packet that is wanted: parsers need one to settle."""
 
@@ -195,9 +194,8 @@ class _Packets:
     """What is known of all packets of a stream, in the order of the file."""
 
     base_s: Fraction
-    sizes: array[int] = field(default_factory=lambda: array("q"))
-    heads: array[int] = field(default_factory=lambda: array("q"))
-    """Checksums of how they begin: after a jump, parsers may take what lies within packets for packets."""
+    marks: array[int] = field(default_factory=lambda: array("q"))
+    """Which tell contents apart; see `_mark`."""
     places: array[int] = field(default_factory=lambda: array("q"))
     """Bytes from the beginning of the file; -1 where the file does not say."""
     pts: array[int] = field(default_factory=lambda: array("q"))
@@ -209,10 +207,9 @@ class _Packets:
     def add(self, packet: Packet[Any]) -> None:
         time = packet.dts if packet.pts is None else packet.pts
         if packet.is_keyframe and time is not None:
-            self.keys.append(len(self.sizes))
+            self.keys.append(len(self.marks))
             self.key_times.append(max(time, self.key_times[-1]) if self.key_times else time)
-        self.sizes.append(packet.size)
-        self.heads.append(_head_of(packet))
+        self.marks.append(_mark(packet))
         self.places.append(-1 if packet.pos is None else packet.pos)
         self.pts.append(_NONE if packet.pts is None else packet.pts)
         self.dts.append(_NONE if packet.dts is None else packet.dts)
@@ -223,14 +220,13 @@ class _Packets:
         return self.keys[found - 1] if found else 0
 
     def before(self, number: int) -> int:
-        """The first packet of a place some way before another one; 0 for the beginning of the file."""
-        anchors = 0
-        while number > 0:
+        """A packet some way before another one, with a known place; 0 for the beginning of the file."""
+        places: set[int] = set()
+        while number > 0 and len(places) < _ANCHORS:
             number -= 1
-            anchors += self.places[number] >= 0 and (number == 0 or self.places[number - 1] != self.places[number])
-            if anchors == _ANCHORS:
-                return number
-        return 0
+            if self.places[number] >= 0:
+                places.add(self.places[number])
+        return number
 
     def settle(self) -> None:
         """Give packets of one time times of their own, where a hole beside them shows what they were.
@@ -249,11 +245,11 @@ class _Packets:
             for far in range(_FAR):
                 after, before = min(at + far, len(shown) - 1), at - 1 - far
                 if after + 1 == len(shown) or shown[after + 1] - shown[after] > step:
-                    if self.dts[order[at]] < self.dts[order[at - 1]]:  # it waits for those that come between
-                        order.insert(after, order.pop(at))
-                        shown[at : after + 1] = [*shown[at + 1 : after + 1], shown[after] + step]
-                    else:
-                        shown[at : after + 1] = [time + step for time in shown[at : after + 1]]
+                    place = at
+                    while place < after and self._waits(order[at], order[place + 1]):
+                        place += 1
+                    order.insert(place, order.pop(at))
+                    shown[at : after + 1] = [time + step for time in shown[at : after + 1]]
                     break
                 if before > 0 and shown[before] - shown[before - 1] > step:
                     shown[before:at] = [time - step for time in shown[before:at]]
@@ -262,6 +258,10 @@ class _Packets:
             self.pts[number] = time
         for at, number in enumerate(self.keys):
             self.key_times[at] = max(self.pts[number], self.key_times[at - 1]) if at else self.pts[number]
+
+    def _waits(self, number: int, other: int) -> bool:
+        """Whether a packet is shown after another one that follows it in the file, as the other need not wait."""
+        return number < other and all(self.dts[n] >= self.pts[n] for n in range(number + 1, other + 1))
 
     def timed(self, packet: Packet[Any], number: int) -> Packet[Any]:
         """The packet of this number, with its right times."""
@@ -274,7 +274,7 @@ def timed_from(container: InputContainer, stream: Stream, start_s: Fraction) -> 
     """Read the packets of a file whose clock may jump, from one that decoding may begin with, before an instant.
 
     Such a file has no index, and tells a place by the clock alone. So it is read whole once, and remembered; packets
-    are then known by their place and size.
+    are then known by their place and content.
     """
     known = _packets_of(container)[stream.index]
     key = known.key_before(start_s)
@@ -287,7 +287,7 @@ def timed_from(container: InputContainer, stream: Stream, start_s: Fraction) -> 
         near = known.before(max(near - 2 * (key - near), 0))
     _to_beginning(container)
     for number, packet in enumerate(_read(container, stream)):
-        if key <= number < len(known.sizes):
+        if key <= number < len(known.marks):
             yield known.timed(packet, number)
 
 
@@ -295,22 +295,19 @@ def _from_place(
     container: InputContainer, stream: Stream, known: _Packets, near: int, key: int
 ) -> Iterator[Packet[Any]] | None:
     """The packets from `key` on, read from a little before it; None where they are not found there."""
-    # Many packets may share a place: the first of them is meant, in front of which reading came to that place.
     numbers = {known.places[number]: number for number in range(key, near - 1, -1) if known.places[number] >= 0}
-    last_place: int | None = known.places[near]
     with suppress(av.FFmpegError):
         container.seek(known.places[near], unsupported_byte_offset=True)
         found = _read(container, stream)
+        place: int | None = None
         for packet in islice(found, key - near + 1):
-            number = None if packet.pos in (None, last_place) else numbers.get(packet.pos)
-            last_place = packet.pos
-            if number is not None and (known.sizes[number], known.heads[number]) == (packet.size, _head_of(packet)):
+            # Packets that share a place cannot be told apart, so the first of the next place tells where we are.
+            come = place is not None and packet.pos is not None and packet.pos != place
+            place = place if packet.pos is None else packet.pos
+            number = numbers.get(place) if come and place is not None else None
+            if number is not None and known.marks[number] == _mark(packet):
                 return _timed_by_place(known, number, key, chain([packet], found))
     return None
-
-
-def _head_of(packet: Packet[Any]) -> int:
-    return crc32(memoryview(packet)[:_HEAD])
 
 
 def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:
@@ -348,6 +345,10 @@ def _demuxed(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any
             except IndexError:  # PyAV, of a packet of a stream that comes up late; it is none of these
                 continue
             return
+
+
+def _mark(packet: Packet[Any]) -> int:
+    return crc32(memoryview(packet)[:_MARKED_BYTES], packet.size)
 
 
 def _to_beginning(container: InputContainer) -> None:

@@ -16,6 +16,7 @@ from PIL import Image
 
 from backend.ground.errors import VideoUnreadable
 from backend.media.cut import CutSpan, cut, cut_together
+from backend.media.decode import opened, packets, packets_from
 from backend.media.frame_times import frame_times
 from backend.media.frames import frames_at
 from backend.media.gif import cut_gif
@@ -253,3 +254,25 @@ def test_a_recording_of_another_kind_behind_one_is_named(tmp_path: Path) -> None
     both.write_bytes(first.read_bytes() + second.read_bytes())
     assert "of the file come after it" in probe(both).damage
     assert probe(first).damage == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "sound"),
+    [("a.ts", "libx264", "aac"), ("a.mpg", "mpeg2video", "mp2"), ("a.ogg", "libvpx", "libopus")],
+)
+def test_reading_from_the_middle_gives_what_reading_from_the_beginning_does(
+    tmp_path: Path, name: str, codec: str, sound: str
+) -> None:
+    options = {"g": "10"} if codec == "libvpx" else {"g": "10", "bf": "2"}
+    source = write_source(tmp_path / name, range(125), Fraction(1, 25), numbered, codec, options, (sound, 48_000, 5.0))
+    with opened(source) as container:
+        assert isinstance(container, av.container.InputContainer)
+        for stream in (container.streams.video[0], container.streams.audio[0]):
+            whole = [(one.pts, one.dts, bytes(one)) for one in packets(container, stream) if one.size]
+            for second in (0, 1, 3, 4, 20):
+                found = packets_from(container, stream, Fraction(second))
+                part = [(one.pts, one.dts, bytes(one)) for one in found if one.size]
+                assert part
+                assert part == whole[len(whole) - len(part) :]
+                if second in (1, 3, 4):
+                    assert 0 <= second - (part[0][0] or 0) * (stream.time_base or 0) <= Fraction(1, 2)
