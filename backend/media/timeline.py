@@ -17,7 +17,7 @@ from itertools import chain, islice
 from math import floor
 from operator import sub
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from zlib import crc32
 
 import av
@@ -60,7 +60,7 @@ def start_of(container: InputContainer) -> Fraction:
 
 def may_jump(container: InputContainer) -> bool:
     """Return whether the format has no index and a clock that may begin anew: MPEG-TS, MPEG-PS, Ogg."""
-    return bool(container.format.flags & Flags.ts_discont.value)
+    return bool(container.format.flags & cast("int", Flags.ts_discont.value))
 
 
 def timed(container: InputContainer, stream: Stream) -> Iterator[Packet[Any]]:
