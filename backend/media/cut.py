@@ -46,9 +46,10 @@ class CutSpan:
 def cut(source: Source, start_s: float, end_s: float, out: Path, profile: Profile | None = None) -> CutReport:
     """Write the moment `[start_s, end_s)` of `source` to `out`, as an MP4 file unless the profile says otherwise.
 
-    The clip holds exactly the frames with `start_s <= time < end_s` (see `FrameSpan`), shifted so that the first
-    is at 0, their spacing unchanged (in WebM to the millisecond); sound, where there is any, is cut to the sample and
-    encoded within a packet (21 ms). A moment shorter than a frame interval becomes the one frame visible at its start.
+    The clip holds the frames with `start_s <= time < end_s`, and the picture on screen at the start where the first
+    of them comes late (see `MomentFrames`). The first is shifted to 0, the spacing is unchanged (in WebM to the
+    millisecond). The last frame stays to the end of the moment, or of the file. Sound is cut to the sample and encoded
+    within a packet (21 ms).
 
     Raises:
         InputError: the span is empty, negative or not finite.
@@ -107,10 +108,6 @@ class _Clip:
         self._open = parts.enter_context(ExitStack())  # left before the file goes, which encoders open again by name
         self.writer: ClipWriter | None = None
         self.done = False
-
-    def holds(self, frame: TimedFrame) -> bool:
-        """Whether the frame is one of the moment's."""
-        return self.wanted.start_s <= float(frame.time_s) < self.wanted.end_s
 
     def converter(self, stream: PictureStream, first: VideoFrame) -> PictureConverter:
         """What turns pictures into those of this clip."""
@@ -182,17 +179,17 @@ def _shared(source: Source, clips: Sequence[_Clip]) -> list[CutReport] | None:
             if not isinstance(container, InputContainer):
                 return None  # frames that are files of their own are read where they are wanted
             span = FrameSpan(container, stream, start_s, end_s)
+            moments = [span.moment(clip.wanted.start_s, clip.wanted.end_s) for clip in clips]
             convert: PictureConverter | None = None
-            for frame in span:
+            source_picture: VideoFrame | None = None
+            picture: VideoFrame | None = None
+            for place, frame in span.each(moments):
                 convert = convert or clips[0].converter(stream, frame.picture)
-                picture: VideoFrame | None = None
-                for clip in clips:
-                    if clip.holds(frame):
-                        picture = picture or convert(frame.picture)
-                        lasts_s = min(frame.lasts_s, clip.end - frame.time_s)
-                        clip.add(stream, TimedFrame(frame.picture, frame.time_s, lasts_s), picture)
-                    elif clip.wanted.end_s <= float(frame.time_s):
-                        clip.finish()
+                if picture is None or frame.picture is not source_picture:
+                    source_picture, picture = frame.picture, convert(frame.picture)
+                clips[place].add(stream, frame, picture)
+                if moments[place].over:
+                    clips[place].finish()
             for clip in clips:
                 clip.finish()
             doubtful = convert is None or convert.changed or span.damaged_s is not None

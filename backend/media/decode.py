@@ -7,10 +7,11 @@ divided by a rounded rate. Both `probe` and `clips` read through here, so that t
 from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import chain
 from math import floor
 from pathlib import Path
@@ -21,7 +22,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.packet import Packet
 from av.stream import Disposition, Stream
-from av.video.frame import VideoFrame
+from av.video.frame import PictureType, VideoFrame
 from av.video.stream import VideoStream
 
 from backend.ground.addresses import Address
@@ -31,12 +32,23 @@ from backend.media.frame_folder import OpenFolder, place_at
 from backend.media.limits import LARGEST_PIXELS, OPENED_AS, require_file, require_pixels
 from backend.media.refusal import why_not_opened
 from backend.media.sources import NOT_OPENED, FrameFolder, Source, as_source, place_of_video
+from backend.media.timeline import may_jump, start_of, timed, timed_by_decoding, timed_from
 
 _OF_THE_DISK = errno.errorcode.keys() - {errno.EINVAL, errno.ENOMEM, errno.ERANGE, errno.EDOM}
 """Numbers of errors that say nothing about what is in a file."""
 
 _LAST_TICK = 2**62
 """Beyond every file, and small enough for FFmpeg."""
+
+_WAIT_FRAMES = Fraction(3, 2)
+_SHORTEST_WAIT_S, _LONGEST_WAIT_S = Fraction(1, 20), Fraction(1, 10)
+"""How long a moment may wait for its first frame: a frame and a half of the video, within these bounds.
+
+After a longer wait the picture that is on screen at its start is a frame of it.
+"""
+
+_OPEN_GROUPS = ("h264", "hevc", "mpeg1video", "mpeg2video")
+"""Codecs with pictures that come after a key frame and are shown before it."""
 
 S = TypeVar("S", VideoStream, AudioStream)
 
@@ -124,11 +136,12 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
 
 
 def sound_stream(container: Opened) -> AudioStream | None:
-    """The sound that belongs to the picture: what FFmpeg takes for the best, or None."""
+    """The sound that belongs to the picture: what FFmpeg takes for the best, else the first it can decode, or None."""
     if isinstance(container, OpenFolder):
         return None
     best = container.streams.best("audio")
-    return best if isinstance(best, AudioStream) and best.codec_context is not None else None
+    candidates = [best, *container.streams.audio]
+    return next((one for one in candidates if isinstance(one, AudioStream) and one.codec_context is not None), None)
 
 
 def shown_size(stream: PictureStream, rotation: int) -> tuple[int, int]:
@@ -158,10 +171,7 @@ def time_of(
 
 def packets(container: InputContainer, stream: S) -> Iterator[Packet[S]]:
     """All packets that can be read, ending with an empty one that drains the decoder."""
-    # A file cut off or damaged between packets ends here; what came before it is still good.
-    with suppress(av.FFmpegError):
-        yield from container.demux(stream)
-        return
+    yield from timed(container, stream)
     yield cast("Packet[S]", Packet())
 
 
@@ -171,11 +181,16 @@ def packets_from(container: InputContainer, stream: S, start_s: Fraction) -> Ite
     Seeking is by decoding time in most formats and may land on a key frame presented after `start_s`, whose
     earlier neighbours would be lost; so it is checked, and repeated farther back until it is right.
     """
+    if may_jump(container):
+        yield from timed_from(container, stream, start_s)
+        yield cast("Packet[S]", Packet())
+        return
     base_s = stream.time_base or Fraction(1, 1000)
     first = stream.start_time or 0
+    zero_s = start_of(container)
     back_s = 0
     while True:
-        ticks = min(max(first, floor((start_s - back_s) / base_s)), _LAST_TICK)
+        ticks = min(max(first, floor((start_s + zero_s - back_s) / base_s)), _LAST_TICK)
         with suppress(av.FFmpegError):  # a format without an index: read from the beginning
             container.seek(ticks, stream=stream)
         found = packets(container, stream)
@@ -194,6 +209,23 @@ def packets_from(container: InputContainer, stream: S, start_s: Fraction) -> Ite
         back_s = 2 * back_s + 2
 
 
+def sound_ends_s(container: InputContainer, after_s: Fraction) -> Fraction:
+    """Where the last sound of a file ends that goes on after an instant; 0 where none does."""
+    ends_s = Fraction(0)
+    for stream in container.streams.audio:
+        for packet in packets_from(container, stream, after_s):
+            ends_s = max(ends_s, end_of(packet, stream) or Fraction(0))
+    return ends_s
+
+
+def end_of(packet: Packet[VideoStream] | Packet[AudioStream], stream: Stream) -> Fraction | None:
+    """Where a packet stops being shown or heard; None of one that never is."""
+    time_s = time_of(packet, stream)
+    if time_s is None or packet.is_discard:
+        return None
+    return time_s + (packet.duration or 0) * (stream.time_base or Fraction(0))
+
+
 @dataclass(frozen=True, slots=True)
 class TimedFrame:
     """A decoded picture, when it is shown, and for how long (seconds)."""
@@ -203,13 +235,65 @@ class TimedFrame:
     lasts_s: Fraction
 
 
-class FrameSpan:
-    """The frames with `start_s <= time < end_s`; iterate once, then read the findings.
+class MomentFrames:
+    """Chooses the frames of `[start_s, end_s)` from frames that come in order, and says how long each is shown.
 
     A frame's exact time is compared after rounding it once to a double: `start_s=2.2` then means the frame at
-    11/5 s, although the double 2.2 is a little more than 11/5. A span shorter than a frame interval holds the
-    one frame visible at its start. Of a folder of frames, whose few a second are shown long, a span begins with the
-    frame visible at its start whatever its length.
+    11/5 s, although the double 2.2 is a little more than 11/5. What comes after the start by less than `wait_s` is the
+    first frame; before what comes later, the picture on screen at the start is shown. The last one is held to the end.
+    A moment without a frame shows the one on screen; but nothing, if it has frames and none of them is whole.
+    """
+
+    def __init__(self, start_s: float, end_s: float, wait_s: Fraction, announced: Collection[Fraction]) -> None:
+        self.start_s = start_s
+        self.end_s = end_s
+        self._wait_s = wait_s
+        self._announced = announced
+        self._before: TimedFrame | None = None
+        self._shown: TimedFrame | None = None
+        self.over = False
+
+    def holds(self, time_s: Fraction) -> bool:
+        """Whether a frame of this time is one of the moment's."""
+        return self.start_s <= float(time_s) < self.end_s
+
+    def add(self, frame: TimedFrame) -> Iterator[TimedFrame]:
+        """Yield the frame before this one, if it is of the moment: how long it is shown is known now."""
+        if self.over:
+            return
+        start_s = Fraction(self.start_s)
+        if float(frame.time_s) < self.start_s:
+            self._before = frame
+            return
+        if float(frame.time_s) >= self.end_s:
+            if self._shown is None and self._before is None:
+                self._before = frame  # nothing is on screen before the first picture
+            yield from self.finish(max(frame.time_s, Fraction(self.end_s)))
+            return
+        if self._shown is None and frame.time_s - start_s >= self._wait_s:
+            self._shown = replace(self._before or frame, time_s=start_s)
+            if self._before is None:
+                return
+        if self._shown is not None:
+            yield replace(self._shown, lasts_s=frame.time_s - self._shown.time_s)
+        self._shown = frame
+
+    def finish(self, until_s: Fraction) -> Iterator[TimedFrame]:
+        """Yield the last frame: no other comes before `until_s`."""
+        if self.over:
+            return
+        self.over = True
+        if self._shown is None and self._before is not None and not any(map(self.holds, self._announced)):
+            self._shown = replace(self._before, time_s=Fraction(self.start_s))
+        if self._shown is not None and (lasts_s := min(Fraction(self.end_s), until_s) - self._shown.time_s) > 0:
+            yield replace(self._shown, lasts_s=lasts_s)
+
+
+class FrameSpan:
+    """The frames of `[start_s, end_s)` as `MomentFrames` chooses them; iterate once, then read the findings.
+
+    Of a folder of frames, whose few a second are shown long, a span begins with the frame visible at its start, when
+    that began.
 
     Attributes:
         ends_s: where the last frame read stops being shown; within the span, the end of the video.
@@ -223,6 +307,7 @@ class FrameSpan:
         self._start_s = start_s
         self._end_s = end_s
         self._announced: set[Fraction] = set()
+        self._moment = self.moment(start_s, end_s)
         self._intact: set[Fraction] = set()
         self.ends_s = Fraction(0)
 
@@ -253,32 +338,31 @@ class FrameSpan:
         """Time of the first one that did not."""
         return min(self._announced - self._intact, default=None)
 
-    def __iter__(self) -> Iterator[TimedFrame]:
-        end = Fraction(self._end_s)
-        before: TimedFrame | None = None
-        held: TimedFrame | None = None
-        after: TimedFrame | None = None
-        for frame in self._decoded():
-            if float(frame.time_s) < self._start_s:
-                before = frame
-                continue
-            if float(frame.time_s) >= self._end_s:
-                after = frame
-                break
-            if held is not None:
-                yield TimedFrame(held.picture, held.time_s, frame.time_s - held.time_s)
-            held = frame
-        last = held or before or after
-        if last is not None:
-            until = last.time_s + last.lasts_s if after is None else after.time_s
-            self.ends_s = max(until, last.time_s)
-        if held is not None:
-            yield TimedFrame(held.picture, held.time_s, min(end, self.ends_s) - held.time_s)
-        elif last is not None and not self.expected and self.ends_s > Fraction(self._start_s):
-            yield last
+    def moment(self, start_s: float, end_s: float) -> MomentFrames:
+        """A moment of this video."""
+        wait_s = min(max(_WAIT_FRAMES * frame_interval_s(self._stream), _SHORTEST_WAIT_S), _LONGEST_WAIT_S)
+        return MomentFrames(start_s, end_s, wait_s, self._announced)
 
-    def _within(self, time_s: Fraction) -> bool:
-        return self._start_s <= float(time_s) < self._end_s
+    def __iter__(self) -> Iterator[TimedFrame]:
+        for _, frame in self.each([self._moment]):
+            yield frame
+
+    def each(self, moments: Sequence[MomentFrames]) -> Iterator[tuple[int, TimedFrame]]:
+        """The frames of several moments within the span, from one decoding: which moment, and its next frame."""
+        last: TimedFrame | None = None
+        for frame in self._decoded():
+            for place, moment in enumerate(moments):
+                yield from ((place, one) for one in moment.add(frame))
+            if float(frame.time_s) >= self._end_s:
+                self.ends_s = frame.time_s
+                return
+            last = frame
+        if last is not None:
+            self.ends_s = max(last.time_s + last.lasts_s, last.time_s)
+            if self.ends_s < self._end_s and isinstance(self._container, InputContainer):
+                self.ends_s = max(self.ends_s, sound_ends_s(self._container, last.time_s))
+        for place, moment in enumerate(moments):
+            yield from ((place, one) for one in moment.finish(self.ends_s))
 
     def _decoded(self) -> Iterator[TimedFrame]:
         """Frames in order of presentation, from at or before the start; damage is noted and passed over."""
@@ -290,24 +374,53 @@ class FrameSpan:
     def _of_folder(self, folder: OpenFolder) -> Iterator[TimedFrame]:
         for place, picture in folder.from_place(place_at(self._start_s, folder.average_rate)):
             time_s = place * folder.interval_s
-            if self._within(time_s):
+            if self._moment.holds(time_s):
                 self._announced.add(time_s)
             if picture is not None:
                 self._intact.add(time_s)
                 yield TimedFrame(picture, time_s, folder.interval_s)
 
     def _of_file(self, container: InputContainer, stream: VideoStream) -> Iterator[TimedFrame]:
+        """The same of a file: from a key frame that shows a picture by the start, or from the beginning of the file.
+
+        Some pictures are called key frames and cannot be shown without those before them, as where no picture is whole
+        and each renews a part.
+        """
+        back_s = 0
+        start_s = Fraction(self._start_s)
+        # Pictures shown before their key frame are not decoded after a jump: which is which is known from the start.
+        counted = timed_by_decoding(container, stream) and stream.codec_context.name in _OPEN_GROUPS
+        while True:
+            from_s = Fraction(0) if counted else max(start_s - back_s, Fraction(0))
+            found = self._from(container, stream, from_s)
+            if from_s <= 0:
+                yield from found
+                return
+            first = next((frame for frame in found if frame.time_s in self._intact), None)
+            if first is not None and float(first.time_s) <= self._start_s and not _needs_others(stream, first):
+                yield first
+                yield from found
+                return
+            back_s = 2 * back_s + 2
+
+    def _from(self, container: InputContainer, stream: VideoStream, from_s: Fraction) -> Iterator[TimedFrame]:
         usual_s = frame_interval_s(stream)
+        by_decoding = timed_by_decoding(container, stream)
+        waiting: list[int] = []
         latest_s: Fraction | None = None
-        for packet in packets_from(container, stream, Fraction(self._start_s)):
+        stream.codec_context.flush_buffers()
+        for packet in packets_from(container, stream, from_s):
             time_s = time_of(packet, stream)
-            # A corrupt packet is the one that a cut-off file ends in: an end, not damage inside.
-            if time_s is not None and self._within(time_s) and not (packet.is_discard or packet.is_corrupt):
+            if time_s is not None and self._moment.holds(time_s) and not packet.is_discard:
                 self._announced.add(time_s)
+            if by_decoding and packet.pts is not None:
+                heappush(waiting, packet.pts)
             pictures: list[VideoFrame] = []
             with suppress(av.FFmpegError):
                 pictures = stream.codec_context.decode(packet)
             for picture in pictures:
+                if waiting:
+                    picture.pts = heappop(waiting)
                 time_s = time_of(picture, stream)
                 if time_s is None or (latest_s is not None and time_s <= latest_s):
                     continue
@@ -316,3 +429,13 @@ class FrameSpan:
                     self._intact.add(time_s)
                 lasts_s = picture.duration * (stream.time_base or Fraction(0)) or usual_s
                 yield TimedFrame(picture, time_s, lasts_s)
+
+
+def _needs_others(stream: VideoStream, first: TimedFrame) -> bool:
+    """Whether the first picture of a decoding is made from earlier ones, because no picture of the video is whole.
+
+    H.264 calls a picture a key frame from which on each renews a part. Of two fields the second may be made from the
+    first.
+    """
+    whole = first.picture.pict_type not in (PictureType.P, PictureType.B)
+    return stream.codec_context.name == "h264" and not whole and not first.picture.interlaced_frame

@@ -24,6 +24,7 @@ from backend.media.jobs import ClipForm
 from backend.media.sound import SAMPLE_RATE
 
 _SOUND_BITS_PER_S = 96_000
+_COARSEST_S = Fraction(1, 1000)
 _GROUP = "25"
 """Frames from one key frame to the next: a browser that goes back one frame decodes at most so many."""
 
@@ -85,7 +86,9 @@ class ClipWriter:
         self._sound = sound
         self._next_sound = next(sound, None)
         self._zero_s = first.time_s
-        self._base_s = source.time_base or Fraction(1, 90_000)
+        base_s = source.time_base or Fraction(1, 90_000)
+        # A clip may begin and end within a picture that lasts long; some files count in frames.
+        self._base_s = base_s / max(1, round(base_s / _COARSEST_S))
         self._clip = av.open(str(out), "w", format=str(form), options=how.file_options)
         rate = 1 / frame_interval_s(source)
         self._video = cast("VideoStream", self._clip.add_stream(how.picture, rate=rate, options=how.picture_options))

@@ -14,20 +14,24 @@ _NO_END_S = 1e9
 def frame_times(source: Source) -> list[float]:
     """The times of all frames that the video announces, from the first one that can be shown; seconds, rising.
 
-    Reads the video once and decodes one picture. Times are those of the file's own time line, each rounded once to a
-    double, so they mean the very frames that a clip from one of them to another is cut to.
+    Reads the video once and decodes one picture. Seconds from the start of the video, each rounded once to a double, so
+    they mean the very frames that a clip from one of them to another is cut to. A first picture that comes late is
+    shown from 0 on.
 
     Raises:
         VideoUnreadable: it is no video, or none of its frames can be shown.
     """
     with opened(source) as container:
-        first = next(iter(FrameSpan(container, picture_stream(container, source), 0.0, _NO_END_S)), None)
-    if first is None:
+        stream = picture_stream(container, source)
+        first = next(iter(FrameSpan(container, stream, 0.0, _NO_END_S)), None)
+        first_s = time_of(first.picture, stream) if first is not None else None
+    if first is None or first_s is None:
         raise VideoUnreadable(
             said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
         )
     with opened(source) as container:
-        return [float(time_s) for time_s in sorted(_announced(container, source)) if time_s >= first.time_s]
+        later = sorted(time_s for time_s in _announced(container, source) if time_s > first_s)
+    return [float(time_s) for time_s in (first.time_s, *later)]
 
 
 def _announced(container: Opened, source: Source) -> set[Fraction]:
@@ -37,6 +41,6 @@ def _announced(container: Opened, source: Source) -> set[Fraction]:
     stream = video_stream(container, source)
     for packet in packets(container, stream):
         time_s = time_of(packet, stream)
-        if time_s is not None and not (packet.is_corrupt or packet.is_discard):
+        if time_s is not None and not packet.is_discard:
             found.add(time_s)
     return found

@@ -18,8 +18,8 @@ _NO_END_S = 1e9
 def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
     """The pictures visible in the middle of every 1 / `per_s` seconds; of a shorter video its first one.
 
-    Upright, in square pixels, at most 720 lines; RGB, uint8 `(height, width, 3)`. Seconds count on the file's own time
-    line, from its first picture on; the middle that comes after the last picture is left out.
+    Upright, in square pixels, at most 720 lines; RGB, uint8 `(height, width, 3)`. The last picture is held to the end
+    of the file; a middle that comes later is left out.
 
     Args:
         source: a video file, or a folder of frames.
@@ -32,12 +32,10 @@ def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
     with opened(source) as container:
         stream = picture_stream(container, source)
         convert: PictureConverter | None = None
-        next_s: Fraction | None = None
+        next_s = step_s / 2
         first: NDArray[np.uint8] | None = None
         shown = False
         for frame in FrameSpan(container, stream, 0.0, _NO_END_S):
-            if next_s is None:
-                next_s = frame.time_s + step_s / 2
             if first is not None and next_s >= frame.time_s + frame.lasts_s:
                 continue
             convert = convert or PictureConverter(stream, frame.picture)

@@ -29,8 +29,8 @@ class ClipForm(StrEnum):
 
 
 _MADE = {
-    ClipForm.MP4: "1: h264 veryfast crf 26, key frame every 25, at most {} lines, aac 96k",
-    ClipForm.WEBM: "1: vp9 realtime 7 crf 30, key frame every 25, at most {} lines, opus 96k",
+    ClipForm.MP4: "2: h264 veryfast crf 26, key frame every 25, at most {} lines, aac 96k",
+    ClipForm.WEBM: "2: vp9 realtime 7 crf 30, key frame every 25, at most {} lines, opus 96k",
 }
 """Names how `backend.media.encode` makes clips: change it with anything there, so that cached clips are cut anew."""
 

@@ -23,22 +23,25 @@ from backend.ground.saying import said
 from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.decode import (
     FrameSpan,
+    end_of,
     opened,
     packets,
     packets_from,
     picture_stream,
     shown_size,
+    sound_ends_s,
     sound_stream,
-    time_of,
     video_stream,
 )
 from backend.media.facts import VideoFacts
 from backend.media.frame_folder import OpenFolder
 from backend.media.sources import Source, as_source, is_picture, place_of_video
+from backend.media.timeline import may_jump, start_of, unread_share
 
 EXTENSIONS = (
     *(".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v"),
     *(".mpg", ".mpeg", ".wmv", ".3gp", ".3g2", ".mts", ".m2ts"),  # as people's cameras named them, in DiDeMo
+    *(".ts", ".vob", ".flv", ".ogv"),
 )
 """What counts as a video file in a folder; of `a.mp4` and `a.webm` side by side the earlier one is taken."""
 
@@ -46,6 +49,8 @@ EXTENSIONS = (
 _NO_END_S = 1e9
 _SHORT_FRAMES = 2
 """A file may end so many frames before its index says, and is whole all the same."""
+_UNREAD_SHARE = 0.1
+"""Of a file without an index: so much may come after the last picture and sound."""
 
 
 def probe(source: Source) -> VideoFacts:
@@ -53,9 +58,9 @@ def probe(source: Source) -> VideoFacts:
 
     Of a video at an address whose index counts its frames, the beginning and the end are read, from the last key frame.
 
-    The duration is where the last picture that is really in the file stops being shown, so that a file cut
-    off in copying tells the truth whatever its header promises. The size is the one on screen: rotated, in
-    square pixels. A folder of frames lasts as long as its frames at their rate.
+    The duration is where the last picture or sound that is really in the file ends, so that a file cut off in copying
+    tells the truth whatever its header promises. The size is the one on screen: rotated, in square pixels. A folder of
+    frames lasts as long as its frames at their rate.
 
     Raises:
         VideoUnreadable: missing, not a video, incomplete, or without a picture; the text says which.
@@ -122,21 +127,33 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
         if first is None:
             with suppress(av.FFmpegError):
                 first = next(iter(stream.codec_context.decode(packet)), None)
-        time_s = time_of(packet, stream)
-        # A cut-off last packet is announced but cannot be decoded.
-        if time_s is not None and not packet.is_corrupt and not packet.is_discard:
-            ends.append(time_s + (packet.duration or 0) * (stream.time_base or 0))
+        if (end_s := end_of(packet, stream)) is not None:
+            ends.append(end_s)
     if first is None:
         raise VideoUnreadable(
             said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
         )
     frames = stream.frames if counted else len(ends)
     width_px, height_px = shown_size(stream, first.rotation)
-    duration_s = max(ends, default=Fraction(0))
+    pictures_end_s = max(ends, default=Fraction(0))
+    duration_s = max(pictures_end_s, sound_ends_s(container, pictures_end_s))
     average = stream.average_rate or stream.guessed_rate
     fps = average or Fraction(frames) / (duration_s or 1)
-    promised_s = ((stream.start_time or 0) + (stream.duration or 0)) * (stream.time_base or Fraction(0))
-    short = promised_s - duration_s > _SHORT_FRAMES / fps
+    promised_s = _promised_s(container, stream)
+    damage = ""
+    if promised_s - pictures_end_s > _SHORT_FRAMES / fps:
+        damage = said(
+            "ends at {duration_s:.1f} s of {promised_s:.1f} s: copy it again",
+            duration_s=float(pictures_end_s),
+            promised_s=float(promised_s),
+        )
+    elif (unread := unread_share(container, stream)) > _UNREAD_SHARE:
+        damage = said(
+            "ends at {duration_s:.1f} s, and {unread:.0%} of the file come after it: another recording was put behind "
+            "this one, convert both to MP4 first",
+            duration_s=float(duration_s),
+            unread=unread,
+        )
     return VideoFacts(
         path="",
         fps=fps,
@@ -147,13 +164,7 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
         sha256="",
         codec=stream.codec_context.name,
         frames=frames,
-        damage=said(
-            "ends at {duration_s:.1f} s of {promised_s:.1f} s: copy it again",
-            duration_s=float(duration_s),
-            promised_s=float(promised_s),
-        )
-        if short
-        else "",
+        damage=damage,
     )
 
 
@@ -163,8 +174,14 @@ def _both_ends(container: InputContainer, stream: VideoStream) -> Iterator[Packe
         if place and packet.is_keyframe:
             break
         yield packet
-    promised_s = ((stream.start_time or 0) + (stream.duration or 0)) * (stream.time_base or Fraction(0))
-    yield from packets_from(container, stream, promised_s)
+    yield from packets_from(container, stream, _promised_s(container, stream))
+
+
+def _promised_s(container: InputContainer, stream: VideoStream) -> Fraction:
+    """Where the pictures end by the header of the file; 0 where it says nothing. Without an index it is a guess."""
+    if may_jump(container) or not stream.duration:
+        return Fraction(0)
+    return ((stream.start_time or 0) + stream.duration) * (stream.time_base or Fraction(0)) - start_of(container)
 
 
 class VideoFolder:

@@ -30,7 +30,10 @@ class RemoteFile(io.RawIOBase):
     def __init__(self, address: Address) -> None:
         super().__init__()
         self._address = address
-        self._size = int(_told_of(address)["size"])
+        told = _told_of(address)
+        self._size = int(told["size"])
+        self.name = _mark_of(told)
+        """Names the content, for what is remembered of it."""
         self._at = 0
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
         self.fetched = 0
@@ -123,9 +126,7 @@ def content_of(address: Address) -> str:
         VideoUnreadable: nothing lies there, or the server marks no contents.
         StorageUnavailable: see `told`.
     """
-    meta = _told_of(address)
-    mark = meta["e_tag"] or meta["last_modified"].isoformat()
-    return hashlib.sha256(f"at an address\n{meta['size']}\n{mark}\n".encode()).hexdigest()
+    return _mark_of(_told_of(address))
 
 
 def size_at(address: Address) -> int:
@@ -164,6 +165,11 @@ def whole(address: Address) -> bytes:
     """All of a small file; raises like `content_of`."""
     with told(address):
         return bytes(store_at(address.root).get(address.key).bytes())
+
+
+def _mark_of(meta: Any) -> str:
+    mark = meta["e_tag"] or meta["last_modified"].isoformat()
+    return hashlib.sha256(f"at an address\n{meta['size']}\n{mark}\n".encode()).hexdigest()
 
 
 def _told_of(address: Address) -> Any:

@@ -19,7 +19,7 @@ from backend.ground.saying import said
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.sources import Source
 
-DETECTOR = "reelrank-shots-1"
+DETECTOR = "reelrank-shots-2"
 """Names how shots are found: it changes with anything below."""
 
 CUT = 10.0

@@ -1,49 +1,69 @@
 """The sound of a span of a video, sample by sample."""
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
+from itertools import islice
 from math import floor
+from statistics import median
 
 import av
+import numpy as np
 from av.audio.frame import AudioFrame
 from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.filter import Graph
+from numpy.typing import NDArray
 
 from backend.media.decode import packets_from
 
 SAMPLE_RATE = 48_000
 """Samples a second of all sound that leaves this module."""
 
-_PREROLL_S = Fraction(1, 10)
-"""Decoded and thrown away before the first wanted sample: AAC and MP3 need a packet to settle."""
+_PREROLL_S = Fraction(1, 2)
+"""Decoded and thrown away before the first wanted sample.
+
+AAC and MP3 need a packet to settle; MP2 in MPEG-PS is entered in the middle of a frame, and found again after some.
+"""
+
+_AHEAD = 5
+"""Frames whose times are compared before one is put in its place."""
+
+_TOLERANCE = SAMPLE_RATE // 200
+"""Samples, 5 ms. Times that are rounded, or count other samples than there are, stray less; a lost packet is longer."""
 
 
 def sound_between(
     container: InputContainer, stream: AudioStream, start_s: Fraction, end_s: Fraction
 ) -> Iterator[AudioFrame]:
-    """Stereo sound from `start_s` to `end_s` (seconds), its time starting at 0 in units of 1/48000 s.
+    """Yield stereo sound from `start_s` to `end_s` (seconds), its time starting at 0 in units of 1/48000 s.
 
-    Late beginnings and holes are filled with silence; what cannot be decoded is passed over. Yields nothing
-    where the file holds no sound in the span.
+    Late beginnings, holes and what cannot be decoded are silence. Yields nothing where no sound of the span can be
+    decoded, whatever is wrong with it.
     """
     first, last = floor(start_s * SAMPLE_RATE), floor(end_s * SAMPLE_RATE)
-    graph: Graph | None = None
-    form: tuple[str, str, int] | None = None
-    for frame in _decoded(container, stream, start_s - _PREROLL_S):
-        time_s = (frame.pts or 0) * (frame.time_base or Fraction(0))
-        if time_s >= end_s:
-            break
-        # The form of sound may change within a recording; every form needs a converter of its own.
-        if graph is None or form != (frame.format.name, frame.layout.name, frame.sample_rate):
-            if graph is not None:
-                yield from _converted(graph, None, first)
-            graph = _converter(frame, first, last, opening=form is None)
-            form = (frame.format.name, frame.layout.name, frame.sample_rate)
-        yield from _converted(graph, frame, first)
-    if graph is not None:
-        yield from _converted(graph, None, first)
+    at = first
+    for begins, samples in _placed(_decoded(container, stream, start_s - _PREROLL_S)):
+        if begins >= last:
+            return
+        ends = min(begins + samples.shape[1], last)
+        if ends <= at:
+            continue
+        while at < begins:
+            silence = np.zeros((2, min(begins - at, SAMPLE_RATE)), np.float32)
+            yield _framed(silence, at - first)
+            at += silence.shape[1]
+        yield _framed(samples[:, at - begins : ends - begins], at - first)
+        at = ends
+
+
+def _framed(samples: NDArray[np.float32], pts: int) -> AudioFrame:
+    # Encoders refuse what is no number, which damaged sound may hold.
+    sane = np.clip(np.nan_to_num(samples, posinf=1, neginf=-1), -1, 1)
+    frame = AudioFrame.from_ndarray(np.ascontiguousarray(sane), format="fltp", layout="stereo")
+    frame.sample_rate, frame.time_base, frame.pts = SAMPLE_RATE, Fraction(1, SAMPLE_RATE), pts
+    return frame
 
 
 def _decoded(container: InputContainer, stream: AudioStream, start_s: Fraction) -> Iterator[AudioFrame]:
@@ -51,39 +71,109 @@ def _decoded(container: InputContainer, stream: AudioStream, start_s: Fraction) 
         frames: list[AudioFrame] = []
         with suppress(av.FFmpegError):
             frames = stream.codec_context.decode(packet)
-        yield from (frame for frame in frames if frame.pts is not None and frame.time_base is not None)
+        yield from (frame for frame in frames if frame.samples and frame.sample_rate > 0)
 
 
-def _converter(frame: AudioFrame, first: int, last: int, *, opening: bool) -> Graph:
-    """Frames like this one to 48 kHz stereo, cut to the samples from `first` to `last` of the time line."""
-    graph = Graph()
-    # async=1 changes no pitch: it fills holes and drops overlaps. first_pts does so before the first sample; it
-    # counts samples of the input in truth and of the output by its manual, so the rate is converted beforehand.
-    align = f"{SAMPLE_RATE}:async=1" + (f":first_pts={first}" if opening else "")
-    graph.link_nodes(
-        graph.add_abuffer(
-            sample_rate=frame.sample_rate,
-            format=frame.format.name,
-            layout=frame.layout.name,
-            time_base=frame.time_base,
-        ),
-        graph.add("aformat", f"sample_fmts=fltp:sample_rates={SAMPLE_RATE}:channel_layouts=stereo"),
-        graph.add("aresample", align),
-        graph.add("atrim", f"start_pts={first}:end_pts={last}"),
-        graph.add("abuffersink"),
-    ).configure()
-    return graph
+def _placed(frames: Iterator[AudioFrame]) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    """Yield samples at 48 kHz in stereo `(2, n)`, each block with the place of its first sample on the time line.
+
+    Frames follow one another without a hole for as long as their times, taken together, agree with that.
+    """
+    waiting = deque(islice(frames, _AHEAD))
+    run: _Run | None = None
+    while waiting:
+        frame = waiting[0]
+        own, usual = _place(frame), _usual_place(waiting)
+        # The form of sound may change within a recording; every form needs a converter of its own.
+        if usual is not None and (
+            run is None
+            or run.form != _form(frame)
+            or (own is not None and min(abs(own - run.ends), abs(usual - run.ends)) > _TOLERANCE)
+        ):
+            if run is not None:
+                yield from run.converted(None)
+            run = _Run(frame, usual)
+        if run is not None:
+            yield from run.converted(frame)
+        waiting.popleft()
+        waiting.extend(islice(frames, 1))
+    if run is not None:
+        yield from run.converted(None)
 
 
-def _converted(graph: Graph, frame: AudioFrame | None, first: int) -> Iterator[AudioFrame]:
-    """Push a frame (None: the end) and take out what is ready, timed from the sample `first`."""
-    with suppress(av.error.EOFError):  # nothing more is wanted once `last` is reached
-        graph.push(frame)
-    while True:
-        try:
-            ready = graph.pull()
-        except (av.error.BlockingIOError, av.error.EOFError):
-            return
-        if isinstance(ready, AudioFrame) and ready.pts is not None:
-            ready.pts -= first
-            yield ready
+def _form(frame: AudioFrame) -> tuple[str, str, int]:
+    return frame.format.name, frame.layout.name, frame.sample_rate
+
+
+def _place(frame: AudioFrame) -> float | None:
+    """Where a frame begins by its own time, in samples; None where the file does not say."""
+    if frame.pts is None or frame.time_base is None:
+        return None
+    return float(frame.pts * frame.time_base * SAMPLE_RATE)
+
+
+def _usual_place(frames: deque[AudioFrame]) -> float | None:
+    """Where the first of some frames begins by the times of all of them, in samples."""
+    places: list[float] = []
+    before = 0.0
+    for frame in frames:
+        if _form(frame) != _form(frames[0]):
+            break
+        if (place := _place(frame)) is not None:
+            places.append(place - before)
+        before += frame.samples * SAMPLE_RATE / frame.sample_rate
+    return median(places) if places else None
+
+
+class _Run:
+    """Frames of one form that follow one another without a hole.
+
+    Attributes:
+        form: of the frames that it takes.
+        ends: the place on the time line, in samples, at which the next frame is expected.
+    """
+
+    def __init__(self, first: AudioFrame, begins: float) -> None:
+        self.form = _form(first)
+        self.ends = begins
+        self._given = round(begins)
+        self._graph = _converter(first)
+
+    def converted(self, frame: AudioFrame | None) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Convert a frame (None: the end), and yield the samples that are ready, with their place."""
+        if frame is not None:
+            self.ends += frame.samples * SAMPLE_RATE / frame.sample_rate
+        with suppress(av.FFmpegError):
+            if self._graph is not None:
+                self._graph.push(frame)
+        while self._graph is not None:
+            try:
+                ready = self._graph.pull()
+            except av.FFmpegError:
+                return
+            if isinstance(ready, AudioFrame):
+                samples = ready.to_ndarray().astype(np.float32, copy=False)
+                yield self._given, samples
+                self._given += samples.shape[1]
+
+
+def _converter(frame: AudioFrame) -> Graph | None:
+    """Turn frames like this one into 48 kHz stereo; None where FFmpeg cannot."""
+    # What speakers many channels are meant for is not always known; the first two are heard then.
+    for mixed in ("anull", "pan=stereo|c0=c0|c1=c1"):
+        name, _, args = mixed.partition("=")
+        graph = Graph()
+        with suppress(av.FFmpegError, ValueError):
+            graph.link_nodes(
+                graph.add_abuffer(
+                    sample_rate=frame.sample_rate,
+                    format=frame.format.name,
+                    layout=frame.layout.name,
+                    time_base=frame.time_base or Fraction(1, frame.sample_rate),
+                ),
+                graph.add(name, args or None),
+                graph.add("aformat", f"sample_fmts=fltp:sample_rates={SAMPLE_RATE}:channel_layouts=stereo"),
+                graph.add("abuffersink"),
+            ).configure()
+            return graph
+    return None

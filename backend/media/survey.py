@@ -49,7 +49,7 @@ def survey(
     Args:
         videos: where each lies, by name.
         decode: look at every picture for damage inside; None does where that is cheap (`CHEAP_BYTES`, on this machine).
-        known: damage of contents that were decoded before, by sha256; they are not decoded again.
+        known: damage of contents that were decoded before, by sha256. Those without any are not decoded again.
         where: where that is done, never in this process; None means in as many of this machine as are worth beginning.
         progress: called with (videos measured, all).
 
@@ -99,7 +99,8 @@ def _facts(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
         raise VideoUnreadable(
             said("{name} {why}", name=video.name, why=said("holds a picture that is shown for no time"))
         )
-    if facts.sha256 in known:
+    # What one version of FFmpeg, or of this project, called damaged may be whole to another.
+    if facts.sha256 in known and not (decode and known[facts.sha256]):
         return replace(facts, decoded=True, damage=known[facts.sha256])
     if not decode:
         return facts

@@ -79,7 +79,7 @@ def test_equal_requests_have_one_file_and_different_ones_their_own(tmp_path: Pat
 
 def test_clips_that_this_version_cut_are_found_again(tmp_path: Path) -> None:
     # By `openssl dgst -sha256 -hmac key` of a word, the profile, identity, start and end, a line each.
-    name = "75d7cbe78ad6d458494973cddd8f7370606c215b.mp4"
+    name = "fb0807bbb0d6f1284128849f4c3c28231bfb4a19.mp4"
     assert clip_job(ClipCache(tmp_path, secret=b"key"), **JOB).path.name == name  # type: ignore[arg-type]
 
 

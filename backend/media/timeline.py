@@ -1,0 +1,380 @@
+"""Put the packets of a file on one time line, which starts at 0 and never jumps.
+
+Files count time from anywhere: MPEG recordings from the clock of the camera, which may wrap around, or begin anew where
+two recordings were put end to end. Every packet that leaves this module is timed from the start of the video.
+"""
+
+from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
+
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import chain, islice
+from math import floor
+from operator import sub
+from pathlib import Path
+from typing import Any, cast
+from zlib import crc32
+
+import av
+from av.container import InputContainer
+from av.format import Flags
+from av.packet import Packet
+from av.stream import Stream
+from av.video.stream import VideoStream
+
+BACK_S = Fraction(1, 10)
+"""A clock that goes back by more begins anew. FFmpeg's command line says so too."""
+FORTH_S = 60
+"""A clock that goes on by more began anew as well. Less is a picture that stands, or a hole in the recording."""
+AHEAD_S = Fraction(1)
+"""Pictures and sound that belong together lie so near one another in a file."""
+
+_MICROSECOND = Fraction(1, 1_000_000)
+_NONE = -(2**63)
+_KEPT = 4
+"""Indexes of so many files stay in memory."""
+_FAR = 100
+"""Packets on either side of two of one time among which a hole is looked for."""
+_MARKED_BYTES = 1024
+_ANCHORS = 3
+"""Known positions between where reading begins again and the packet that is wanted: parsers need one to settle."""
+
+
+def start_of(container: InputContainer) -> Fraction:
+    """Return where a file's clock stands at its start, in seconds: where `ffmpeg -ss 0` seeks, without its rounding."""
+    if container.start_time is None:
+        return Fraction(0)
+    rounded_s = container.start_time * _MICROSECOND
+    exact = [
+        stream.start_time * stream.time_base
+        for stream in container.streams
+        if stream.start_time is not None and stream.time_base is not None
+    ]
+    return min((one for one in exact if abs(one - rounded_s) <= _MICROSECOND), default=rounded_s)
+
+
+def may_jump(container: InputContainer) -> bool:
+    """Return whether the format has no index and a clock that may begin anew: MPEG-TS, MPEG-PS, Ogg."""
+    return bool(container.format.flags & cast("int", Flags.ts_discont.value))
+
+
+def timed(container: InputContainer, stream: Stream) -> Iterator[Packet[Any]]:
+    """Read the packets of a stream from where the file stands; from its beginning if its clock may jump."""
+    if may_jump(container):
+        yield from timed_from(container, stream, Fraction(0))
+        return
+    ticks = round(-start_of(container) / stream.time_base) if stream.time_base else 0
+    found = _read(container, stream)
+    if isinstance(stream, VideoStream) and container.format.name in _TIMED_BY_DECODING:
+        found = _timed_by_decoding(container, stream, found)
+    for packet in found:
+        yield _moved(packet, ticks)
+
+
+_TIMED_BY_DECODING = ("avi", "asf")
+"""Formats that count pictures as they are decoded. FFmpeg guesses when they are shown, and is a picture late."""
+
+
+def timed_by_decoding(container: InputContainer, stream: VideoStream) -> bool:
+    """Return whether pictures have the times of their decoding, and are shown in another order: H.264 in AVI."""
+    timed_so = container.format.name in _TIMED_BY_DECODING and not _guessed_in_order(container, stream)
+    return timed_so and bool(stream.codec_context.has_b_frames)
+
+
+def _guessed_in_order(container: InputContainer, stream: VideoStream) -> bool:
+    """Whether FFmpeg knows which pictures wait for others, of a format that does not say so."""
+    known = ("mpeg4", "mpeg1video", "mpeg2video") if container.format.name == "avi" else ("mpeg4",)
+    return stream.codec_context.name in known
+
+
+def _timed_by_decoding(
+    container: InputContainer, stream: VideoStream, packets: Iterator[Packet[Any]]
+) -> Iterator[Packet[Any]]:
+    """Take back what FFmpeg guesses of packets that have the time of their decoding alone."""
+    in_order = _guessed_in_order(container, stream)
+    rate, base_s = stream.average_rate or stream.guessed_rate, stream.time_base
+    usual = round(1 / (rate * base_s)) if rate and base_s else 0
+    late: int | None = None
+    following: int | None = None
+    for packet in packets:
+        if packet.dts is None:  # the second after a jump, of H.264 in ASF
+            packet.pts = packet.dts = following
+        elif packet.pts is not None:
+            if late is None:
+                late = (packet.duration or usual) if packet.pts > packet.dts else 0
+            packet.pts = packet.pts - late if in_order else packet.dts
+        following = None if packet.dts is None else packet.dts + usual
+        yield packet
+
+
+def unread_share(container: InputContainer, stream: Stream) -> float:
+    """Return which share of a file comes after the last picture and the last sound that can be read.
+
+    Where recordings in MPEG-TS of different kinds were put end to end, only the first can be read; else it is 0.
+    """
+    if container.format.name != "mpegts":
+        return 0.0
+    known = _packets_of(container)
+    last = max(known[stream.index].places, default=0)
+    for sound in container.streams.audio:
+        places = known[sound.index].places
+        if places and places[0] < last:
+            last = max(last, *places)
+    return 1 - last / container.size if container.size else 0.0
+
+
+def _with_sound(container: InputContainer) -> list[Stream]:
+    return [stream for stream in container.streams if stream.type in ("video", "audio")]
+
+
+def _moved(packet: Packet[Any], ticks: int) -> Packet[Any]:
+    if ticks:
+        if packet.pts is not None:
+            packet.pts += ticks
+        if packet.dts is not None:
+            packet.dts += ticks
+    return packet
+
+
+class _Clock:
+    """Turns times of a clock that begins anew into times of one that goes on.
+
+    All streams share the clock, but each comes by itself to the place in the file where it begins anew.
+    """
+
+    def __init__(self, start_s: Fraction) -> None:
+        self._offsets_s = [-start_s]
+        self._turn: dict[int, int] = {}
+        self._next_s: dict[int, Fraction] = {}
+        self._ends_s: dict[int, Fraction] = {}
+
+    def put_right(self, packet: Packet[Any]) -> None:
+        """Time a packet; they come in the order of the file."""
+        place, base_s = packet.stream.index, packet.time_base
+        ticks = packet.pts if packet.dts is None else packet.dts
+        if ticks is None:
+            return
+        raw_s, shown_s = ticks * base_s, (ticks if packet.pts is None else packet.pts) * base_s
+        turn = self._turn.get(place, 0)
+        if not self._goes_on(place, raw_s + self._offsets_s[turn], BACK_S if packet.dts is not None else AHEAD_S):
+            turn = self._turn[place] = self._turned(place, shown_s, turn)
+        offset_s = self._offsets_s[turn]
+        lasts_s = (packet.duration or 0) * base_s
+        self._next_s[place] = raw_s + offset_s + lasts_s
+        self._ends_s[place] = max(shown_s + offset_s + lasts_s, self._ends_s.get(place, Fraction(0)))
+        _moved(packet, round(offset_s / base_s))
+
+    def _goes_on(self, place: int, time_s: Fraction, back_s: Fraction) -> bool:
+        if place not in self._next_s:
+            return True
+        # Sound that goes on tells that a picture stands.
+        latest_s = max(self._ends_s.values())
+        return self._next_s[place] - back_s <= time_s <= max(self._next_s[place], latest_s) + FORTH_S
+
+    def _turned(self, place: int, shown_s: Fraction, turn: int) -> int:
+        """At which turn of the clock a stream goes on that cannot go on as before."""
+        ends_s = self._ends_s[place]
+        for later in range(turn + 1, len(self._offsets_s)):
+            early_s = ends_s - (shown_s + self._offsets_s[later])
+            if abs(early_s) <= AHEAD_S:
+                # No picture may come before one that was shown already.
+                self._offsets_s[later] += max(early_s, Fraction(0))
+                return later
+        self._offsets_s.append(max(self._ends_s.values()) - shown_s)
+        return len(self._offsets_s) - 1
+
+
+@dataclass(slots=True)
+class _Packets:
+    """What is known of all packets of a stream, in the order of the file."""
+
+    base_s: Fraction
+    marks: array[int] = field(default_factory=lambda: array("q"))
+    """Which tell contents apart; see `_mark`."""
+    places: array[int] = field(default_factory=lambda: array("q"))
+    """Bytes from the beginning of the file; -1 where the file does not say."""
+    pts: array[int] = field(default_factory=lambda: array("q"))
+    dts: array[int] = field(default_factory=lambda: array("q"))
+    keys: array[int] = field(default_factory=lambda: array("q"))
+    """Numbers of the packets that decoding may begin with, and their times, rising."""
+    key_times: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, packet: Packet[Any]) -> None:
+        time = packet.dts if packet.pts is None else packet.pts
+        if packet.is_keyframe and time is not None:
+            self.keys.append(len(self.marks))
+            self.key_times.append(max(time, self.key_times[-1]) if self.key_times else time)
+        self.marks.append(_mark(packet))
+        self.places.append(-1 if packet.pos is None else packet.pos)
+        self.pts.append(_NONE if packet.pts is None else packet.pts)
+        self.dts.append(_NONE if packet.dts is None else packet.dts)
+
+    def key_before(self, time_s: Fraction) -> int:
+        """The last packet presented at or before an instant that decoding may begin with, else the first of all."""
+        found = bisect_right(self.key_times, floor(time_s / self.base_s))
+        return self.keys[found - 1] if found else 0
+
+    def before(self, number: int) -> int:
+        """A packet some way before another one, with a known place; 0 for the beginning of the file."""
+        places: set[int] = set()
+        while number > 0 and len(places) < _ANCHORS:
+            number -= 1
+            if self.places[number] >= 0:
+                places.add(self.places[number])
+        return number
+
+    def settle(self) -> None:
+        """Give packets of one time times of their own, where a hole beside them shows what they were.
+
+        MPEG-PS has a time for each of its blocks, and FFmpeg may take it for that of the picture beside the right one.
+        """
+        order = [number for number in range(len(self.pts)) if self.pts[number] != _NONE]
+        # Of two, the one that need not wait for others is shown first.
+        order.sort(key=lambda number: (self.pts[number], -self.dts[number], number))
+        shown = [self.pts[number] for number in order]
+        steps = Counter(map(sub, shown[1:], shown))
+        if not steps.pop(0, 0) or not steps:
+            return
+        step = steps.most_common(1)[0][0]
+        for at in [at for at in range(1, len(shown)) if shown[at] == shown[at - 1]]:
+            for far in range(_FAR):
+                after, before = min(at + far, len(shown) - 1), at - 1 - far
+                if after + 1 == len(shown) or shown[after + 1] - shown[after] > step:
+                    place = at
+                    while place < after and self._waits(order[at], order[place + 1]):
+                        place += 1
+                    order.insert(place, order.pop(at))
+                    shown[at : after + 1] = [time + step for time in shown[at : after + 1]]
+                    break
+                if before > 0 and shown[before] - shown[before - 1] > step:
+                    shown[before:at] = [time - step for time in shown[before:at]]
+                    break
+        for number, time in zip(order, shown, strict=True):
+            self.pts[number] = time
+        for at, number in enumerate(self.keys):
+            self.key_times[at] = max(self.pts[number], self.key_times[at - 1]) if at else self.pts[number]
+
+    def _waits(self, number: int, other: int) -> bool:
+        """Whether a packet is shown after another one that follows it in the file, as the other need not wait."""
+        return number < other and all(self.dts[n] >= self.pts[n] for n in range(number + 1, other + 1))
+
+    def timed(self, packet: Packet[Any], number: int) -> Packet[Any]:
+        """The packet of this number, with its right times."""
+        packet.pts = None if self.pts[number] == _NONE else self.pts[number]
+        packet.dts = None if self.dts[number] == _NONE else self.dts[number]
+        return packet
+
+
+def timed_from(container: InputContainer, stream: Stream, start_s: Fraction) -> Iterator[Packet[Any]]:
+    """Read the packets of a file whose clock may jump, from one that decoding may begin with, before an instant.
+
+    Such a file has no index, and tells a place by the clock alone. So it is read whole once, and remembered; packets
+    are then known by their place and content.
+    """
+    known = _packets_of(container)[stream.index]
+    key = known.key_before(start_s)
+    near = known.before(key)
+    while near > 0:
+        found = _from_place(container, stream, known, near, key)
+        if found is not None:
+            yield from found
+            return
+        near = known.before(max(near - 2 * (key - near), 0))
+    _to_beginning(container)
+    for number, packet in enumerate(_read(container, stream)):
+        if key <= number < len(known.marks):
+            yield known.timed(packet, number)
+
+
+def _from_place(
+    container: InputContainer, stream: Stream, known: _Packets, near: int, key: int
+) -> Iterator[Packet[Any]] | None:
+    """The packets from `key` on, read from a little before it; None where they are not found there."""
+    numbers = {known.places[number]: number for number in range(key, near - 1, -1) if known.places[number] >= 0}
+    with suppress(av.FFmpegError):
+        container.seek(known.places[near], unsupported_byte_offset=True)
+        found = _read(container, stream)
+        place: int | None = None
+        for packet in islice(found, key - near + 1):
+            # Packets that share a place cannot be told apart, so the first of the next place tells where we are.
+            come = place is not None and packet.pos is not None and packet.pos != place
+            place = place if packet.pos is None else packet.pos
+            number = numbers.get(place) if come and place is not None else None
+            if number is not None and known.marks[number] == _mark(packet):
+                return _timed_by_place(known, number, key, chain([packet], found))
+    return None
+
+
+def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:
+    """Packets from `number` on, without those before `key`; where reading lost count, the next known place tells."""
+    for packet in packets:
+        if packet.pos is not None and known.places[number] != packet.pos:
+            near = range(max(number - _ANCHORS, 0), min(number + _FAR, len(known.places)))
+            number = next((at for at in near if known.places[at] == packet.pos), number)
+        if number >= key:
+            yield known.timed(packet, number)
+        number += 1
+        if number == len(known.places):
+            return
+
+
+def _read(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
+    doubtful: Packet[Any] | None = None
+    for packet in _demuxed(container, *streams):
+        if not packet.size:  # it repeats the picture before it; decoders take it for the end
+            continue
+        if doubtful is not None:
+            yield doubtful
+        # A file that was cut off ends in a packet that is not whole. Elsewhere FFmpeg says so of whole ones too.
+        doubtful = packet if packet.is_corrupt else None
+        if doubtful is None:
+            yield packet
+
+
+def _demuxed(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
+    # A file cut off or damaged between packets ends here; what came before it is still good.
+    with suppress(av.FFmpegError):
+        while True:
+            try:
+                yield from container.demux(*streams)
+            except IndexError:  # PyAV, of a packet of a stream that comes up late; it is none of these
+                continue
+            return
+
+
+def _mark(packet: Packet[Any]) -> int:
+    return crc32(memoryview(packet)[:_MARKED_BYTES], packet.size)
+
+
+def _to_beginning(container: InputContainer) -> None:
+    container.seek(0, unsupported_byte_offset=True)
+
+
+def _packets_of(container: InputContainer) -> dict[int, _Packets]:
+    """What is known of a file whose clock may jump, by number of stream; read from its beginning the first time."""
+    name = container.name
+    path = Path(name.removeprefix("file:"))
+    stamp = (path.stat().st_mtime_ns,) if path.exists() else ()
+    key = (name, container.size, *stamp)
+    if key not in _known:
+        streams = _with_sound(container)
+        found = {stream.index: _Packets(stream.time_base or Fraction(1)) for stream in streams}
+        clock = _Clock(start_of(container))
+        _to_beginning(container)
+        for packet in _read(container, *streams):
+            clock.put_right(packet)
+            found[packet.stream.index].add(packet)
+        for stream in container.streams.video:
+            found[stream.index].settle()
+        while len(_known) >= _KEPT:
+            _known.pop(next(iter(_known)), None)
+        _known[key] = found
+    return _known[key]
+
+
+_known: dict[tuple[str | int, ...], dict[int, _Packets]] = {}
