@@ -28,9 +28,11 @@ Capitals are how unknown names are noticed, so scripts without capitals show non
 sentence, lists of first names and an encoder's vocabulary tell, which callers hand in.
 """
 
-from backend.campaign.captions.rules.names import ENOUGH_TEXTS, NOTHING_KNOWN, Known, names_in, unknown_names
+from backend.campaign.captions.rules.names import ENOUGH_TEXTS, names_in, unknown_names
 from backend.campaign.captions.rules.replacing import rewrite
+from backend.campaign.captions.rules.slips import Slips
+from backend.campaign.captions.rules.spelling import NOTHING_KNOWN, Known
 
-RULES_VERSION = "rules-2"
+RULES_VERSION = "rules-3"
 
-__all__ = ["ENOUGH_TEXTS", "NOTHING_KNOWN", "RULES_VERSION", "Known", "names_in", "rewrite", "unknown_names"]
+__all__ = ["ENOUGH_TEXTS", "NOTHING_KNOWN", "RULES_VERSION", "Known", "Slips", "names_in", "rewrite", "unknown_names"]
