@@ -60,7 +60,7 @@ class Slips:
         self._usual = Counter[str]()
         for text in texts if known.parts_of_speech else ():
             self._usual.update(word for word in word_pattern().findall(text)[1:] if word.islower())
-        self._misspelt_of: dict[str, str] = {}
+        self._is_near: dict[str, bool] = {}
 
     def __call__(self, text: str) -> tuple[str, ...]:
         """Return the words of a rewrite that may be names, as written, each once.
@@ -83,7 +83,7 @@ class Slips:
         if small in self._people:
             if not (base.islower() and self.known.is_word(small)) or self._stands_like_a_name(place, words, text):
                 yield base
-        elif self._misspelt(small) or self._unknown(base, small, place, match.start(), text):
+        elif self._misspelt(base, small, place, words, text) or self._unknown(base, small, place, match.start(), text):
             yield base
         elif not base.isalpha() or not (base.islower() or base.istitle()):
             for part in _PARTS.split(base):
@@ -91,13 +91,15 @@ class Slips:
                 if part_key in self._people and not (part.islower() and self.known.is_word(part_key)):
                     yield base
 
-    def _misspelt(self, small: str) -> bool:
-        """Whether a word is none of the language, and one letter away from a name."""
-        if small not in self._misspelt_of:
+    def _misspelt(self, base: str, small: str, place: int, words: list[re.Match[str]], text: str) -> bool:
+        """Whether a word is one letter away from a name, and none of the language; or rare, and where people stand."""
+        if small not in self._is_near:
             near = (name for short in _shortened(small) for name in self._near.get(short, ()))
-            found = "" if self._is_word(small) else next((name for name in near if _one_apart(small, name)), "")
-            self._misspelt_of[small] = found
-        return bool(self._misspelt_of[small])
+            self._is_near[small] = any(_one_apart(small, name) for name in near)
+        if not self._is_near[small] or not self._is_word(small):
+            return self._is_near[small]
+        rare = self._usual[small] <= USUAL
+        return rare and base.islower() and self._stands_like_a_name(place, words, text)
 
     def _unknown(self, base: str, small: str, place: int, start: int, text: str) -> bool:
         """Whether a word is on the lists of first names, or opens a sentence, and is in no lexicon."""
