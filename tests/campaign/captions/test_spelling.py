@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from backend.campaign.captions.first_names import known_words
 from backend.campaign.captions.gates import Gates
-from backend.campaign.captions.rules import Known, Slips, names_in, rewrite, unknown_names
+from backend.campaign.captions.rules import NOTHING_KNOWN, Known, Slips, names_in, rewrite, unknown_names
 from backend.campaign.captions.rules.proposing import propose
-from backend.campaign.captions.rules.spelling import key
+from backend.campaign.captions.rules.spelling import Spellings, key, spellings_of
 from backend.ground.lexicon import english
 from support import WordEncoder
 
@@ -22,10 +22,12 @@ CAST = {
     **dict.fromkeys(["Rachel", "Rachel Green", "Monica", "Beckett", "Penny", "Joy", "Rose"], "a woman"),
     **dict.fromkeys(["House", "Chase", "O'Brien", "José", "Ted", "Howard", "Will", "Mark", "Mike", "Ed"], "a man"),
     **dict.fromkeys(["Vance", "Demming", "Gregory", "Foreman", "Chandler"], "a man"),
-    "Central Perk": "Central Perk",
+    **dict.fromkeys(["Parks", "Drew", "Past", "May", "Dogbed", "Анна"], "a person"),
+    **{"Central Perk": "Central Perk", "Jenga": "Jenga"},
     "Past Howard": "a person",
 }
-ENGLISH = Known({"Esther": "a woman", "Cheryl": "a woman", "Mark": "a man"}, frozenset(), frozenset(), english)
+LISTED = {"Esther": "a woman", "Cheryl": "a woman", "Mark": "a man", "Grace": "a woman"}
+ENGLISH = Known(LISTED, frozenset(), frozenset(), english)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,11 @@ ENGLISH = Known({"Esther": "a woman", "Cheryl": "a woman", "Mark": "a man"}, fro
         (f"{unicodedata.normalize('NFD', 'JOSÉ')}'s dog waves.", "A man's dog waves."),
         ("Jose waves.", "A man waves."),
         ("Ｍｏｎｉｃａ waves.", "A woman waves."),
+        ("Monica\u200d waves.", "A woman waves."),
+        ("A dog sees Ан\u200bна.", "A dog sees a person."),
+        ("\x07\u200d Monica waves.", "\x07\u200d A woman waves."),
         # lower case, where it is no word
+        ("Rachel zzyx sits.", "A woman zzyx sits."),
         ("beckett picks up and monica's phone rings.", "A woman picks up and a woman's phone rings."),
         ("rachel green sits.", "A woman sits."),
         # titles
@@ -116,6 +122,10 @@ def test_names_of_one_key_that_become_different_things_are_left_to_their_own_spe
         ("The doctor house smiles at dr. mark.", ["house", "mark"]),
         ("rose is sad.", ["rose"]),
         ("mark waves and joy waves.", ["mark", "joy"]),
+        ("A man calls to house, music plays.", ["house"]),
+        ("A man talks to house", ["house"]),
+        ("drew opens the door.", ["drew"]),
+        ("A man gives to foreman her bag, and stays with house her friend knows.", ["foreman", "house"]),
         # the word
         *(
             (text, [])
@@ -131,6 +141,16 @@ def test_names_of_one_key_that_become_different_things_are_left_to_their_own_spe
                 "He chases a man and marks a spot.",
                 "A penny falls. He finds a penny.",
                 "The nurse will leave, and the officer marks a spot.",
+                "house music plays, house news too.",
+                "parks is a plural.",
+                "A man talks to drew and leaves.",
+                "A man sits with rose and waves.",
+                "He goes to past and present, with will and power.",
+                "The doctor may smile.",
+                "They hold open house with guests.",
+                "A guest house with a pool.",
+                "A sign: 2-house is full. Then house-5 is full.",
+                "-house opens.",
                 "They walk past him, past the house.",
                 "An in-house doctor with a house-guest.",
                 "Three x-rays hang by the mark-up.",
@@ -141,6 +161,12 @@ def test_names_of_one_key_that_become_different_things_are_left_to_their_own_spe
         ("A man waves to cheryl.", ["cheryl"]),
         ("Whitnor puts on glasses. Then Zzyx waves.", ["Whitnor"]),
         ("zzyx waves.", ["zzyx"]),
+        ("He waves. Whitnor leaves and sees Zzyx.", ["Whitnor"]),
+        ("A man sees rexhel and a dog-bed.", []),
+        ("Grace notes sound.", []),
+        ("jenga falls. Sgt Pepper plays.", []),
+        # names within words
+        ("The files Monica_2, House_2 and MonicaRachel open.", ["Monica_2", "House_2", "MonicaRachel"]),
         ("TV sets and MRIs hum. Doesn't he?", []),
         ("X-rays hang. He's late. T-shirts!", []),
         ("Two men wave. An old man waves.", []),
@@ -149,6 +175,21 @@ def test_names_of_one_key_that_become_different_things_are_left_to_their_own_spe
 )
 def test_what_may_be_a_name_waits_for_a_person(text: str, names: list[str]) -> None:
     assert list(Slips(CAST, ENGLISH)(text)) == names
+
+
+def test_without_a_lexicon_no_place_tells_a_name() -> None:
+    assert Slips(CAST, NOTHING_KNOWN, ["A house."])("house opens.") == ()
+
+
+def test_the_spellings_of_a_cast_leave_out_what_may_mean_another_thing() -> None:
+    phrases = {"Ann Lee": "a woman", "Ann": "a woman", "ann": "a woman", "Zoë": "a woman", "Zoe": "a man"}
+    phrases |= {"Perk": "Perk", "Guys": "a woman", "Bo": "some guys", "Ann Lou Lee": "a woman", "!": "a man"}
+    found = spellings_of(phrases, lambda name, phrase: name in phrase.split())
+    assert found == Spellings(
+        frozenset({"Ann", "ann", "Zoë", "Zoe", "Perk", "Guys", "Bo", "!"}),
+        {"ann lee": "Ann Lee", "ann": "Ann", "bo": "Bo", "ann lou lee": "Ann Lou Lee"},
+        {"ann": 3, "bo": 1},
+    )
 
 
 def test_a_text_in_another_language_is_not_told_by_the_lexicon_of_english() -> None:
