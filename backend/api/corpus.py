@@ -11,8 +11,9 @@ from backend.campaign.corpus.model import ImportOptions
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
-from backend.campaign.statistics import from_project, lexicon, rules
+from backend.campaign.statistics import from_project, rules
 from backend.campaign.statistics.model import Statistics
+from backend.ground import lexicon
 from backend.ground.addresses import Place
 from backend.ground.progress import Progress, named
 from backend.ground.saying import said

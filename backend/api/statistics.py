@@ -7,8 +7,9 @@ from backend.campaign.corpus.model import ImportOptions
 from backend.campaign.release import counting
 from backend.campaign.release.statistics import rules as release_rules
 from backend.campaign.release.statistics.model import ReleaseStatistics
-from backend.campaign.statistics import from_files, from_release, lexicon, rules
+from backend.campaign.statistics import from_files, from_release, rules
 from backend.campaign.statistics.model import Statistics
+from backend.ground import lexicon
 from backend.ground.errors import InputError
 from backend.ground.progress import Progress, named
 

@@ -87,12 +87,15 @@ ROOMS = (
     Room("campaign/describing/rules.py", ("campaign/describing/test_rules.py",)),
     Room("campaign/captions/rules/differences.py", ("campaign/captions/test_differences.py",)),
     Room("campaign/captions/rules/proposing.py", ("campaign/captions/test_proposing.py",)),
+    Room("campaign/captions/rules/slips.py", ("campaign/captions/test_spelling.py",)),
+    Room("campaign/captions/rules/spelling.py", ("campaign/captions/test_spelling.py",)),
     *(
         Room(
             f"campaign/captions/rules/{name}.py",
             (
                 "campaign/captions/test_rules.py",
                 "campaign/captions/test_rules_properties.py",
+                "campaign/captions/test_spelling.py",
                 "campaign/captions/test_word_rules.py",
             ),
         )

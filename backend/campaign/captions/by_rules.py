@@ -1,21 +1,28 @@
 """The rules as a rewriter: one attempt, nothing to wait for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from backend.campaign.captions.model import Usage
-from backend.campaign.captions.rules import RULES_VERSION, rewrite
+from backend.campaign.captions.rules import NOTHING_KNOWN, RULES_VERSION, Known, rewrite
+from backend.campaign.captions.rules.cast import Cast
 from backend.campaign.project.model import People
 from backend.ground.progress import Steps
 
 
 @dataclass(frozen=True, slots=True)
 class ByRules:
-    """Rewrites with a cast list; satisfies `Rewriter`. `people` is how several people are put."""
+    """Rewrites with a cast list; satisfies `Rewriter`.
+
+    `people` is how several people are put.
+
+    `known` tells which names in lower case are no words.
+    """
 
     cast: Mapping[str, str]
     people: People = "counted"
+    known: Known = field(default=NOTHING_KNOWN, repr=False)
 
     @property
     def attempts(self) -> int:
@@ -39,4 +46,5 @@ class ByRules:
 
     def rewrite(self, texts: Sequence[str], attempt: int = 1, *, progress: Steps | None = None) -> list[str]:
         """Each text by the rules."""
-        return [rewrite(text, self.cast, self.people) for text in texts]
+        cast = Cast(self.cast)
+        return [rewrite(text, cast, self.people, self.known) for text in texts]

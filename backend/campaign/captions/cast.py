@@ -102,7 +102,7 @@ def propose_cast(project: Project, *, progress: Progress | None = None) -> CastR
     there, phrases = {*cast, *(line.name for line in lines)}, {*cast.values()}
     new = [
         found
-        for found in propose(texts, known_words(), named(progress, said("reading captions")))
+        for found in propose(texts, known_words(texts=texts), named(progress, said("reading captions")))
         if found.name not in there and not any(is_said(found.name, phrase) for phrase in phrases)
     ]
     cells = [*(line.cells for line in lines), *((p.name, p.becomes, str(p.count), p.example) for p in new)]

@@ -5,11 +5,17 @@ Reading them takes a fifth of a second, so nothing is read before somebody asks.
 
 import importlib
 import pkgutil
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
-from backend.campaign.captions.rules.names import Known
+from backend.campaign.captions.rules.spelling import Known
+from backend.ground import lexicon
+
+_SAMPLE = 2000
+"""Captions that are looked at to tell their language."""
+_WORD = re.compile(r"[^\W\d_]+")
 
 ENGLISH_COUNTS = 3
 """A list of an English-speaking country says as much about a name as three others."""
@@ -17,9 +23,15 @@ CLEAR = 0.75
 """From this share of the lists on, a name is a woman's or a man's; below, it is just a person's."""
 
 
-def known_words(vocabulary: frozenset[str] = frozenset()) -> Known:
-    """What is known of words: first names, ordinary words, and the given vocabulary of an encoder."""
-    return Known(first_names(), _ordinary(), vocabulary)
+def known_words(vocabulary: frozenset[str] = frozenset(), texts: Sequence[str] = ()) -> Known:
+    """Return what is known of words: first names, ordinary words, a vocabulary, and a lexicon.
+
+    Args:
+        vocabulary: of an encoder.
+        texts: the captions. The lexicon is of English: it is left out where they read as another language.
+    """
+    words = (word.lower() for text in texts[:: max(1, len(texts) // _SAMPLE)] for word in _WORD.findall(text))
+    return Known(first_names(), _ordinary(), vocabulary, lexicon.english if lexicon.reads_english(words) else None)
 
 
 @cache

@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from backend.campaign.captions.model import Tagger
-from backend.campaign.captions.rules import NOTHING_KNOWN, Known, names_in, unknown_names
+from backend.campaign.captions.rules import NOTHING_KNOWN, Known, Slips, names_in, unknown_names
+from backend.campaign.captions.rules.cast import Cast
+from backend.campaign.captions.rules.spelling import key_of
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.ground.progress import Progress, named
@@ -44,7 +46,7 @@ class Gates:
         cast: names and what they become; a name that becomes itself is no person.
         unknown: probable names in the originals that the cast lacks.
         tagger: finds names by a model; without one, the cast, capitals and lists tell alone.
-        known: lists that tell a name where a capital only opens a sentence.
+        known: lists that tell a name where a capital only opens a sentence, and the lexicon.
     """
 
     encoder: Encoder
@@ -65,8 +67,13 @@ class Gates:
         )
         similarity = np.einsum("ij,ij->i", vectors[: len(given)], vectors[len(given) :]).tolist()
         verdicts = [Examined(None, (NO_ANSWER,))] * len(rewrites)
-        for number, score, names in zip(given, similarity, self._names(before, after, progress), strict=True):
+        names_left = self._names(before, after, progress)
+        slips = Slips(self.cast, self.known, originals)
+        for number, score, text, names in zip(given, similarity, after, names_left, strict=True):
             reasons = [said("a name is left: {names}", names=", ".join(names))] if names else []
+            told = {key_of(name) for name in names}
+            if maybe := [word for word in slips(text) if key_of(word) not in told]:
+                reasons.append(said("this may be a name: {names}", names=", ".join(maybe)))
             if score < MIN_SIMILARITY:
                 down = math.floor(score * 100) / 100  # rounded, it might say that 0.40 is below 0.4
                 reasons.append(
@@ -80,7 +87,8 @@ class Gates:
     ) -> list[tuple[str, ...]]:
         """The names left in each text, by the cast, by capitals, and by the tagger where there is one."""
         suspects = {*self.unknown, *self._brought_in(originals, texts)}
-        found = [names_in(text, self.cast, suspects) for text in texts]
+        cast = Cast(self.cast)
+        found = [names_in(text, cast, suspects, self.known) for text in texts]
         if self.tagger is None:
             return found
         nobody = {name for name, phrase in self.cast.items() if name == phrase}

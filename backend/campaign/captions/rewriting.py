@@ -100,10 +100,11 @@ def rewrite_captions(
         )
     require_no_queries(project)
     cast = cast_of(project)
-    known = known_words(encoder.vocabulary())
-    rewriter = rewriter or ByRules(cast, project.settings.rewrite.people)
+    originals = [_original(caption) for caption in captions]
+    known = known_words(encoder.vocabulary(), originals)
+    rewriter = rewriter or ByRules(cast, project.settings.rewrite.people, known)
     decided = caption_rows.decided(store.db)
-    unknown = unknown_names([_original(caption) for caption in captions], cast, known)
+    unknown = unknown_names(originals, cast, known)
     gates = Gates(encoder, project.embeddings, cast, unknown, tagger, known)
     open_ones = [caption for caption in captions if caption.caption_id not in decided]
     made = _made([_original(caption) for caption in open_ones], rewriter, gates, progress)

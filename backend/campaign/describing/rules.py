@@ -113,7 +113,7 @@ def looked_at(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
      '"was" tells of the past: write what happens now.']
     """
     found: list[str] = []
-    names = names_in(sentence, cast, unknown_names([sentence], cast, known))
+    names = names_in(sentence, cast, unknown_names([sentence], cast, known), known)
     if names:
         listed = ", ".join(f'"{name}"' for name in names)
         found.append(

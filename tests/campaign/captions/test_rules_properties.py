@@ -5,8 +5,9 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.captions.rules import names_in, rewrite, unknown_names
+from backend.campaign.captions.rules import NOTHING_KNOWN, Known, names_in, rewrite, unknown_names
 from backend.campaign.project.model import People
+from backend.ground.lexicon import english
 
 NAMES = [
     "Ann",
@@ -27,7 +28,30 @@ PHRASES = ["a woman", "a man", "an old man", "the caretaker", "someone", "two gi
 casts = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(PHRASES))
 OTHERS = [
     *["and", "both", "his wife", "friends", "two", "he", "Doctors", "while", "&"],
-    *["Annabel", "ann", "the", "a", "an upset", "A", "Mr.", "Dr", "sits", "a woman", "瑞", "\u0301"],
+    *[
+        "Annabel",
+        "ann",
+        "ANN",
+        "LEE",
+        "lee",
+        "ross",
+        "O’NEIL",
+        "Dr.",
+        "dr.",
+        "DrLee",
+        "zoe",
+        "\u200b",
+        "the",
+        "a",
+        "an upset",
+        "A",
+        "Mr.",
+        "Dr",
+        "sits",
+        "a woman",
+        "瑞",
+        "\u0301",
+    ],
     *[". ", "! ", '"', "'", "-", ", ", "\n", "’", " ", "  "],
 ]
 pieces = st.sampled_from([*NAMES, *(name + "'s" for name in NAMES), *OTHERS])
@@ -37,19 +61,22 @@ texts = st.one_of(
     st.text(),
 )
 ways = st.sampled_from(["joined", "counted", "apart"])
+lexicons = st.sampled_from([NOTHING_KNOWN, Known({}, frozenset(), frozenset(), english)])
 
 
-@given(texts, casts, ways)
-def test_rewriting_twice_is_rewriting_once(text: str, cast: dict[str, str], people: People) -> None:
-    once = rewrite(text, cast, people)
-    assert rewrite(once, cast, people) == once
-    assert names_in(once, cast, ()) == ()
+@given(texts, casts, ways, lexicons)
+def test_rewriting_twice_is_rewriting_once(text: str, cast: dict[str, str], people: People, known: Known) -> None:
+    once = rewrite(text, cast, people, known)
+    assert rewrite(once, cast, people, known) == once
+    assert names_in(once, cast, (), known) == ()
 
 
-@given(texts, casts, ways)
-def test_a_text_without_names_of_the_cast_is_left_alone(text: str, cast: dict[str, str], people: People) -> None:
-    if not names_in(text, cast, ()):
-        assert rewrite(text, cast, people) == unicodedata.normalize("NFC", text)
+@given(texts, casts, ways, lexicons)
+def test_a_text_without_names_of_the_cast_is_left_alone(
+    text: str, cast: dict[str, str], people: People, known: Known
+) -> None:
+    if not names_in(text, cast, (), known):
+        assert rewrite(text, cast, people, known) == unicodedata.normalize("NFC", text)
 
 
 @given(st.lists(st.sampled_from(["Ann", "Lee", "Ross", "Zoë"]), min_size=1, max_size=8))

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.statistics import lexicon, rules
+from backend.campaign.statistics import rules
 from backend.campaign.statistics.model import Holdings
+from backend.ground import lexicon
 
 KITCHEN = Holdings(
     {

@@ -4,8 +4,10 @@ Pure text work for `rewriting`; whether a rewrite is good enough (similarity to 
 name left) is decided there. The rules, in force under `RULES_VERSION`:
 
 1.  The cast says what each name becomes: `{"Rachel": "a woman"}`. Longer names win (`Rachel Green` over `Rachel`),
-    whole words only, upper and lower case as written in the cast. Scripts written without spaces match anywhere.
-2.  Titles before a name go with it (`Dr. House` -> `a man`), and so does an article (`the Castle` -> `a man`).
+    whole words only. Other spellings of a name count too where they can be nothing else (see `spelling`): capitals,
+    apostrophes, accents, invisible characters, and lower case if a lexicon says that it is no word. Scripts written
+    without spaces match anywhere.
+2.  Titles before a name go with it (`Dr. House`, `Dr.House` -> `a man`), and so does an article (`the Castle`).
     After an article and an adjective only the noun is put: `an upset Amy` -> `an upset woman`.
 3.  Names that touch and mean the same are one person: `Kate Beckett` is `a woman` also if the cast has no full name.
 4.  Every person is `a woman` where first named, and `the woman` from then on. Two mentions are the same person if all
@@ -25,12 +27,15 @@ woman`, `the other woman`, `the third woman`; if the text itself spoke of `a wom
 `another woman`.
 
 Capitals are how unknown names are noticed, so scripts without capitals show none; where a capital only opens a
-sentence, lists of first names and an encoder's vocabulary tell, which callers hand in.
+sentence, lists of first names, a lexicon and an encoder's vocabulary tell, which callers hand in. `Slips` finds
+misspelt names, and names that are words too.
 """
 
-from backend.campaign.captions.rules.names import ENOUGH_TEXTS, NOTHING_KNOWN, Known, names_in, unknown_names
+from backend.campaign.captions.rules.names import ENOUGH_TEXTS, names_in, unknown_names
 from backend.campaign.captions.rules.replacing import rewrite
+from backend.campaign.captions.rules.slips import Slips
+from backend.campaign.captions.rules.spelling import NOTHING_KNOWN, Known
 
-RULES_VERSION = "rules-2"
+RULES_VERSION = "rules-3"
 
-__all__ = ["ENOUGH_TEXTS", "NOTHING_KNOWN", "RULES_VERSION", "Known", "names_in", "rewrite", "unknown_names"]
+__all__ = ["ENOUGH_TEXTS", "NOTHING_KNOWN", "RULES_VERSION", "Known", "Slips", "names_in", "rewrite", "unknown_names"]

@@ -5,8 +5,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from backend.campaign.captions.rules.counting import NUMBERS, plural
+from backend.campaign.captions.rules.spelling import Spellings, spellings_of
 from backend.campaign.captions.rules.text import TITLES, marks, split, tidy
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
@@ -18,12 +20,36 @@ _COUNTED = frozenset({"a", "A", "group", "of", "people", *NUMBERS, *(word.capita
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
 
 
-@lru_cache(maxsize=32)
-def prepared(cast: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[str, str]]:
-    """One pattern for all names, longest first, and what each becomes.
+class Prepared(NamedTuple):
+    """A cast as the rules use it.
 
-    Groups: `adjective` (with its article), `name` (spaced scripts) or `anywhere` (others), `own` (possessive).
+    Attributes:
+        pattern: all names, longest first. Groups: `adjective` (with its article), `name` (spaced scripts) or `anywhere`
+            (others), `own` (possessive).
+        phrases: what each name becomes.
+        spellings: what else the names may look like.
     """
+
+    pattern: re.Pattern[str]
+    phrases: dict[str, str]
+    spellings: Spellings
+
+
+class Cast(dict[str, str]):
+    """A cast that is prepared once, for many texts. Do not change it afterwards."""
+
+    def __init__(self, cast: Mapping[str, str]) -> None:
+        super().__init__(cast)
+        self.prepared = _prepared(tuple(sorted(cast.items())))
+
+
+def prepared(cast: Mapping[str, str]) -> Prepared:
+    """The cast as the rules use it; at once for a `Cast`."""
+    return cast.prepared if isinstance(cast, Cast) else _prepared(tuple(sorted(cast.items())))
+
+
+@lru_cache(maxsize=32)
+def _prepared(cast: tuple[tuple[str, str], ...]) -> Prepared:
     phrases = {tidy(name): tidy(phrase) for name, phrase in cast}
     if problems := contradictions(phrases):
         raise InputError([Problem("cast", None, message) for _, message in problems])
@@ -44,13 +70,11 @@ def prepared(cast: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[s
     # Most words are passed over by their first letter.
     first = "".join(re.escape(one) for one in sorted({word[0] for word in [*phrases, *TITLES, *"AaTt"]}))
     left, right = rf"(?=[{first}])(?<!{letter})(?<!\w[-'’])", rf"(?!{letter})(?!-[A-ZÀ-ÖØ-ÞΑ-ΩА-Я])"
-    return (
-        re.compile(
-            rf"(?:{left}(?:{before})?{titles}(?P<name>{spaced}){right}|(?P<anywhere>{unspaced}))"
-            rf"(?P<own>['’]s(?!{letter})|(?<=[sxz])['’](?=\s))?"
-        ),
-        phrases,
+    pattern = re.compile(
+        rf"(?:{left}(?:{before})?{titles}(?P<name>{spaced}){right}|(?P<anywhere>{unspaced}))"
+        rf"(?P<own>['’]s(?!{letter})|(?<=[sxz])['’](?=\s))?"
     )
+    return Prepared(pattern, phrases, spellings_of(phrases, is_said))
 
 
 def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from backend.campaign.captions.rules.cast import name_of
+from backend.campaign.captions.rules.cast import Prepared, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,9 @@ class Mention:
     possessive: str
 
 
-def mentions_in(text: str, prepared: tuple[re.Pattern[str], dict[str, str]]) -> Iterator[Mention]:
+def mentions_in(text: str, prepared: Prepared) -> Iterator[Mention]:
     """The people named in `text`, touching names that mean the same made one (rule 3)."""
-    pattern, phrases = prepared
+    pattern, phrases, _ = prepared
     waiting: Mention | None = None
     for match in pattern.finditer(text):
         name = name_of(match)

@@ -9,8 +9,9 @@ from itertools import pairwise
 
 from backend.campaign.captions.rules.cast import is_said
 from backend.campaign.captions.rules.counting import PEOPLE
-from backend.campaign.captions.rules.names import Known, unknown_names
-from backend.campaign.captions.rules.text import TITLES, nfc, word_pattern
+from backend.campaign.captions.rules.names import unknown_names
+from backend.campaign.captions.rules.spelling import Known, plain
+from backend.campaign.captions.rules.text import TITLES, word_pattern
 from backend.ground.progress import Steps
 
 WOMAN, MAN, PERSON, UNDECIDED = "a woman", "a man", "a person", ""
@@ -29,8 +30,8 @@ RARELY_SMALL = 50
 _READINGS = 3  # so many times every caption is gone through
 _TITLE_SIGNS = {**dict.fromkeys(("Mrs", "Ms", "Miss", "Madam", "Aunt"), WOMAN), **dict.fromkeys(("Mr", "Sir"), MAN)}
 _PRONOUN = re.compile(r"(?<!\w)(?:(she|hers?|herself)|(?:he|him|his|himself))(?!\w)", re.IGNORECASE)
-_TITLE = re.compile(rf"(?<!\w)({'|'.join(sorted(TITLES))})\.?\s+\Z")
-_OPENING = re.compile(rf"(?:{'|'.join(sorted(TITLES))})\.?\s+|\W+")
+_TITLE = re.compile(rf"(?<!\w)({'|'.join(sorted(TITLES))})(?:\.\s*|\s+)\Z")
+_OPENING = re.compile(rf"(?:{'|'.join(sorted(TITLES))})(?:\.\s*|\s+)|\W+")
 _NO_PERSON_AFTER = re.compile(
     r"(?:\A|\W)(?:an?|the|some|this|that|these|his|her|their|its|my|your|in|into|like|play(?:s|ing)?|eat(?:s|ing)?|"
     r"drink(?:s|ing)?|wear(?:s|ing)?)\s+\Z",
@@ -74,7 +75,7 @@ def propose(texts: Sequence[str], known: Known, progress: Steps | None = None) -
     its first names are, and a rare word that looks like a frequent name is that name misspelt.
     """
     told = progress or (lambda done, total: None)
-    texts = [nfc(text) for text in texts]
+    texts = [plain(text) for text in texts]
     names = {
         name
         for name in unknown_names(texts, {}, known)

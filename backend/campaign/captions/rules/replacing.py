@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from backend.campaign.captions.rules.cast import ORDINALS, prepared
 from backend.campaign.captions.rules.joining import Together, grouped, said_before
 from backend.campaign.captions.rules.mentions import Mention, mentions_in
+from backend.campaign.captions.rules.spelling import NOTHING_KNOWN, Known, respelled
 from backend.campaign.captions.rules.text import article_of, nfc, opens_sentence, split
 from backend.campaign.project.model import People
 
@@ -13,10 +14,10 @@ Met = dict[str, list[frozenset[str]]]
 """Who was met in a text, by noun: the words of their names."""
 
 
-def rewrite(text: str, cast: Mapping[str, str], people: People = "counted") -> str:
+def rewrite(text: str, cast: Mapping[str, str], people: People = "counted", known: Known = NOTHING_KNOWN) -> str:
     """`text` with the names of `cast` replaced by its generic words; the rules are those of the package.
 
-    The result is in Unicode NFC. Rewriting it again changes nothing.
+    The result is in Unicode NFC. Rewriting it again changes nothing. A text without names stays as it is.
 
     >>> rewrite("Phoebe and Rachel hug.", {"Phoebe": "a woman", "Rachel": "a woman"})
     'Two people hug.'
@@ -32,12 +33,16 @@ def rewrite(text: str, cast: Mapping[str, str], people: People = "counted") -> s
         cast: what each name becomes.
         people: `counted` (`two people`), `joined` (`two women` where they are of one kind) or `apart` (each by
             themselves, told apart by order).
+        known: with a lexicon, names in lower case are replaced too, unless they are words.
 
     Raises:
         InputError: The cast contradicts itself, for example a phrase contains a name.
     """
-    text = nfc(text)
-    found = list(mentions_in(text, prepared(tuple(sorted(cast.items())))))
+    ready = prepared(cast)
+    original, text = nfc(text), respelled(text, ready.spellings, known)
+    found = list(mentions_in(text, ready))
+    if not found:
+        return original
     units: Sequence[Mention | Together] = found
     if people != "apart":
         units = grouped(found, text, alike=people == "counted")
