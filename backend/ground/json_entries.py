@@ -12,7 +12,7 @@ import msgspec
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
 from backend.ground.text_files import HAS_NUL, decode_text
-from backend.ground.typed_text import has_nul_escape
+from backend.ground.typed_text import has_nul_escape, nfc
 from backend.ground.undecodable import UNDECODABLE
 
 _Entry = TypeVar("_Entry")
@@ -96,7 +96,7 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
     twice: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> None:
-        names = [name for name, _ in pairs]
+        names = [nfc(name) for name, _ in pairs]
         if len(set(names)) < len(names):
             twice.extend(dict.fromkeys(name for name in names if names.count(name) > 1))
 

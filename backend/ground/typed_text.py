@@ -1,9 +1,21 @@
-"""Which texts of people and files every database keeps."""
+"""How texts of people and files are written: one form of equal names, no control characters, something to see."""
 
 import re
+import unicodedata
 
 # In JSON the backslash before it must be no escaped backslash.
 _NUL_IN_JSON = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def nfc(text: str) -> str:
+    r"""Return the text in Unicode's composed form (NFC), so that names that are canonically equal are one string.
+
+    Names of videos, queries and people are kept and compared in this form. macOS hands out file names decomposed.
+
+    >>> nfc("cafe\u0301") == "caf\u00e9"
+    True
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def is_storable(text: str) -> bool:

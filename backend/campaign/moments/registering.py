@@ -16,7 +16,7 @@ from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Steps
 from backend.ground.saying import Said, said
 from backend.ground.where import Where
-from backend.media.probe import LINK_OUT, VideoFolder
+from backend.media.probe import CLASH, LINK_OUT, VideoFolder
 from backend.media.sources import USUAL_FPS, source_at
 from backend.store import events
 from backend.store.connection import reading, writing
@@ -56,9 +56,10 @@ def register(
         raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
     folder = VideoFolder(videos)
     files = folder.named()
-    links = [_problem(videos, path, LINK_OUT) for path in folder.links]
+    untaken = [_problem(videos, path, LINK_OUT) for path in folder.links]
+    untaken += [_problem(videos, path, CLASH) for path in dict.fromkeys(folder.clashes)]
     if not files:
-        raise InputError(links or [Problem(str(videos), None, said("no video file is in it"))])
+        raise InputError(untaken or [Problem(str(videos), None, said("no video file is in it"))])
     with reading(project.store) as db:
         known = corpus.known_videos(db)
     names = _names(folder, files, known)
@@ -71,7 +72,7 @@ def register(
         progress=progress,
     )
     found: list[FoundVideo] = []
-    problems = [*links, *(_problem(videos, paths[name], why) for name, why in measured.unreadable.items())]
+    problems = [*untaken, *(_problem(videos, paths[name], why) for name, why in measured.unreadable.items())]
     taken: set[str] = set()
     called = {sha256: name for name, sha256 in known.items() if sha256 is not None}
     for file_name in sorted(measured.facts):

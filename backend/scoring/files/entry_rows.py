@@ -12,6 +12,7 @@ import numpy as np
 
 from backend.ground.saying import said
 from backend.ground.timespan import Floats
+from backend.ground.typed_text import nfc
 from backend.scoring.matching.columns import QueryKey
 
 NameVideo = Callable[[QueryKey], str]
@@ -131,6 +132,15 @@ def resolver(videos: Mapping[int, str] | None) -> NameVideo:
         return videos[int(video)]
 
     return name
+
+
+def canonical(query: QueryKey) -> QueryKey:
+    r"""Return a query id as ids are compared: a text in its composed form (NFC).
+
+    >>> canonical("cafe\u0301") == "caf\u00e9", canonical(5)
+    (True, 5)
+    """
+    return nfc(query) if isinstance(query, str) else query
 
 
 def short(value: object) -> str:

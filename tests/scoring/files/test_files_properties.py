@@ -4,7 +4,10 @@ import csv
 import gzip
 import io
 import json
+
 import math
+from functools import partial
+from unicodedata import normalize
 
 import pytest
 from hypothesis import example, given, settings
@@ -16,8 +19,10 @@ from backend.scoring.files import documents, fast, text, words
 from backend.scoring.files.formats import run_file, truth_file, video_map_file
 from backend.scoring.matching.columns import Run, Spans, Truth
 
-NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).filter(
-    lambda name: name.strip()
+NAMES = (
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+    .filter(lambda name: name.strip())
+    .map(partial(normalize, "NFC"))  # as every reader gives it
 )
 KEYS = NAMES.filter(lambda key: key == key.strip())
 TIMES = st.floats(0, 1e6, allow_nan=False) | st.integers(0, 10**6)
