@@ -13,7 +13,7 @@ import msgspec
 from backend.ground.errors import Problem
 from backend.ground.saying import said
 from backend.ground.text_files import HAS_NUL
-from backend.ground.typed_text import has_nul_escape
+from backend.ground.typed_text import has_nul_escape, nfc
 from backend.ground.undecodable import UNDECODABLE
 
 QueryId = int | str
@@ -91,7 +91,7 @@ def training_file(top: int) -> str:
 
 
 def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMoment]:
-    """The queries of `val.json`, `test.json` or a training set.
+    """The queries of `val.json`, `test.json` or a training set; names of videos and ids of queries are composed (NFC).
 
     >>> text = b'[{"query_id": 3, "query": "q", "relevant_moment": [{"video_name": 5}]}]'
     >>> found = read_queries(text, "t.json", Moment)
@@ -107,6 +107,7 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
         return found
     whole = msgspec.json.Decoder(kind)
     nul = has_nul_escape(data)
+    plain = data.isascii() and b"\\u" not in data
     for row, raw in enumerate(entries, start=1):
         if nul and has_nul_escape(bytes(raw)):
             found.problems.append(Problem(file, row, HAS_NUL))
@@ -126,6 +127,10 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
                     Problem(file, row, said("{name}: {message}", name=name_of(entry, number), message=message))
                     for message in told
                 ]
+        if not plain:
+            entry.query_id = nfc(entry.query_id) if isinstance(entry.query_id, str) else entry.query_id
+            for _, moment in entry.moments:
+                moment.video_name = nfc(moment.video_name)
         found.entries.append(entry)
     return found
 
@@ -140,7 +145,10 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
     durations: dict[str, float] = {}
     first: dict[int, str] = {}
     problems = []
-    for row, (name, raw) in enumerate(values.items(), start=1):
+    for row, (written, raw) in enumerate(values.items(), start=1):
+        name = nfc(written)
+        if name in durations:
+            problems.append(Problem(file, row, said("video {name!r} stands in an earlier row already", name=name)))
         value, fault = _decoded(raw, tuple[float, int])
         if fault:
             problems.append(

@@ -18,6 +18,15 @@ def nfc(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
+def normalised_password(password: str) -> str:
+    r"""Return a password in the form that is hashed, NFKC (NIST SP 800-63B): keyboards send one letter in many forms.
+
+    >>> normalised_password("de\u0301ja\u00a0vu") == "d\u00e9ja vu"
+    True
+    """
+    return unicodedata.normalize("NFKC", password)
+
+
 def is_storable(text: str) -> bool:
     r"""Whether every database keeps it: no NUL, which PostgreSQL refuses, and no half of a surrogate pair.
 

@@ -31,7 +31,8 @@ class RemoteFolder:
             at = PurePosixPath(place)
             self._places.setdefault(nfc(at.with_suffix("").as_posix()), address)
             names = {at.name, at.stem, at.as_posix(), at.with_suffix("").as_posix()}
-            for name in {nfc(known) for name in names for known in (name, unquote(name) if address.in_web else name)}:
+            names |= set(map(unquote, names)) if address.in_web else set()
+            for name in set(map(nfc, names)):
                 self._named[name].append(address)
         self.videos = frozenset(found.values())
 

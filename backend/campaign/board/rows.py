@@ -10,6 +10,8 @@ import numpy as np
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.ground.saying import said
+from backend.ground.typed_text import nfc
+from backend.scoring.files.entry_rows import canonical
 from backend.scoring.files.facts import Facts
 from backend.scoring.matching.columns import Run, Spans, Truth
 from backend.store.engine import Database
@@ -113,7 +115,8 @@ def facts(db: Database, shelf: Shelf, name: str) -> Facts:
     found = db.conn.execute(f"SELECT texts, videos FROM {shelf} WHERE name = ?", [name]).fetchone()
     texts, videos = map(json.loads, found) if found else ({}, {})
     lengths = videos if isinstance(videos, dict) else {}
-    return Facts(texts, {video: seconds for video, seconds in lengths.items() if seconds is not None})
+    texts = {nfc(query): text for query, text in texts.items()}
+    return Facts(texts, {nfc(video): seconds for video, seconds in lengths.items() if seconds is not None})
 
 
 def _load(db: Database, shelf: Shelf, name: str) -> Spans | None:
@@ -133,11 +136,14 @@ def _load(db: Database, shelf: Shelf, name: str) -> Spans | None:
         }
         value, query_rows = arrays.pop(shelf.value_column), arrays.pop("query_rows")
         offsets = arrays["offsets"]
+        names: dict[str, int] = {}  # of rows that an earlier release kept, two may be one name now
+        place = np.array([names.setdefault(nfc(video), len(names)) for video in json.loads(videos)], dtype=np.int64)
+        arrays["video"] = place[arrays["video"]]
         spans: dict[str, Any] = {
             "file": name,
-            "queries": tuple(json.loads(queries)),
+            "queries": tuple(map(canonical, json.loads(queries))),
             "query_rows": tuple(query_rows.tolist()),
-            "videos": tuple(json.loads(videos)),
+            "videos": tuple(names),
             "number": np.arange(len(value)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1,
             **arrays,
         }

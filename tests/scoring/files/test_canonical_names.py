@@ -1,6 +1,6 @@
 """Names of videos and query ids that are canonically equal are one name, whichever form each file writes.
 
-The forms are spelt out by code point, after the Unicode charts: e + acute accent, conjoining Hangul, kana + voiced mark.
+The forms are spelt out by code point, after the Unicode charts.
 """
 
 import json
@@ -63,7 +63,7 @@ def test_moments_of_one_query_may_name_it_in_both_forms() -> None:
 
 
 def test_a_query_given_in_both_forms_is_refused_as_given_twice() -> None:
-    with pytest.raises(InputError, match="row 2: query .* was already given in row 1"):
+    with pytest.raises(InputError, match=r"row 2: query .* was already given in row 1"):
         run_file(encoded({"caf\u00e9": [["v", 0, 9, 1]], "cafe\u0301": [["v", 2, 4, 1]]}), "run.json")
 
 

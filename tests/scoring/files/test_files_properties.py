@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-
 import math
 from functools import partial
 from unicodedata import normalize
