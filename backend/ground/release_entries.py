@@ -12,8 +12,8 @@ import msgspec
 
 from backend.ground.errors import Problem
 from backend.ground.saying import said
-from backend.ground.text_files import HAS_NUL
-from backend.ground.typed_text import has_nul_escape, nfc
+from backend.ground.text_files import control_fault, told_control
+from backend.ground.typed_text import escaped_control, nfc
 from backend.ground.undecodable import UNDECODABLE
 
 QueryId = int | str
@@ -106,11 +106,11 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
         found.problems.append(Problem(file, None, said("is not a list of queries in JSON: {fault}", fault=fault)))
         return found
     whole = msgspec.json.Decoder(kind)
-    nul = has_nul_escape(data)
+    controls = escaped_control(data)
     plain = data.isascii() and b"\\u" not in data
     for row, raw in enumerate(entries, start=1):
-        if nul and has_nul_escape(bytes(raw)):
-            found.problems.append(Problem(file, row, HAS_NUL))
+        if controls and (control := escaped_control(bytes(raw))):
+            found.problems.append(Problem(file, row, told_control(control)))
             continue
         head, fault = _decoded(raw, _Head)
         if fault:
@@ -147,6 +147,8 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
     problems = []
     for row, (written, raw) in enumerate(values.items(), start=1):
         name = nfc(written)
+        if fault := control_fault(name):
+            problems.append(Problem(file, row, fault))
         if name in durations:
             problems.append(Problem(file, row, said("video {name!r} stands in an earlier row already", name=name)))
         value, fault = _decoded(raw, tuple[float, int])

@@ -15,6 +15,8 @@ from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Steps
 from backend.ground.saying import Said, said
+from backend.ground.text_files import control_fault
+from backend.ground.typed_text import is_visible
 from backend.ground.where import Where
 from backend.media.probe import CLASH, LINK_OUT, VideoFolder
 from backend.media.sources import USUAL_FPS, source_at
@@ -126,6 +128,10 @@ def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | N
 
 def _not_taken(name: str, sha256: str, known: dict[str, str | None], called: dict[str, str]) -> str | None:
     """Why a file that can be read is not taken, None if nothing speaks against it."""
+    if fault := control_fault(name):
+        return fault
+    if not is_visible(name):
+        return said("the video name is empty")
     had = known.get(name)
     if had is not None and had != sha256:
         return said(

@@ -19,8 +19,10 @@ from backend.campaign.release.model import Adjudicated, KeptRelease, ReleaseRow
 from backend.ground.arriving import new_files
 from backend.ground.errors import ProjectError
 from backend.ground.links import leads_out
+from backend.ground.person_names import is_readable, spaced
 from backend.ground.private import make_private, make_private_folder
 from backend.ground.saying import said
+from backend.ground.typed_text import nfc
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
@@ -38,8 +40,8 @@ def proper_name(name: str | None) -> str | None:
     """
     if name is None or not name.strip():
         return None
-    name = " ".join(name.split())
-    if not name.isprintable() or len(name) > LONGEST_NAME:
+    name = spaced(name)
+    if not is_readable(name) or len(name) > LONGEST_NAME:
         raise ProjectError(
             said(
                 "a release needs a name that can be read, of at most {longest} characters",
@@ -148,7 +150,7 @@ def _same(found: Sequence[ReleaseRow], sha256: str, name: str | None, *, kept: b
 
 
 def _require_free(found: Sequence[ReleaseRow], name: str | None) -> None:
-    if name is not None and any(one.name == name for one in found):
+    if name is not None and any(nfc(one.name) == name for one in found):
         raise ProjectError(
             said("a release called {name} was made before: releases are never replaced, give another name", name=name)
         )
@@ -171,7 +173,7 @@ def file_of(project: Project, name: str) -> Path:
     """
     with reading(project.store) as db:
         found = releases.all_releases(db)
-    row = next((one for one in found if one.name == name), None)
+    row = next((one for one in found if nfc(one.name) == nfc(name)), None)
     if row is None:
         names = ", ".join(one.name for one in found)
         raise ProjectError(
