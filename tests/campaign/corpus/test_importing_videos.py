@@ -130,3 +130,14 @@ def test_the_real_damaged_video_is_named_with_place_and_counts(
     assert importing(project, written(tmp_path, "corrupted"), edge, decode=False).troubles  # known, so not forgotten
     fresh = api.init_project(tmp_path / "fresh", encoder="minilm")
     assert importing(fresh, written(tmp_path, "corrupted"), edge, decode=False).troubles == ()
+
+
+def test_files_and_annotations_of_either_form_are_one_video(project: api.Project, folder: Path, tmp_path: Path) -> None:
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    (folder / "good.mp4").rename(folder / f"{decomposed}.mp4")
+    assert importing(project, written(tmp_path, composed), folder).videos == 1
+    again = importing(project, written(tmp_path, decomposed), folder)
+    assert (again.videos, again.moments, again.captions, again.troubles) == (0, 0, 0, ())
+    shutil.copy(folder / f"{decomposed}.mp4", folder / f"{composed}.mp4")
+    with pytest.raises(InputError, match=r"row 1: .*differ only in how Unicode writes its letters: rename or remove"):
+        importing(api.init_project(tmp_path / "other", encoder="minilm"), written(tmp_path, composed), folder)
