@@ -147,8 +147,8 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
     problems = []
     for row, (written, raw) in enumerate(values.items(), start=1):
         name = nfc(written)
-        if fault := control_fault(name):
-            problems.append(Problem(file, row, fault))
+        if told := control_fault(name):
+            problems.append(Problem(file, row, told))
         if name in durations:
             problems.append(Problem(file, row, said("video {name!r} stands in an earlier row already", name=name)))
         value, fault = _decoded(raw, tuple[float, int])

@@ -79,8 +79,8 @@ def _read(content: bytes, file: str, form: Form, kind: Kind, name: NameVideo) ->
         columns.add([read(raw) for raw in raws[begin : begin + _ENTRIES]])
     _require_each_once(content, layout, len(raws), columns.moments)
     found = columns.by_query() if layout.flat else columns.as_listed()
-    queries = set(map(str, found.queries))
-    if len(set(map(nfc, queries))) != len(found.queries) or not all(map(str.strip, queries)):
+    ids = set(map(str, found.queries))
+    if len(set(map(nfc, ids))) != len(found.queries) or not all(map(str.strip, ids)):
         raise Doubt
     return found.spans(file, name), found.value
 

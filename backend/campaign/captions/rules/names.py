@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from backend.campaign.captions.rules.cast import name_of, prepared
-from backend.campaign.captions.rules.text import TITLES, nfc, opens_sentence, word_pattern
+from backend.campaign.captions.rules.text import TITLES, opens_sentence, word_pattern
+from backend.ground.typed_text import nfc
 
 ENOUGH_TEXTS = 1000
 """From this many texts on, a word that only ever opens sentences and never occurs in lower case is a name too."""

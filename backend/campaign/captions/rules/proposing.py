@@ -10,8 +10,9 @@ from itertools import pairwise
 from backend.campaign.captions.rules.cast import is_said
 from backend.campaign.captions.rules.counting import PEOPLE
 from backend.campaign.captions.rules.names import Known, unknown_names
-from backend.campaign.captions.rules.text import TITLES, nfc, word_pattern
+from backend.campaign.captions.rules.text import TITLES, word_pattern
 from backend.ground.progress import Steps
+from backend.ground.typed_text import nfc
 
 WOMAN, MAN, PERSON, UNDECIDED = "a woman", "a man", "a person", ""
 ENOUGH_SIGNS = 4
