@@ -33,6 +33,8 @@ def is_visible(text: str) -> bool:
     >>> is_visible("A dog."), is_visible(" \u200b\ufe0f\u3164"), is_visible("\u2014")
     (True, False, True)
     """
+    if text.isascii() and text.isprintable():
+        return bool(text.strip())
     return any(char not in IGNORED and unicodedata.category(char) not in _UNSEEN for char in text)
 
 

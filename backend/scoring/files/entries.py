@@ -15,7 +15,7 @@ import numpy as np
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
 from backend.ground.timespan import Floats
-from backend.ground.typed_text import nfc
+from backend.ground.typed_text import is_visible, nfc
 from backend.scoring.files.entry_rows import (
     Names,
     NameVideo,
@@ -256,7 +256,7 @@ def _with_ids(groups: list[Group], file: str) -> Some[Group]:
     """The groups with a query id that no other has."""
     if set(map(type, queries := [group.query for group in groups])) <= {str, int}:
         texts = list(map(str, queries))
-        if len(set(texts)) == len(texts) and all(map(str.strip, texts)) and "".join(texts).isascii():
+        if len(set(texts)) == len(texts) and all(map(is_visible, texts)) and "".join(texts).isascii():
             return Some(groups)
     found: Some[Group] = Some()
     seen: dict[str, int] = {}

@@ -12,7 +12,7 @@ import numpy as np
 
 from backend.ground.saying import said
 from backend.ground.timespan import Floats
-from backend.ground.typed_text import nfc
+from backend.ground.typed_text import is_visible, nfc
 from backend.scoring.matching.columns import QueryKey
 
 NameVideo = Callable[[QueryKey], str]
@@ -151,13 +151,11 @@ def short(value: object) -> str:
 
 def text_fault(text: str) -> str | None:
     """Why a text names nothing; None if it does."""
-    if not text.strip():
-        return said("is blank")
     try:
         text.encode()
     except UnicodeEncodeError:
         return said("{given} holds half of a character (a lone surrogate), which is no text", given=short(text))
-    return None
+    return None if is_visible(text) else said("is blank")
 
 
 def _short_kind(kind: type) -> str:

@@ -104,3 +104,15 @@ def test_pools_name_their_videos_in_either_form() -> None:
     assert pools.queries[0].positive_videos == ("caf\u00e9", "\u00e9")
     with pytest.raises(InputError, match="stands in row 1 already"):
         pools_of(encoded({name: {**one, "pos_moments": [[]], "retrieval_pool": [[]]} for name in FORMS[0]}), "p.json")
+
+
+@pytest.mark.parametrize("name", ["\u00ad", "\u200b\u3164", " \u2800"], ids=ascii)
+def test_names_of_which_nothing_is_visible_are_blank_in_every_form(name: str) -> None:
+    tables = (
+        f'query_id,video,start,end,score\nq,"{name}",0,9,1\n',
+        f'query_id,video,start,end,score\n"{name}",v,0,9,1\n',
+    )
+    documents = {"q": [[name, 0, 9, 1]]}, {name: [["v", 0, 9, 1]]}
+    for content in (*map(str.encode, tables), *map(encoded, documents)):
+        with pytest.raises(InputError, match=r"row [12]: .*(is blank|not the name of a video|not a query id)"):
+            run_file(content, "run.csv" if content[:1] == b"q" else "run.json")
