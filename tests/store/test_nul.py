@@ -4,17 +4,21 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from backend import api
 from backend.campaign.nouns import Role, Split
+from backend.campaign.queries import editing
+from backend.campaign.queries.rows import query_rows
 from backend.campaign.queries.rules import own
+from backend.campaign.release import keeping, terms
 from backend.ground import typed_text
 from backend.ground.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused
 from backend.store import events
-from backend.store.connection import writing
+from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 from postgres import ENGINES, Cluster
 from support import NOW, Judging
@@ -127,3 +131,20 @@ def test_a_text_of_which_nothing_is_visible_is_empty(judging: Judging, tmp_path:
     with pytest.raises(InputError, match="row 2: the text is empty"):
         own.parse(f"A cat sits.\n{text}\nIt rains.".encode(), "q.txt", Split.TEST, {})
     assert typed_text.tidy(text) == ""
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_what_leads_type_has_no_control_characters(judging: Judging) -> None:
+    project, lead = judging.project, judging.lead
+    with pytest.raises(ProjectError, match=r"control character U\+001B"):
+        terms.set_terms(project.store, api.OPERATOR, citation="A paper\x1b[2J", now=NOW)
+    with pytest.raises(ProjectError, match=r"control character U\+0008"):
+        keeping.proper_notes("notes\b")
+    grading = replace(api.guideline_versions(project, lead)[-1].grading, reminders=("Look\x07 twice.",))
+    with pytest.raises(InputError, match=r"control character U\+0007"):
+        api.reword_guideline(project, lead, grading, "better words", now=NOW)
+    with reading(project.store) as db:
+        there = query_rows(db)[0]
+    for text, why in (("A cat\x7f", r"control character U\+007F"), ("\u3164", "the text is empty")):
+        with pytest.raises(ProjectError, match=why):
+            editing.change(project.store, api.OPERATOR, there.query_id, text, Split.TEST, seen=there.text, now=NOW)

@@ -36,7 +36,7 @@ def reword(
         Overtaken: another version came meanwhile.
         ProjectError: no words, too many, no reason, or nothing changed.
     """
-    text = "\n".join(line for one in text.splitlines() if (line := " ".join(one.split())))
+    text = "\n".join(line for one in text.splitlines() if (line := tidy(one)))
     reason = tidy(reason)
     if not text:
         raise ProjectError(said("the guideline is empty: say what to mark and how to describe it"))

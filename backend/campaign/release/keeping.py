@@ -22,6 +22,7 @@ from backend.ground.links import leads_out
 from backend.ground.person_names import is_readable, spaced
 from backend.ground.private import make_private, make_private_folder
 from backend.ground.saying import said
+from backend.ground.text_files import control_fault
 from backend.ground.typed_text import nfc
 from backend.store import events
 from backend.store.connection import Database, reading, writing
@@ -55,9 +56,11 @@ def proper_notes(notes: str) -> str:
     """What to say about a release.
 
     Raises:
-        ProjectError: it is too long.
+        ProjectError: it is too long, or has control characters.
     """
     notes = notes.strip()
+    if fault := control_fault(notes):
+        raise ProjectError(fault)
     if len(notes) > LONGEST_NOTES:
         raise ProjectError(
             said(
