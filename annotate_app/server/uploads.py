@@ -25,6 +25,7 @@ from backend import api
 from backend.ground.arriving import own_folder
 from backend.ground.links import leads_out
 from backend.ground.private import make_private, make_private_folder
+from backend.ground.typed_text import nfc
 
 GIB = 2**30
 KEPT_FREE_BYTES = GIB
@@ -76,7 +77,7 @@ class Uploads:
 
     async def take(self, request: Request) -> Response:
         """The body as a file of this name; 409 where there is one already, 413 too large, 507 no room."""
-        name = request.path_params["name"]
+        name = nfc(request.path_params["name"])
         refusal = await self._prepared(request, request.headers.get("content-length", ""))
         if refusal is not None:
             return refusal
@@ -100,7 +101,7 @@ class Uploads:
             return refused(403, tr("This request did not come from a page of this server."))
         project = self._project()
         await run_in_threadpool(api.lead_of, project, person_of(request))
-        kind, name = KINDS.get(request.path_params["kind"]), request.path_params["name"]
+        kind, name = KINDS.get(request.path_params["kind"]), nfc(request.path_params["name"])
         if kind is None:
             return refused(404, tr("Nothing of this kind is taken."))
         if message := wrong_name(kind, name):

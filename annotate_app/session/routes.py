@@ -29,6 +29,7 @@ from annotate_app.session.sign_in import account_page, invitation_page, sign_in_
 from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import ReelRankError, SignInRefused, StoreUnavailable
+from backend.ground.typed_text import normalised_password
 
 _HERE = Path(__file__).parent
 _ASSETS = {"sign_in.css": "text/css", "mark.svg": "image/svg+xml"}
@@ -257,12 +258,12 @@ def _signed_out(request: Request) -> Response:
 
 def _problem(request: Request, fields: dict[str, str]) -> tuple[str, int]:
     """Why a form with a new password cannot be taken, and the status that says so; an empty text if it can."""
-    password = fields.get("password", "")
+    password, again = (normalised_password(fields.get(name, "")) for name in ("password", "again"))
     if not _is_ours(request, fields):
         return tr(STALE), 403
     if len(password) < api.PASSWORD_LENGTH:
         return tr("Choose a password of at least {n} characters.", n=api.PASSWORD_LENGTH), 422
-    if password != fields.get("again"):
+    if password != again:
         return tr("The two passwords are not the same. Please type them again."), 422
     return "", 200
 

@@ -16,6 +16,7 @@ import streamlit as st
 
 from annotate_app.language import tr
 from annotate_app.widgets import address_state, wording
+from backend.ground.typed_text import nfc
 
 PER_PAGE = 20
 _Item = TypeVar("_Item")
@@ -82,7 +83,7 @@ def matching(
     over: int = 0,
 ) -> Sequence[_Item]:
     """Draws the search, where there are more than `over` items; those that have all its words."""
-    asked = address_state.read(name).casefold().split()
+    asked = nfc(address_state.read(name)).casefold().split()
     if len(items) > over or asked:
         address_state.text(
             tr("Search {several}", several=wording.several(noun)),
@@ -93,4 +94,4 @@ def matching(
             label_visibility="collapsed",
             width=320,
         )
-    return [item for item in items if all(word in words(item).casefold() for word in asked)] if asked else items
+    return [item for item in items if all(word in nfc(words(item)).casefold() for word in asked)] if asked else items

@@ -11,6 +11,7 @@ from backend.campaign.describing.model import DescribingChoice, DescriptionFilte
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
 from backend.ground.ids import AnnotatorId
+from backend.ground.person_names import name_key
 
 
 class ShownDescriptions(StrEnum):
@@ -191,11 +192,11 @@ def guideline(
 
 def _people(project: "api.Project", names: list[str]) -> tuple[AnnotatorId, ...]:
     """Return the users with these names, or name all that do not exist."""
-    known = {row.person.name.casefold(): row.person for row in api.list_people(project, api.OPERATOR)}
-    if missing := [name for name in dict.fromkeys(names) if name.casefold() not in known]:
+    known = {name_key(row.person.name): row.person for row in api.list_people(project, api.OPERATOR)}
+    if missing := [name for name in dict.fromkeys(names) if name_key(name) not in known]:
         there = ", ".join(person.name for person in known.values())
         fail(f"nobody is called {', '.join(missing)}; the users are {there}")
-    return tuple(dict.fromkeys(known[name.casefold()].annotator_id for name in names))
+    return tuple(dict.fromkeys(known[name_key(name)].annotator_id for name in names))
 
 
 def _wanted(chosen: DescribingChoice) -> str:

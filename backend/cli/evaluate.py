@@ -52,6 +52,7 @@ from backend.cli.several_runs import (
 )
 from backend.cli.where import Cluster, ScoringJobs, where, whole
 from backend.ground.saying import as_text
+from backend.ground.typed_text import nfc
 
 
 class Format(StrEnum):
@@ -194,7 +195,7 @@ def evaluate(
             progress=progress,
             **options,
         )
-        asked = api.Sureness(baseline, resamples, seed)
+        asked = api.Sureness(baseline and nfc(baseline), resamples, seed)
         summaries = {}
         for name, board in boards.items():
             summaries[name] = board.summary([part.value for part in by or ()], errors=errors)

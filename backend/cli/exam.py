@@ -11,6 +11,7 @@ from backend.cli.exam_results import results, status
 from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, say, table
 from backend.ground.ids import AnnotatorId
+from backend.ground.person_names import name_key
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
 Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Number of queries to draw.", show_default="10")]
@@ -285,6 +286,6 @@ def _verdict(one: "api.ExamConstant") -> str:
 
 def _annotator(project: "api.Project", name: str) -> AnnotatorId:
     for row in api.list_people(project, api.OPERATOR):
-        if row.person.name.casefold() == name.casefold():
+        if name_key(row.person.name) == name_key(name):
             return row.person.annotator_id
     fail(f"there is nobody named {name}: reelrank exam status lists the annotators")

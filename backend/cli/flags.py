@@ -7,6 +7,7 @@ import typer
 from backend import api
 from backend.campaign.quality.model import FLAG_NAMES, Flag, PersonFlags
 from backend.cli.output import Dir, Json, fail, json_text, say, table
+from backend.ground.person_names import name_key
 
 SHOWN = 20
 """Pairs that are named of a flag."""
@@ -30,7 +31,7 @@ def flags(
     project = api.open_project(folder)
     found = api.flags(project, api.OPERATOR)
     if person is not None:
-        found = [one for one in found if one.name.casefold() == person.casefold()]
+        found = [one for one in found if name_key(one.name) == name_key(person)]
         if not found:
             fail(f"there is no annotator named {person}: reelrank users flags without --person lists them")
     if json:

@@ -43,6 +43,8 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
     project = api.init_project(folder, encoder=encoder, kind=kind, scale=scale)
     say(f"{folder} is a project now; its settings are in {folder / 'reelrank.toml'}.")
     say(f"Encoder: {project.settings.encoder}")
+    if project.network_warning:
+        say(project.network_warning)
     if scale:
         labels = ", ".join(f"{one.grade} {one.label}" for one in project.campaign.scale.meanings)
         within = project.campaign.tolerance

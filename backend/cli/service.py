@@ -154,6 +154,8 @@ def serve(
         another = f"`{command} {_free_port(host, port)}`"
         fail(f"{folder} is served already, at {url}: open that, or add a front end with {another}")
     _require_port(host, port, command)
+    if project.network_warning:
+        say(project.network_warning)
     if step := api.next_step(project, api.OPERATOR):
         say(f"Nobody can grade yet. Next: {step}")
         if any(one.person.role is Role.LEAD for one in api.list_people(project, api.OPERATOR, now=now())):

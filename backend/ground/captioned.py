@@ -12,6 +12,7 @@ from backend.ground.errors import Problem
 from backend.ground.json_entries import fault_of, json_list, video_entries
 from backend.ground.saying import said
 from backend.ground.text_files import decode_text, number
+from backend.ground.typed_text import nfc
 
 CHARADES_LINE = re.compile(r"\s*(\S+)\s+(\S+)\s+(\S+?)\s*##(.*)", re.DOTALL)
 DIDEMO_SEGMENT_S = 5.0
@@ -25,7 +26,7 @@ class CaptionedMoment:
 
     `row` is its line in the file, or its number among the entries of a JSON document, from 1. `sentence` is its number
     among those of its video, from 1, in a document that keeps a list of sentences for each video: nobody can look
-    up row 23,117 of such a file.
+    up row 23,117 of such a file. The name of the video is kept in its composed form (NFC).
     """
 
     video: str
@@ -36,6 +37,10 @@ class CaptionedMoment:
     duration_s: float | None = None
     external_id: str | None = None
     sentence: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.video.isascii():
+            object.__setattr__(self, "video", nfc(self.video))
 
     @property
     def place(self) -> str:

@@ -11,8 +11,8 @@ import msgspec
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
-from backend.ground.text_files import HAS_NUL, decode_text
-from backend.ground.typed_text import has_nul_escape
+from backend.ground.text_files import decode_text, told_control, visible
+from backend.ground.typed_text import escaped_control, nfc, unwanted_control
 from backend.ground.undecodable import UNDECODABLE
 
 _Entry = TypeVar("_Entry")
@@ -96,7 +96,7 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
     twice: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> None:
-        names = [name for name, _ in pairs]
+        names = [nfc(name) for name, _ in pairs]
         if len(set(names)) < len(names):
             twice.extend(dict.fromkeys(name for name in names if names.count(name) > 1))
 
@@ -116,9 +116,9 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
             entries.append((video, decoder.decode(raw)))
         except msgspec.ValidationError as error:
             problems.append(Problem(file, None, said("video {video}: {fault}", video=video, fault=fault_of(error))))
-        if "\0" in video or has_nul_escape(bytes(raw)):
+        if control := unwanted_control(video) or escaped_control(bytes(raw)):
             problems.append(
-                Problem(file, None, said("video {video}: {fault}", video=video.replace("\0", "\\0"), fault=HAS_NUL))
+                Problem(file, None, said("video {video}: {fault}", video=visible(video), fault=told_control(control)))
             )
     return entries, problems
 
@@ -135,8 +135,8 @@ def _decode(
             problems.append(Problem(file, row, fault_of(error)))
         except UNDECODABLE as error:
             problems.append(Problem(file, row, said("not valid JSON: {error}", error=error)))
-        if has_nul_escape(text if isinstance(text, str) else bytes(text)):
-            problems.append(Problem(file, row, HAS_NUL))
+        if control := escaped_control(text if isinstance(text, str) else bytes(text)):
+            problems.append(Problem(file, row, told_control(control)))
     return entries, problems
 
 

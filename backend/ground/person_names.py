@@ -1,20 +1,20 @@
-"""What a person may be called: a name that people can read, and that nobody else's looks like."""
+"""What people, runs and releases may be called: names that can be read; and of people, that look like nobody else's.
+
+Names of videos come from files, and are what they are, in Unicode's composed form.
+"""
 
 import unicodedata
 from functools import lru_cache
 
 from backend.ground.errors import ProjectError
 from backend.ground.saying import said
+from backend.ground.typed_text import IGNORED, nfc
 
 LONGEST_NAME = 80
 """Characters."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"
 """Persian and Indic scripts need them between letters. The key leaves them out, so they make no second name."""
-_IGNORED = frozenset(
-    map(chr, [0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10)])
-) | frozenset(map(chr, range(0xE0100, 0xE01F0)))
-"""Letters and marks that are drawn as nothing (Unicode's Default_Ignorable_Code_Point), beside the category Cf."""
 
 
 def person_name(typed: str) -> str:
@@ -26,9 +26,8 @@ def person_name(typed: str) -> str:
     >>> person_name("  Ana  Le\u0301a ")
     'Ana Léa'
     """
-    spaced = (" " if unicodedata.category(char) == "Zs" else char for char in typed)
-    name = " ".join(part for part in unicodedata.normalize("NFC", "".join(spaced)).split(" ") if part)
-    if unseen := [char for place, char in enumerate(name) if _is_unseen(name, place)]:
+    name = spaced(typed)
+    if unseen := _unseen(name):
         raise ProjectError(
             said(
                 "a name may have visible characters only: remove the character U+{code:04X} and type the name again",
@@ -46,13 +45,28 @@ def person_name(typed: str) -> str:
     return name
 
 
+def spaced(typed: str) -> str:
+    """Return a name as it is kept: composed letters (NFC), single spaces, no space around it."""
+    parts = "".join(" " if unicodedata.category(char) == "Zs" else char for char in typed).split(" ")
+    return nfc(" ".join(part for part in parts if part))
+
+
+def is_readable(name: str) -> bool:
+    r"""Whether people can read a name of a run or a release: it has visible characters, and no others.
+
+    >>> is_readable("baseline 2"), is_readable("\u3164"), is_readable("base\u200bline")
+    (True, False, False)
+    """
+    return bool(name_key(name)) and not _unseen(name)
+
+
 def readable(text: str) -> str:
     r"""A text of a file as a name: without what nobody sees, cut to the longest name.
 
     >>> readable("lead of\na\u202e")
     'lead of a'
     """
-    shown = "".join(" " if char.isspace() else char for char in unicodedata.normalize("NFC", text))
+    shown = "".join(" " if char.isspace() else char for char in nfc(text))
     shown = "".join(char for char in shown if unicodedata.category(char) not in _UNSEEN)
     return " ".join(shown.split())[:LONGEST_NAME].strip()
 
@@ -65,7 +79,7 @@ def name_key(name: str) -> str:
     True
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    seen = (char for char in folded if char not in _IGNORED and unicodedata.category(char) not in _UNSEEN)
+    seen = (char for char in folded if char not in IGNORED and unicodedata.category(char) not in _UNSEEN)
     return " ".join("".join(seen).split())
 
 
@@ -105,7 +119,11 @@ def clashes(names: list[str]) -> list[str]:
 
 
 def _told(name: str) -> str:
-    return ascii(name[:LONGEST_NAME]) if any(_is_unseen(name, place) for place in range(len(name))) else repr(name)
+    return ascii(name[:LONGEST_NAME]) if _unseen(name) else repr(name)
+
+
+def _unseen(name: str) -> list[str]:
+    return [char for place, char in enumerate(name) if _is_unseen(name, place)]
 
 
 def _is_unseen(name: str, place: int) -> bool:
@@ -113,4 +131,4 @@ def _is_unseen(name: str, place: int) -> bool:
     if char in _JOINERS:
         beside = (name[place - 1 : place], name[place + 1 : place + 2])
         return not all(one and unicodedata.category(one)[0] in "LM" and not one.isascii() for one in beside)
-    return char in _IGNORED or unicodedata.category(char) in _UNSEEN
+    return char in IGNORED or unicodedata.category(char) in _UNSEEN

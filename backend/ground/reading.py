@@ -1,10 +1,12 @@
 """The bytes of a file that somebody names, packed with gzip or not, or a refusal that says why."""
 
+import os
 import zlib
 from pathlib import Path
 
 from backend.ground.errors import InputError
 from backend.ground.saying import said
+from backend.ground.typed_text import nfc
 
 LARGEST_UNPACKED = 2 << 30
 """Bytes. A packed file that holds more is refused before it fills the memory."""
@@ -20,9 +22,25 @@ def bytes_of(path: Path) -> bytes:
         InputError: it cannot be read.
     """
     try:
-        return path.read_bytes()
+        return on_disk(path).read_bytes()
     except OSError as error:
         raise InputError.single(path, said("cannot be read: {strerror}", strerror=error.strerror)) from None
+
+
+def on_disk(path: Path) -> Path:
+    """Return a path as the disk has it, where nothing but the Unicode form of its letters differs; else as it is.
+
+    People and lists write names composed; a Mac, and what was copied from one, may have them decomposed.
+    """
+    if str(path).isascii() or path.exists():
+        return path
+    found = Path(path.anchor)
+    for part in path.relative_to(found).parts:
+        if not (found / part).exists() and found.is_dir():
+            same = [name for name in os.listdir(found) if nfc(name) == nfc(part)]
+            part = same[0] if len(same) == 1 else part
+        found /= part
+    return found
 
 
 def unpack(content: bytes, file: str) -> bytes:

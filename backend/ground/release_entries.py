@@ -12,8 +12,8 @@ import msgspec
 
 from backend.ground.errors import Problem
 from backend.ground.saying import said
-from backend.ground.text_files import HAS_NUL
-from backend.ground.typed_text import has_nul_escape
+from backend.ground.text_files import control_fault, told_control
+from backend.ground.typed_text import escaped_control, nfc
 from backend.ground.undecodable import UNDECODABLE
 
 QueryId = int | str
@@ -91,7 +91,7 @@ def training_file(top: int) -> str:
 
 
 def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMoment]:
-    """The queries of `val.json`, `test.json` or a training set.
+    """The queries of `val.json`, `test.json` or a training set; names of videos and ids of queries are composed (NFC).
 
     >>> text = b'[{"query_id": 3, "query": "q", "relevant_moment": [{"video_name": 5}]}]'
     >>> found = read_queries(text, "t.json", Moment)
@@ -106,10 +106,11 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
         found.problems.append(Problem(file, None, said("is not a list of queries in JSON: {fault}", fault=fault)))
         return found
     whole = msgspec.json.Decoder(kind)
-    nul = has_nul_escape(data)
+    controls = escaped_control(data)
+    plain = data.isascii() and b"\\u" not in data
     for row, raw in enumerate(entries, start=1):
-        if nul and has_nul_escape(bytes(raw)):
-            found.problems.append(Problem(file, row, HAS_NUL))
+        if controls and (control := escaped_control(bytes(raw))):
+            found.problems.append(Problem(file, row, told_control(control)))
             continue
         head, fault = _decoded(raw, _Head)
         if fault:
@@ -126,6 +127,10 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
                     Problem(file, row, said("{name}: {message}", name=name_of(entry, number), message=message))
                     for message in told
                 ]
+        if not plain:
+            entry.query_id = nfc(entry.query_id) if isinstance(entry.query_id, str) else entry.query_id
+            for _, moment in entry.moments:
+                moment.video_name = nfc(moment.video_name)
         found.entries.append(entry)
     return found
 
@@ -140,7 +145,12 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
     durations: dict[str, float] = {}
     first: dict[int, str] = {}
     problems = []
-    for row, (name, raw) in enumerate(values.items(), start=1):
+    for row, (written, raw) in enumerate(values.items(), start=1):
+        name = nfc(written)
+        if told := control_fault(name):
+            problems.append(Problem(file, row, told))
+        if name in durations:
+            problems.append(Problem(file, row, said("video {name!r} stands in an earlier row already", name=name)))
         value, fault = _decoded(raw, tuple[float, int])
         if fault:
             problems.append(

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said, said_n
+from backend.ground.typed_text import is_visible, unwanted_control
 
 HAS_NUL = said("a text has the NUL character, which cannot be stored: remove it")
 LARGEST = 2**53
@@ -60,7 +61,7 @@ def decode_text(data: bytes, file: str) -> str:
     r"""The text of a UTF-8 file, with or without a byte order mark.
 
     Raises:
-        InputError: Not UTF-8 (names the row and byte), nothing but white space, or a row with NUL.
+        InputError: Not UTF-8 (names the row and byte), nothing but white space, or rows with control characters.
 
     >>> decode_text(b"caf\xe9", "a.csv")
     Traceback (most recent call last):
@@ -81,10 +82,23 @@ def decode_text(data: bytes, file: str) -> str:
         raise InputError.single(file, message, row) from None
     if not text.strip():
         raise InputError.single(file, said("the file is empty"))
-    if "\0" in text:
-        rows = (row for row, line in enumerate(text.split("\n"), start=1) if "\0" in line)
-        raise InputError([Problem(file, row, HAS_NUL) for row in rows])
+    if unwanted_control(data):
+        faults = ((row, control_fault(line)) for row, line in enumerate(text.split("\n"), start=1))
+        raise InputError([Problem(file, row, fault) for row, fault in faults if fault])
     return text
+
+
+def control_fault(text: str) -> str | None:
+    """What is wrong with a text that has a control character; None if it has none."""
+    char = unwanted_control(text)
+    return char and told_control(char)
+
+
+def told_control(char: str) -> str:
+    """Say that a control character must go."""
+    if char == "\0":
+        return HAS_NUL
+    return said("a text has the control character U+{code:04X}, which no text needs: remove it", code=ord(char))
 
 
 def read_csv(
@@ -211,13 +225,13 @@ def instant(text: str) -> float | None:
 
 
 def stripped(text: str) -> str | None:
-    """A text without the white space around it, if there is any text."""
-    return text.strip() or None
+    """A text without the white space around it, if anything of it is visible."""
+    return text.strip() if is_visible(text) else None
 
 
 def not_blank(text: str) -> str | None:
-    """A text as it is, unless it is blank."""
-    return text if text.strip() else None
+    """A text as it is, unless nothing of it is visible."""
+    return text if is_visible(text) else None
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Iterable[object]], *, for_people: bool = False) -> str:

@@ -20,6 +20,7 @@ from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
 from backend.ground.links import leads_out
 from backend.ground.saying import said
+from backend.ground.typed_text import nfc
 from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.decode import (
     FrameSpan,
@@ -189,6 +190,8 @@ class VideoFolder:
 
     A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file. A link out of the folder
     is none: whoever made the folder could bring in a private file of whoever reads it. The folder itself may be a link.
+
+    Names are compared in their composed form (NFC): macOS hands out file names decomposed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -199,7 +202,7 @@ class VideoFolder:
             for name in _names(path, folder):
                 self._paths[name].append(path)
         for path in sorted(folders):
-            for name in {path.name, path.relative_to(folder).as_posix()}:
+            for name in {nfc(path.name), nfc(path.relative_to(folder).as_posix())}:
                 self._paths[name].append(path)
         self._videos = {*files, *folders}
         self._links = {path: _names(path, folder) for path in sorted(links)}
@@ -214,14 +217,20 @@ class VideoFolder:
         """Every video file and every folder of frames."""
         return frozenset(self._videos)
 
+    @property
+    def clashes(self) -> list[Path]:
+        """Videos that share their canonical name with another one of their folder: nobody can tell which is meant."""
+        return [path for paths in self._paths.values() for path in paths[1:] if _clash([paths[0], path])]
+
     def named(self) -> dict[str, Path]:
         """Every video of the folder: its place in it without extension -> its file, by place.
 
-        Of files that differ in nothing but their extension it is the one that `find` takes.
+        Of files that differ in nothing but their extension it is the one that `find` takes. Those of `clashes` are not
+        in it.
         """
         relative = {path: path.relative_to(self._folder) for path in self._videos}
-        places = {(at if path.is_dir() else at.with_suffix("")).as_posix() for path, at in relative.items()}
-        return {place: self._paths[place][0] for place in sorted(places)}
+        places = {nfc((at if path.is_dir() else at.with_suffix("")).as_posix()) for path, at in relative.items()}
+        return {place: self._paths[place][0] for place in sorted(places) if not _clash(self._paths[place])}
 
     def find(self, name: str) -> Path:
         """The file, or folder of frames, called `name` in an annotation, with or without extension or subfolder.
@@ -230,11 +239,12 @@ class VideoFolder:
         but no file has (`dog.avi` for `dog.mp4`) is passed over.
 
         Raises:
-            VideoUnreadable: no such file, several of that name in different subfolders, or a link out of the folder.
+            VideoUnreadable: no such file, several of that name in different subfolders, two that are canonically equal
+                in one, or a link out of the folder.
         """
-        names = [name]
+        names = [nfc(name)]
         if PurePosixPath(name).suffix.lower() in EXTENSIONS:
-            names.append(str(PurePosixPath(name).with_suffix("")))
+            names.append(str(PurePosixPath(names[0]).with_suffix("")))
         for candidate in names:
             paths = self._paths.get(candidate, [])
             paths = [path for path in paths if path.parent == self._folder] or paths
@@ -249,6 +259,8 @@ class VideoFolder:
                         ),
                     )
                 )
+            if _clash(paths):
+                raise VideoUnreadable(said("{name}: {why}", name=name, why=CLASH))
             if paths:
                 return paths[0]
         linked = any(candidate in known for candidate in names for known in self._links.values())
@@ -256,6 +268,9 @@ class VideoFolder:
         raise VideoUnreadable(said("{name}: {why}", name=name, why=why))
 
 
+CLASH = said(
+    "two videos of the folder have this name, and differ only in how Unicode writes its letters: rename or remove one"
+)
 LINK_OUT = said(
     "is a link out of the folder, which is not followed: put the file itself there, or name the folder in which it lies"
 )
@@ -264,7 +279,12 @@ LINK_OUT = said(
 def _names(path: Path, folder: Path) -> set[str]:
     """What annotations may call a file in a folder."""
     relative = path.relative_to(folder)
-    return {path.name, path.stem, relative.as_posix(), relative.with_suffix("").as_posix()}
+    return set(map(nfc, (path.name, path.stem, relative.as_posix(), relative.with_suffix("").as_posix())))
+
+
+def _clash(paths: list[Path]) -> bool:
+    """Whether the first of several paths of one name is canonically equal to another one: they differ in form alone."""
+    return any(nfc(str(path)) == nfc(str(paths[0])) for path in paths[1:])
 
 
 def _videos_below(folder: Path) -> tuple[set[Path], set[Path], set[Path]]:

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 from backend.ground.addresses import Address, place_of
 from backend.ground.errors import InputError, VideoUnreadable
 from backend.ground.saying import said
-from backend.media.probe import EXTENSIONS
+from backend.ground.typed_text import nfc
+from backend.media.probe import CLASH, EXTENSIONS
 from backend.media.remote import listed, whole
 
 LIST = ".txt"
@@ -14,7 +16,10 @@ LIST = ".txt"
 
 
 class RemoteFolder:
-    """Videos at addresses, by their names with and without extension, and by their places below the folder."""
+    """Videos at addresses, by their names with and without extension, and by their places below the folder.
+
+    Names are compared in their composed form (NFC), those of web addresses also without percent signs.
+    """
 
     def __init__(self, folder: Address) -> None:
         """Raises `InputError` for a list that is none, `StorageUnavailable` where nothing can be read."""
@@ -24,8 +29,10 @@ class RemoteFolder:
         found = _videos(folder)
         for place, address in sorted(found.items(), key=lambda one: _order(one[0])):
             at = PurePosixPath(place)
-            self._places.setdefault(at.with_suffix("").as_posix(), address)
-            for name in {at.name, at.stem, at.as_posix(), at.with_suffix("").as_posix()}:
+            self._places.setdefault(nfc(at.with_suffix("").as_posix()), address)
+            names = {at.name, at.stem, at.as_posix(), at.with_suffix("").as_posix()}
+            names |= set(map(unquote, names)) if address.in_web else set()
+            for name in set(map(nfc, names)):
                 self._named[name].append(address)
         self.videos = frozenset(found.values())
 
@@ -37,10 +44,11 @@ class RemoteFolder:
         """The video called `name` in an annotation; see `VideoFolder.find`.
 
         Raises:
-            VideoUnreadable: none, or several in different places.
+            VideoUnreadable: none, several in different places, or two that are canonically equal in one.
         """
-        at = PurePosixPath(name)
-        for candidate in (name, at.with_suffix("").as_posix()) if at.suffix.lower() in EXTENSIONS else (name,):
+        wanted = nfc(name)
+        at = PurePosixPath(wanted)
+        for candidate in (wanted, at.with_suffix("").as_posix()) if at.suffix.lower() in EXTENSIONS else (wanted,):
             found = self._named.get(candidate, [])
             found = [one for one in found if one.parent == self._folder] or found
             if len({one.parent for one in found}) > 1:
@@ -52,6 +60,8 @@ class RemoteFolder:
                         why=said("several videos of that name in {folder}: {told}", folder=self._folder, told=told),
                     )
                 )
+            if any(nfc(one.text) == nfc(found[0].text) for one in found[1:]):
+                raise VideoUnreadable(said("{name}: {why}", name=name, why=CLASH))
             if found:
                 return found[0]
         raise VideoUnreadable(said("{name}: {why}", name=name, why=said("no video in {folder}", folder=self._folder)))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from backend.ground.addresses import SCHEMES, Address, Place
 from backend.ground.links import leads_out
+from backend.ground.reading import on_disk
 from backend.ground.saying import said
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
@@ -53,7 +54,7 @@ def source_at(path: Place, fps: Fraction = USUAL_FPS) -> Source:
 
 def place_in(folder: Path, stored: str) -> Place:
     """What a project wrote down: an address, or a path from its folder."""
-    return Address(stored) if stored.startswith(tuple(f"{one}://" for one in SCHEMES)) else folder / stored
+    return Address(stored) if stored.startswith(tuple(f"{one}://" for one in SCHEMES)) else on_disk(folder / stored)
 
 
 NOT_OPENED = said("is not a video file, or its index is missing")

@@ -12,6 +12,7 @@ import msgspec
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import bytes_of
+from backend.ground.typed_text import nfc
 from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files.release_folder import SPLITS, choose_truth
 
@@ -87,9 +88,9 @@ def named_files(given: Iterable[str | Path | RunFile]) -> list[RunFile]:
     runs = [
         _from_text(one) if isinstance(one, str) else RunFile(one) if isinstance(one, Path) else one for one in given
     ]
-    stems = Counter(run.path.stem for run in runs if not run.name)
+    stems = Counter(nfc(run.path.stem) for run in runs if not run.name)
     named = [
-        run if run.name else replace(run, name=run.path.stem if stems[run.path.stem] == 1 else str(run.path))
+        replace(run, name=nfc(run.name or (run.path.stem if stems[nfc(run.path.stem)] == 1 else str(run.path))))
         for run in runs
     ]
     twice = sorted(name for name, count in Counter(run.name for run in named).items() if count > 1)

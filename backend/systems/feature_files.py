@@ -20,6 +20,7 @@ import numpy.typing as npt
 from backend.ground.arriving import new_files, require_new_file
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import LARGEST_UNPACKED
+from backend.ground.typed_text import nfc
 from backend.systems.feature_refusals import SUFFIXES, is_rate, require_names, require_rate, require_suffix
 
 FloatArray = npt.NDArray[np.float32]
@@ -43,13 +44,15 @@ class Features:
         rate: rows a second, above 0; row `i` shows the time from `i / rate` to `(i + 1) / rate` seconds.
         dim: the length of a row.
         encoder: what made the rows, as the file says; None if it does not.
-        videos: the names, sorted.
+        videos: the names in their composed form (NFC), sorted.
     """
 
     def __init__(self, path: Path, arrays: Mapping[str, Any], rate: float, dim: int, encoder: str | None) -> None:
         self.path, self.rate, self.dim, self.encoder = path, rate, dim, encoder
-        self.videos = tuple(sorted(arrays))
-        self._arrays = arrays
+        self._arrays = {nfc(name): array for name, array in arrays.items()}
+        if len(self._arrays) < len(arrays):
+            raise InputError.single(path, "two names of videos differ only in how Unicode writes their letters")
+        self.videos = tuple(sorted(self._arrays))
 
     def __contains__(self, video: object) -> bool:
         return video in self._arrays

@@ -99,6 +99,12 @@ def test_a_file_arrives_under_its_name_and_takes_nobody_elses(client: TestClient
     assert lies_there(project) == ["files/m.jsonl", "videos/a film.mp4"]
 
 
+def test_a_name_is_kept_composed_and_taken_in_either_form(client: TestClient, project: api.Project) -> None:
+    assert send(client, "cafe%CC%81.mp4") == (201, "")
+    assert lies_there(project) == ["videos/caf\u00e9.mp4"]
+    assert send(client, "caf%C3%A9.mp4")[0] == send(client, "cafe%CC%81.mp4")[0] == 409
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -14,7 +14,7 @@ import units
 from backend import api
 from backend.campaign.nouns import Role
 from backend.cli import service
-from backend.ground import parallel
+from backend.ground import mounts, parallel
 from support import NOW, free_port
 
 Run = Callable[..., tuple[int, str, str]]
@@ -183,3 +183,21 @@ def test_a_demo_that_is_served_is_not_served_twice(
     monkeypatch.setattr(service, "USUAL_PORT", free_port())
     assert reelrank("demo", demo)[0] == 0
     assert len(handed) == 1
+
+
+def test_a_project_on_a_network_file_system_is_warned_about_and_on_a_disk_is_not(
+    reelrank: Run, handed: Handed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = tmp_path / "mounts"
+    monkeypatch.setattr(mounts, "MOUNTS", listed)
+    warning = "on a network file system (nfs4), where SQLite's locks do not hold"
+    for kind, told in (("ext4", False), ("nfs4", True)):
+        listed.write_text(f"/dev/sda1 / ext4 rw 0 0\nnas:/lab {tmp_path} {kind} rw 0 0\n")
+        folder = tmp_path / kind
+        commands = (("init", folder, "--encoder", "minilm"), ("serve", folder, "--port", free_port()))
+        for command in commands:
+            code, out, _ = reelrank(*command)
+            assert (code, warning in out) == (0, told), command
+        findings = api.doctor(api.open_project(folder), now=NOW).findings
+        assert [one.check for one in findings] == ["network"] * told
+    assert len(handed) == 2

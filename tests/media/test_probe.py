@@ -195,3 +195,36 @@ def test_links_out_of_a_folder_are_no_videos_of_it_and_are_named(tmp_path: Path)
                 found.find(name)
     touch(folder / "deep" / "a.mp4")
     assert VideoFolder(folder).find("a") == folder / "deep" / "a.mp4"
+
+
+FORMS = [
+    ("caf\u00e9", "cafe\u0301"),
+    ("\ud55c\uad6d", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),
+    ("\u00c4rger", "A\u0308rger"),
+    ("\u30ac", "\u30ab\u3099"),
+]
+
+
+@pytest.mark.parametrize(("composed", "decomposed"), FORMS)
+def test_a_video_is_found_by_a_canonically_equal_name(tmp_path: Path, composed: str, decomposed: str) -> None:
+    for on_disk, annotated in ((composed, decomposed), (decomposed, composed)):
+        at = tmp_path / f"on disk {on_disk}"
+        file, deep, frames = at / f"{on_disk}.mp4", at / on_disk / "deep.mkv", at / on_disk / f"f {on_disk}" / "1.jpg"
+        touch(file, deep, frames)
+        folder = VideoFolder(at)
+        assert {folder.find(f"{annotated}{end}") for end in ("", ".mp4", ".avi")} == {file}
+        assert folder.find(f"{annotated}/deep") == deep
+        assert folder.find(f"f {annotated}") == frames.parent
+        assert sorted(folder.named()) == [composed, f"{composed}/deep", f"{composed}/f {composed}"]
+        assert folder.clashes == []
+
+
+def test_two_files_whose_names_are_canonically_equal_are_refused(tmp_path: Path) -> None:
+    touch(*(tmp_path / f"{name}.mp4" for name in FORMS[0]), tmp_path / "dog.mp4", tmp_path / "cafe\u0301.avi")
+    folder = VideoFolder(tmp_path)
+    for name in FORMS[0]:
+        with pytest.raises(VideoUnreadable, match="differ only in how Unicode writes its letters: rename or remove"):
+            folder.find(name)
+    assert {path.name for path in folder.clashes} <= {f"{name}.mp4" for name in FORMS[0]}
+    assert folder.clashes
+    assert list(folder.named()) == ["dog"]

@@ -11,6 +11,7 @@ import pytest
 
 from backend.ground.addresses import Address
 from backend.ground.errors import InputError, StorageUnavailable, VideoUnreadable
+from backend.media import remote_folder
 from backend.media.cut import cut
 from backend.media.probe import probe
 from backend.media.remote_folder import RemoteFolder
@@ -119,3 +120,20 @@ def test_a_list_names_the_videos_of_a_web_server(web: Ranges, folder: Path) -> N
         videos.find("cat")
     with pytest.raises(InputError, match="does not list files"):
         RemoteFolder(Address(web.address))
+
+
+def test_names_at_addresses_are_compared_in_their_composed_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = ["cafe\u0301.mp4", "\u1112\u1161\u11ab/u\u0308.webm"]
+    monkeypatch.setattr(remote_folder, "listed", lambda at: keys)
+    bucket = Address("s3://lab/videos")
+    there = RemoteFolder(bucket)
+    assert there.find("caf\u00e9") == there.find("cafe\u0301.avi") == bucket.joined(keys[0])
+    assert there.find("\ud55c/\u00fc.webm") == there.find("\u00fc") == bucket.joined(keys[1])
+    assert list(there.named()) == ["caf\u00e9", "\ud55c/\u00fc"]
+    keys.append("caf\u00e9.mp4")
+    with pytest.raises(VideoUnreadable, match="differ only in how Unicode writes its letters"):
+        RemoteFolder(bucket).find("caf\u00e9")
+    monkeypatch.setattr(remote_folder, "whole", lambda at: b"caf%C3%A9.mp4\nA%CC%88rger.mp4\n")
+    listed = RemoteFolder(Address("https://lab.example/list.txt"))
+    assert listed.find("cafe\u0301") == Address("https://lab.example/caf%C3%A9.mp4")
+    assert listed.find("\u00c4rger.mp4") == Address("https://lab.example/A%CC%88rger.mp4")

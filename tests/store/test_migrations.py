@@ -296,3 +296,15 @@ def test_clips_that_were_blocked_before_were_reported_by_people_and_no_video_was
     assert [one.trouble for one in api.video_states(api.open_project(old), api.OPERATOR)] == [None] * len(
         rows(old / "reelrank.db")["video"]
     )
+
+
+def test_names_of_videos_are_composed_unless_another_has_that_name(old: Path) -> None:
+    taken, free = ("caf\u00e9", "cafe\u0301"), "u\u0308bung"
+    with closing(sqlite3.connect(old / "reelrank.db")) as db:
+        db.executemany("INSERT INTO video (name, duration_s) VALUES (?, 9)", [(name,) for name in (*taken, free)])
+        db.commit()
+    api.migrate(old)
+    with closing(sqlite3.connect(old / "reelrank.db")) as db:
+        names = {row[0] for row in db.execute("SELECT name FROM video")}
+    assert names >= {*taken, "\u00fcbung"}
+    assert free not in names

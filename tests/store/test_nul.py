@@ -1,17 +1,24 @@
 """Texts that not every database keeps: refused at one door, found where an earlier release took them."""
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import Role, Split
+from backend.campaign.queries import editing
+from backend.campaign.queries.rows import query_rows
+from backend.campaign.queries.rules import own
+from backend.campaign.release import keeping, terms
+from backend.ground import typed_text
 from backend.ground.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused
 from backend.store import events
-from backend.store.connection import writing
+from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 from postgres import ENGINES, Cluster
 from support import NOW, Judging
@@ -87,6 +94,10 @@ def test_what_an_earlier_release_took_is_named(judging: Judging, cluster: Cluste
         ("m.csv", "video,start,end,caption\nv,1,2,A.\nv\0x,1,2,A.\n", ("row 3: ",)),
         ("a.json", '{"v_a":{"duration":9,"timestamps":[[0,1]],"sentences":["\\u0000"]}}', ("video v_a: ",)),
         ("c.txt", "v 0 1##a \0 b.\n", ("row 1: ",)),
+        ("m.jsonl", '{"video":"a","start":1,"end":2,"caption":"A \\b dog"}\n', ("row 1: U+0008",)),
+        ("m.jsonl", '{"video":"a\\u001F","start":1,"end":2,"caption":"A dog"}\n', ("row 1: U+001F",)),
+        ("m.csv", "video,start,end,caption\nv,1,2,A.\nv,1,2,A \x7f dog.\n", ("row 3: U+007F",)),
+        ("c.txt", "v 0 1##a \x1b[0m b.\n", ("row 1: U+001B",)),
     ],
 )
 def test_files_are_refused_with_their_rows(
@@ -96,5 +107,44 @@ def test_files_are_refused_with_their_rows(
     with pytest.raises(InputError) as refusal:
         api.import_corpus(judging.project, api.OPERATOR, tmp_path / name, now=NOW)
     said = [str(problem) for problem in refusal.value.problems]
-    told = "a text has the NUL character, which cannot be stored: remove it"
-    assert [f"{row}{told}" in line for row, line in zip(rows, said, strict=True)] == [True] * len(rows)
+    for row, line in zip(rows, said, strict=True):
+        place, _, code = row.partition("U+")
+        nul = "a text has the NUL character, which cannot be stored: remove it"
+        assert place + (f"a text has the control character U+{code}, which no text" if code else nul) in line
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("text", [" ", "\u200b\ufeff", "\u00a0\u3000", "\ufe0f\u2800\u3164", "\u202e\u2066"], ids=ascii)
+def test_a_text_of_which_nothing_is_visible_is_empty(judging: Judging, tmp_path: Path, text: str) -> None:
+    project, lead = judging.project, judging.lead
+    files = {
+        "m.jsonl": json.dumps({"video": "a", "start": 1, "end": 2, "duration": 9, "caption": text}),
+        "m.csv": f'video,start,end,duration,caption\na,1,2,9,"{text}"\n',
+        "n.csv": f'video,start,end,duration,caption\n"{text}",1,2,9,A dog.\n',
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        with pytest.raises(InputError, match=r"row [12]: the (caption|video name) is empty"):
+            api.import_corpus(project, api.OPERATOR, tmp_path / name, now=NOW)
+    with pytest.raises(ProjectError, match="needs a reason"):
+        api.adjudicate(project, lead, judging.pairs()[0].pair, 2, text, now=NOW)
+    with pytest.raises(InputError, match="row 2: the text is empty"):
+        own.parse(f"A cat sits.\n{text}\nIt rains.".encode(), "q.txt", Split.TEST, {})
+    assert typed_text.tidy(text) == ""
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_what_leads_type_has_no_control_characters(judging: Judging) -> None:
+    project, lead = judging.project, judging.lead
+    with pytest.raises(ProjectError, match=r"control character U\+001B"):
+        terms.set_terms(project.store, api.OPERATOR, citation="A paper\x1b[2J", now=NOW)
+    with pytest.raises(ProjectError, match=r"control character U\+0008"):
+        keeping.proper_notes("notes\b")
+    grading = replace(api.guideline_versions(project, lead)[-1].grading, reminders=("Look\x07 twice.",))
+    with pytest.raises(InputError, match=r"control character U\+0007"):
+        api.reword_guideline(project, lead, grading, "better words", now=NOW)
+    with reading(project.store) as db:
+        there = query_rows(db)[0]
+    for text, why in (("A cat\x7f", r"control character U\+007F"), ("\u3164", "the text is empty")):
+        with pytest.raises(ProjectError, match=why):
+            editing.change(project.store, api.OPERATOR, there.query_id, text, Split.TEST, seen=there.text, now=NOW)

@@ -182,3 +182,13 @@ def test_ctrl_c_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         write_features(tmp_path / "f.h5", interrupted(), rate=1, encoder="e")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["f.h5", "f.npz"])
+def test_a_video_is_found_by_a_canonically_equal_name(tmp_path: Path, name: str) -> None:
+    with open_features(from_elsewhere(tmp_path / name, {"cafe\u0301": A}, rate=1.0)) as found:
+        assert found.videos == ("caf\u00e9",)
+        assert found.of("caf\u00e9").tolist() == A.tolist()
+    both = from_elsewhere(tmp_path / f"both {name}", {"cafe\u0301": A, "caf\u00e9": A}, rate=1.0)
+    with pytest.raises(InputError, match="differ only in how Unicode writes their letters"), open_features(both):
+        pass

@@ -12,6 +12,7 @@ import streamlit as st
 from annotate_app.language import browser_texts, tr
 from annotate_app.plain import plain
 from annotate_app.widgets.desk import joined
+from backend.ground.typed_text import nfc
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("../../language/browser.js", "../full_path.js", "upload.js")
@@ -42,7 +43,7 @@ def upload(kind: str, label: str, extensions: Sequence[str], on_sent: Callable[[
 
     def sent() -> None:
         told = st.session_state[key]["sent"]
-        on_sent(told["names"])
+        on_sent([nfc(name) for name in told["names"]])  # as the route kept them
         st.session_state[NOT_TAKEN] = list(told["refused"])
 
     _mount(key=key, data=data, on_sent_change=sent)

@@ -17,6 +17,7 @@ from backend.campaign.project.model import Campaign
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import QueryId
 from backend.ground.saying import joined, said
+from backend.ground.typed_text import tidy
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -190,7 +191,7 @@ def tidied(reason: str, what: str) -> str:
     Raises:
         ProjectError: there is none, or it is too long.
     """
-    reason = " ".join(reason.split())
+    reason = tidy(reason)
     if what and not reason:
         raise ProjectError(said("{what} needs a reason: write one sentence about why", what=what))
     if len(reason) > LONGEST_REASON:

@@ -15,6 +15,7 @@ from backend.campaign.release.contents import preview
 from backend.campaign.release.model import QueryStanding, ReleaseOptions
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import InputError, Problem, ProjectError
+from backend.ground.person_names import is_readable, spaced
 from backend.ground.reading import bytes_of, unpack
 from backend.ground.saying import said
 from backend.scoring.files.entries import parse_truth_mapping
@@ -212,8 +213,8 @@ def _add(
 
 
 def _proper(name: str) -> str:
-    name = " ".join(name.split())
-    if not name or not name.isprintable():
+    name = spaced(name)
+    if not is_readable(name):
         raise ProjectError(said("give a name that can be read, such as --name baseline"))
     if len(name) > LONGEST_NAME:
         raise ProjectError(

@@ -10,6 +10,8 @@ import numpy as np
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.ground.saying import said
+from backend.ground.typed_text import nfc
+from backend.scoring.files.entry_rows import canonical
 from backend.scoring.files.facts import Facts
 from backend.scoring.matching.columns import Run, Spans, Truth
 from backend.store.engine import Database
@@ -91,6 +93,7 @@ def listed(db: Database, shelf: Shelf) -> list[Kept]:
 
 def remove(db: Database, shelf: Shelf, name: str) -> Kept | None:
     """Remove the one of this name; what it was, None if there was none."""
+    name = _stored(db, shelf, name)
     found = next((kept for kept in listed(db, shelf) if kept.name == name), None)
     db.conn.execute(f"DELETE FROM {shelf} WHERE name = ?", [name])
     return found
@@ -110,16 +113,24 @@ def run(db: Database, name: str) -> Run | None:
 
 def facts(db: Database, shelf: Shelf, name: str) -> Facts:
     """Query texts and lengths of videos, as far as the file of that name, or its map of videos, told them."""
-    found = db.conn.execute(f"SELECT texts, videos FROM {shelf} WHERE name = ?", [name]).fetchone()
+    stored = _stored(db, shelf, name)
+    found = db.conn.execute(f"SELECT texts, videos FROM {shelf} WHERE name = ?", [stored]).fetchone()
     texts, videos = map(json.loads, found) if found else ({}, {})
     lengths = videos if isinstance(videos, dict) else {}
-    return Facts(texts, {video: seconds for video, seconds in lengths.items() if seconds is not None})
+    texts = {nfc(query): text for query, text in texts.items()}
+    return Facts(texts, {nfc(video): seconds for video, seconds in lengths.items() if seconds is not None})
+
+
+def _stored(db: Database, shelf: Shelf, name: str) -> str:
+    """Return the stored name that is canonically equal to a typed one, or the typed one where there is none."""
+    names = [kept.name for kept in listed(db, shelf)]
+    return name if name in names else next((kept for kept in names if nfc(kept) == nfc(name)), name)
 
 
 def _load(db: Database, shelf: Shelf, name: str) -> Spans | None:
     columns = [*_DTYPES, shelf.value_column]
     found = db.conn.execute(
-        f"SELECT file, queries, videos, {', '.join(columns)} FROM {shelf} WHERE name = ?", [name]
+        f"SELECT file, queries, videos, {', '.join(columns)} FROM {shelf} WHERE name = ?", [_stored(db, shelf, name)]
     ).fetchone()
     if found is None:
         return None
@@ -133,11 +144,14 @@ def _load(db: Database, shelf: Shelf, name: str) -> Spans | None:
         }
         value, query_rows = arrays.pop(shelf.value_column), arrays.pop("query_rows")
         offsets = arrays["offsets"]
+        names: dict[str, int] = {}  # of rows that an earlier release kept, two may be one name now
+        place = np.array([names.setdefault(nfc(video), len(names)) for video in json.loads(videos)], dtype=np.int64)
+        arrays["video"] = place[arrays["video"]]
         spans: dict[str, Any] = {
             "file": name,
-            "queries": tuple(json.loads(queries)),
+            "queries": tuple(map(canonical, json.loads(queries))),
             "query_rows": tuple(query_rows.tolist()),
-            "videos": tuple(json.loads(videos)),
+            "videos": tuple(names),
             "number": np.arange(len(value)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1,
             **arrays,
         }

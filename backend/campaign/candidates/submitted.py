@@ -17,6 +17,7 @@ from backend.campaign.nouns import Split
 from backend.campaign.queries.model import QueryRow
 from backend.ground.errors import InputError, Problem
 from backend.ground.ids import QueryId
+from backend.ground.person_names import is_readable
 from backend.ground.reading import bytes_of, unpack
 from backend.ground.saying import said
 from backend.scoring.files.formats import run_file
@@ -124,7 +125,7 @@ def _not_again(
     """Why a run cannot be pooled beside the others, or again."""
     if sha256 in named:
         return said("is the same file as {named}: give each run once", named=named[sha256])
-    if not name.isprintable() or len(name) > LONGEST_NAME or ";" in name:
+    if not is_readable(name) or len(name) > LONGEST_NAME or ";" in name:
         return said(
             "a run's name has at most {longest} characters that can be read, and no ;: give one as NAME=FILE",
             longest=LONGEST_NAME,

@@ -20,6 +20,7 @@ from backend.ground.errors import InputError, Overtaken, Problem, ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.ground.saying import said
 from backend.ground.text_files import read_csv
+from backend.ground.typed_text import tidy
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Store, reading, writing
@@ -119,7 +120,7 @@ def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> i
     taken: dict[str, tuple[int, str]] = {}
     with writing(project.store):
         for row, caption, text in zip(table.rows, table.columns["caption"], table.columns["rewrite"], strict=True):
-            wanted = " ".join(text.split())
+            wanted = tidy(text)
             if problem := _problem(cast, wanted):
                 problems.append(Problem(file, row, problem))
             elif (before := taken.setdefault(caption.strip(), (row, wanted))) != (row, wanted):

@@ -12,6 +12,7 @@ from backend.campaign.nouns import Annotator, Lead, Operator, Role
 from backend.campaign.people import rows as people
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.saying import joined, said
+from backend.ground.typed_text import nfc
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
@@ -23,6 +24,7 @@ def choose(store: Store, by: Lead | Operator, chosen: DescribingChoice, *, now: 
     Raises:
         ProjectError: people or videos that there are not, leads, nobody, or amounts that cannot be: all at once.
     """
+    chosen = replace(chosen, videos=None if chosen.videos is None else tuple(map(nfc, chosen.videos)))
     with writing(store) as db:
         videos = choices.videos_named(db, chosen.videos or ())
         if problems := _problems(db, chosen, set(videos)):

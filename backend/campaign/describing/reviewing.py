@@ -17,7 +17,7 @@ from backend.campaign.describing.model import (
 )
 from backend.campaign.describing.rows import captioning, choices, descriptions, reviewed
 from backend.campaign.describing.rows.descriptions import DescriptionRow
-from backend.campaign.describing.rules import looked_at, may, same_span, tidy, wanted
+from backend.campaign.describing.rules import looked_at, may, same_span, wanted
 from backend.campaign.describing.work import cast_if_sound
 from backend.campaign.nouns import Lead
 from backend.campaign.project.folder import Project
@@ -25,6 +25,7 @@ from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import MomentId
 from backend.ground.saying import said
 from backend.ground.text_files import csv_text
+from backend.ground.typed_text import tidy
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing

@@ -7,6 +7,7 @@ from backend.campaign.describing.rows import choices
 from backend.campaign.nouns import Lead, Operator
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.saying import said
+from backend.ground.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -35,8 +36,8 @@ def reword(
         Overtaken: another version came meanwhile.
         ProjectError: no words, too many, no reason, or nothing changed.
     """
-    text = "\n".join(line for one in text.splitlines() if (line := " ".join(one.split())))
-    reason = " ".join(reason.split())
+    text = "\n".join(line for one in text.splitlines() if (line := tidy(one)))
+    reason = tidy(reason)
     if not text:
         raise ProjectError(said("the guideline is empty: say what to mark and how to describe it"))
     if len(text) > LONGEST_TEXT:

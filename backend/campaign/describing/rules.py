@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from math import ceil, isfinite
-from unicodedata import category
 
 from backend.campaign.captions.rules import Known, names_in, unknown_names
 from backend.campaign.describing.model import LONGEST_SENTENCE, DescriptionAct, DescriptionStatus
@@ -60,15 +59,6 @@ def status_of(acts: Iterable[DescriptionAct]) -> DescriptionStatus:
 def may(act: DescriptionAct, status: DescriptionStatus) -> bool:
     """Whether this can be done about a description that stands so."""
     return status in _MAY[act]
-
-
-def tidy(text: str) -> str:
-    r"""A text as it is kept: white space folded, signs that control a terminal left out.
-
-    >>> tidy("  A dog\truns.\x07 ")
-    'A dog runs.'
-    """
-    return " ".join("".join(sign for sign in text if sign.isspace() or category(sign) != "Cc").split())
 
 
 def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str | None:

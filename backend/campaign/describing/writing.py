@@ -16,7 +16,7 @@ from backend.campaign.describing.model import (
 )
 from backend.campaign.describing.rows import choices, descriptions
 from backend.campaign.describing.rows.descriptions import DescriptionRow
-from backend.campaign.describing.rules import may, tidy, wrong
+from backend.campaign.describing.rules import may, wrong
 from backend.campaign.judging.crediting import work_time
 from backend.campaign.nouns import Annotator
 from backend.campaign.people import rows as people
@@ -24,6 +24,7 @@ from backend.campaign.project.folder import Project
 from backend.ground.errors import NotAllowed
 from backend.ground.ids import VideoId
 from backend.ground.saying import said
+from backend.ground.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind

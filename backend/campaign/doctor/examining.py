@@ -27,6 +27,7 @@ from backend.ground import arriving
 from backend.ground import person_names as name_rules
 from backend.ground.links import leads_out
 from backend.ground.private import close_to_others, open_to_others, private_umask
+from backend.ground.typed_text import nfc
 from backend.media.content import size_of
 from backend.media.jobs import (
     FINISHED,
@@ -183,6 +184,13 @@ def _predicted(files: Iterable[str]) -> list[str]:
     return [name for name in files if name.startswith(PREDICTED) and name.endswith(FINISHED)]
 
 
+def _same_names(names: Iterable[str]) -> list[str]:
+    by_form: dict[str, list[str]] = {}
+    for name in names:
+        by_form.setdefault(nfc(name), []).append(name)
+    return [" and ".join(map(ascii, same)) for same in by_form.values() if len(same) > 1]
+
+
 def _missing_videos(project: Project, db: Database, now: float) -> Iterable[str]:
     """Videos that somebody may still have to see and that are not where they were, or are not of their size."""
     facts = corpus.all_facts(db)
@@ -284,6 +292,18 @@ CHECKS = (
         "Texts have the NUL character, which an earlier version took: work goes on, but `reelrank move` to PostgreSQL "
         "refuses them.",
         lambda project, db, now: project.store.texts_with_nul(),
+    ),
+    Check(
+        "network",
+        "SQLite's locks do not hold on a network file system, and the database can be damaged there. Keep the project "
+        "on a disk of this machine, or move its database to PostgreSQL (see docs/operations.md).",
+        lambda project, db, now: [project.network_warning] if project.network_warning else [],
+    ),
+    Check(
+        "video names",
+        "Names of videos are canonically equal, and differ only in how Unicode writes their letters. An annotation "
+        "file that names one of them means the composed one.",
+        lambda project, db, now: _same_names(corpus.known_videos(db)),
     ),
     Check(
         "references",

@@ -17,6 +17,7 @@ from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import PairId, QueryId
 from backend.ground.saying import said, said_n
 from backend.ground.text_files import read_csv, whole
+from backend.ground.typed_text import tidy
 from backend.store.connection import Database
 
 SEED = 1
@@ -186,7 +187,7 @@ def written(text: str) -> str:
     Raises:
         ProjectError: it is too long.
     """
-    text = _joined(text)
+    text = tidy(text)
     if len(text) > LONGEST_TEXT:
         raise ProjectError(
             said(

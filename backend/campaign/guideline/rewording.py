@@ -11,6 +11,7 @@ from backend.campaign.project import rules
 from backend.campaign.project.model import Grading
 from backend.ground.errors import InputError, Overtaken, Problem, ProjectError
 from backend.ground.saying import said
+from backend.ground.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -50,7 +51,7 @@ def reword(
         Overtaken: another version came meanwhile.
         ProjectError: no reason, or nothing changed.
     """
-    reason = " ".join(reason.split())
+    reason = tidy(reason)
     if not reason:
         raise ProjectError(said("a change needs a reason: say in one sentence why; annotators read it"))
     if len(reason) > LONGEST_REASON:

@@ -9,6 +9,7 @@ from backend.campaign.hours.model import HoursReport
 from backend.campaign.project.folder import Project
 from backend.campaign.project.settings_file import read_settings
 from backend.campaign.steering import watching
+from backend.ground.person_names import name_key
 from backend.store.connection import reading
 
 
@@ -42,7 +43,7 @@ def report(
             stuck=sum(one.grades for one in wanted.stuck),
         )
         simulated, imported = rows.left_out(db)
-        known = {name.casefold() for name in rows.names(db)}
+        known = {name_key(name) for name in rows.names(db)}
     asked = [day for day in everything if (first or day.day) <= day.day <= (last or day.day)]
     return HoursReport(
         days=tuple(asked),
@@ -55,5 +56,5 @@ def report(
         outlook=ahead,
         simulated=simulated,
         imported=imported,
-        unknown_rates=tuple(sorted(name for name in pay.rates if name.casefold() not in known)),
+        unknown_rates=tuple(sorted(name for name in pay.rates if name_key(name) not in known)),
     )

@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 from backend.campaign.hours.model import MS_AN_HOUR, Outlook, PersonHours, WorkDay
 from backend.ground.days import within_a_day
+from backend.ground.person_names import name_key
 from backend.ground.saying import said
 
 CENT = Decimal("0.01")
@@ -40,11 +41,11 @@ def pay(active_ms: int, rate: float) -> Decimal:
 
 
 def paid(days: Sequence[WorkDay], rate: float | None, own: Mapping[str, float]) -> list[WorkDay]:
-    """The days with what they cost; a rate of one's own goes over that of everybody. Names do not mind their case."""
-    rates = {name.casefold(): one for name, one in own.items()}
+    """The days with what they cost; a rate of one's own goes over that of everybody. Names that look alike are one."""
+    rates = {name_key(name): one for name, one in own.items()}
     found = []
     for day in days:
-        theirs = rates.get(day.name.casefold(), rate)
+        theirs = rates.get(name_key(day.name), rate)
         found.append(day if theirs is None else replace(day, pay=pay(day.active_ms, theirs)))
     return found
 

@@ -8,8 +8,6 @@ grade that was given offline still counts then.
 business of `consensus`, which calls `accept` inside its own transaction.
 """
 
-from unicodedata import category
-
 from backend.campaign.judging.crediting import WorkTime, counted, work_time
 from backend.campaign.judging.model import CORRECTION_S, FROM_EXAM, DeskItem, GradeEvent
 from backend.campaign.judging.rows import assigned, going_on, judgements, notes, rulings, seats
@@ -18,7 +16,7 @@ from backend.campaign.judging.rows.judgements import PairRow, Standing
 from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.nouns import Annotator, Verdict
 from backend.campaign.project import rows as facts
-from backend.ground import days
+from backend.ground import days, typed_text
 from backend.ground.errors import PairLocked, ReelRankError, SeatUnavailable
 from backend.ground.ids import AnnotatorId
 from backend.ground.saying import said
@@ -153,13 +151,12 @@ def _beyond(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, now: fl
 
 
 def tidy(note: str) -> str:
-    r"""A note as it is kept: white space folded, signs that control a terminal left out, no longer than may be.
+    r"""A note as it is kept: tidy, and no longer than may be.
 
     >>> tidy("  Is\tthis  a cup?\x07 "), len(tidy("far " * 100)) <= LONGEST_NOTE
     ('Is this a cup?', True)
     """
-    words = " ".join(note.split())
-    return "".join(sign for sign in words if category(sign) != "Cc")[:LONGEST_NOTE].strip()
+    return typed_text.tidy(note)[:LONGEST_NOTE].strip()
 
 
 def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *, now: float) -> str | None:

@@ -17,6 +17,7 @@ from backend.ground.ids import AnnotatorId, MomentId
 from backend.ground.reading import bytes_of
 from backend.ground.saying import joined, said
 from backend.ground.text_files import csv_text, read_csv
+from backend.ground.typed_text import nfc
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
@@ -47,6 +48,7 @@ def change(
         Overtaken: a moment is not there any more.
         ProjectError: a moment is used, or a span can be none of this video or is there already; nothing was written.
     """
+    video = nfc(video)
     with writing(project.store) as db:
         had = rows.by_ids(db, gone)
         if len(had) < len(set(gone)) or any(row.video != video for row in had):
@@ -110,7 +112,7 @@ def take_file(
     with writing(project.store) as db:
         durations = corpus.video_durations(db)
         for row, *cells in zip(table.rows, *(table.columns[name] for name in COLUMNS), strict=True):
-            video, span = cells[0], (_seconds(cells[1]), _seconds(cells[2]))
+            video, span = nfc(cells[0]), (_seconds(cells[1]), _seconds(cells[2]))
             if video not in durations:
                 problems.append(Problem(file.name, row, said("the project has no video {video!r}", video=video)))
             elif why := rules.outside(*span, durations[video]):

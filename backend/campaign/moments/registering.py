@@ -15,8 +15,10 @@ from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Steps
 from backend.ground.saying import Said, said
+from backend.ground.text_files import control_fault
+from backend.ground.typed_text import is_visible
 from backend.ground.where import Where
-from backend.media.probe import LINK_OUT, VideoFolder
+from backend.media.probe import CLASH, LINK_OUT, VideoFolder
 from backend.media.sources import USUAL_FPS, source_at
 from backend.store import events
 from backend.store.connection import reading, writing
@@ -56,9 +58,10 @@ def register(
         raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
     folder = VideoFolder(videos)
     files = folder.named()
-    links = [_problem(videos, path, LINK_OUT) for path in folder.links]
+    untaken = [_problem(videos, path, LINK_OUT) for path in folder.links]
+    untaken += [_problem(videos, path, CLASH) for path in dict.fromkeys(folder.clashes)]
     if not files:
-        raise InputError(links or [Problem(str(videos), None, said("no video file is in it"))])
+        raise InputError(untaken or [Problem(str(videos), None, said("no video file is in it"))])
     with reading(project.store) as db:
         known = corpus.known_videos(db)
     names = _names(folder, files, known)
@@ -71,7 +74,7 @@ def register(
         progress=progress,
     )
     found: list[FoundVideo] = []
-    problems = [*links, *(_problem(videos, paths[name], why) for name, why in measured.unreadable.items())]
+    problems = [*untaken, *(_problem(videos, paths[name], why) for name, why in measured.unreadable.items())]
     taken: set[str] = set()
     called = {sha256: name for name, sha256 in known.items() if sha256 is not None}
     for file_name in sorted(measured.facts):
@@ -125,6 +128,10 @@ def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | N
 
 def _not_taken(name: str, sha256: str, known: dict[str, str | None], called: dict[str, str]) -> str | None:
     """Why a file that can be read is not taken, None if nothing speaks against it."""
+    if fault := control_fault(name):
+        return fault
+    if not is_visible(name):
+        return said("the video name is empty")
     had = known.get(name)
     if had is not None and had != sha256:
         return said(

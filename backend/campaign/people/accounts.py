@@ -17,6 +17,7 @@ from backend.campaign.people import rows as people
 from backend.ground.errors import ProjectError, SignInRefused
 from backend.ground.ids import AnnotatorId
 from backend.ground.saying import said
+from backend.ground.typed_text import normalised_password
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -189,11 +190,9 @@ def change_password(store: Store, session: str, old: str, new: str, *, now: floa
     if person is None or found is None:
         raise SignInRefused(said("You are signed out: sign in again."))
     verified = found[1]
-    try:
-        _hasher().verify(verified or _nobodys_hash(), old)
-    except VerifyMismatchError:
-        raise SignInRefused(said("The present password is wrong.")) from None
-    if new == old:
+    if not _fits(verified or _nobodys_hash(), old):
+        raise SignInRefused(said("The present password is wrong."))
+    if normalised_password(new) == normalised_password(old):
         raise ProjectError(said("the new password is the present one: choose another"))
     hashed = _hash(new)  # slow on purpose, so before the transaction
     with writing(store) as db:
@@ -216,11 +215,8 @@ def sign_in(store: Store, name: str, password: str, *, now: float) -> str:
     nobodys = _nobodys_hash()  # made at the first sign-in of a server, whoever signs in
     found = people.by_name(store.db, name.strip())
     person, hashed = found if found else (None, None)
-    try:
-        _hasher().verify(hashed or nobodys, password)
-    except VerifyMismatchError:
-        raise SignInRefused(REFUSED) from None
-    if person is None or hashed is None or person.suspended:
+    fits = _fits(hashed or nobodys, password)
+    if not fits or person is None or hashed is None or person.suspended:
         raise SignInRefused(REFUSED)
     with writing(store):
         return _new_session(store, person, now=now)
@@ -324,9 +320,20 @@ def _new_session(store: Store, person: Person, *, now: float) -> str:
 
 
 def _hash(password: str) -> str:
+    password = normalised_password(password)
     if len(password) < PASSWORD_LENGTH:
         raise ProjectError(said("a password needs at least {least} characters", least=PASSWORD_LENGTH))
     return _hasher().hash(password)
+
+
+def _fits(hashed: str, password: str) -> bool:
+    """Whether a password is the hashed one. Earlier releases hashed it as it was typed, so that form counts too."""
+    for form in dict.fromkeys((normalised_password(password), password)):
+        try:
+            return _hasher().verify(hashed, form)
+        except VerifyMismatchError:
+            continue
+    return False
 
 
 @cache

@@ -14,6 +14,7 @@ from backend.ground import days
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.ground.saying import said
+from backend.ground.typed_text import tidy
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Store, reading, writing
@@ -36,7 +37,7 @@ def pause(store: Store, by: Lead | None, annotator_id: AnnotatorId, reason: str,
         Overtaken: they are paused already.
         ProjectError: no such person, a lead, or no reason.
     """
-    reason = " ".join(reason.split())
+    reason = tidy(reason)
     if not reason:
         raise ProjectError(said("a pause needs a reason: write one sentence about why"))
     if len(reason) > LONGEST_REASON:

@@ -27,6 +27,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.errors import InputError, Problem, ProjectError, VideoUnreadable
 from backend.ground.progress import Progress, named
 from backend.ground.reading import bytes_of, unpack
+from backend.ground.typed_text import is_visible
 from backend.media.facts import VideoFacts
 from backend.media.probe import VideoFolder, probe
 from backend.scoring.pools.files import pools_of
@@ -122,7 +123,7 @@ def _sentences(pools: Pools, names: Sequence[str], file: str) -> dict[str, list[
     elsewhere = (moment for query in pools.queries for moment in query.positives)
     said: dict[str, dict[str, None]] = {name: {} for name in names}
     for moment in (*(moment for name in names for moment in pools.moments[name]), *elsewhere):
-        if moment.video in wanted and moment.sentence.strip():
+        if moment.video in wanted and is_visible(moment.sentence):
             said[moment.video][moment.sentence.strip()] = None
     found = {name: list(texts) for name, texts in said.items()}
     if silent := [name for name, texts in found.items() if not texts]:

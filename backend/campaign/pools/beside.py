@@ -15,6 +15,7 @@ from backend.campaign.pools.model import VisualBounds
 from backend.ground.errors import InputError
 from backend.ground.reading import bytes_of
 from backend.ground.text_files import number, read_csv
+from backend.ground.typed_text import nfc
 from backend.ground.undecodable import UNDECODABLE
 
 
@@ -62,4 +63,4 @@ def _read_pairs(path: Path) -> dict[tuple[str, str], float]:
         row, text = wrong[0] if wrong else (found.problems[0].row, "")
         raise InputError.single(path.name, f"{text!r} is no s_tv: build the pools again", row)
     pairs = zip(found.columns["query_id"], found.columns["video"], values, strict=True)
-    return {(query, video): value for query, video, value in pairs if value is not None}
+    return {(nfc(query), nfc(video)): value for query, video, value in pairs if value is not None}

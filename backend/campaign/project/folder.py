@@ -31,6 +31,7 @@ from backend.campaign.project.settings_file import (
 from backend.ground.addresses import Address, Place
 from backend.ground.errors import ProjectError
 from backend.ground.locking import is_held, share
+from backend.ground.mounts import network_file_system
 from backend.ground.private import make_private_folder
 from backend.ground.saying import said
 from backend.media.facts import VideoFacts
@@ -80,6 +81,18 @@ class Project:
         own = self.settings.clips
         folder, profile = self.folder / CACHE_FOLDER / "clips", Profile(own.format, own.height)
         return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB), own.shared, own.signed_s, self.secret)
+
+    @property
+    def network_warning(self) -> str:
+        """What to do about a database file on a network file system, in a sentence; "" where there is none."""
+        kind = "" if database_address(self.folder) else network_file_system(self.folder)
+        return kind and said(
+            "The database file is on a network file system ({kind}), where SQLite's locks do not hold and it can be "
+            "damaged: keep the project on a disk of this machine, or move its database to PostgreSQL with "
+            "`reelrank move {folder} postgresql://USER@HOST/NAME`.",
+            kind=kind,
+            folder=self.folder,
+        )
 
     def stored_path(self, file: Place) -> str:
         """How a file's place is written down: relative if inside the project, so that the folder may move."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from backend.campaign.nouns import GradeMeaning
 from backend.campaign.project.model import Question
 from backend.ground.saying import said, said_n
+from backend.ground.text_files import control_fault
+from backend.ground.typed_text import is_visible
 
 MOST_GRADES = 5
 """The tables of grades take 0 to 4."""
@@ -37,7 +39,7 @@ def wrong(
     if tolerance < 0:
         yield said("tolerance is {tolerance}: it is 0 or more", tolerance=tolerance)
     for n, one in enumerate(meanings):
-        if not one.label.strip():
+        if not is_visible(one.label):
             yield said("grade {n} has no label", n=n)
         elif len(one.label.strip()) > LONGEST_LABEL:
             yield said(
@@ -51,10 +53,13 @@ def wrong(
     if any(one.example.strip() for one in meanings) and not example_query.strip():
         yield said("has examples but no example_query, which they are for")
     for n, asked in enumerate(questions, start=1):
-        if not (asked.title.strip() and asked.text.strip()):
+        if not (is_visible(asked.title) and is_visible(asked.text)):
             yield (
                 said("question {n} lacks its text", n=n)
-                if asked.title.strip()
+                if is_visible(asked.title)
                 else said("question {n} lacks its title", n=n)
             )
-    yield from (f"reminder {n} is empty" for n, text in enumerate(reminders, start=1) if not text.strip())
+    yield from (f"reminder {n} is empty" for n, text in enumerate(reminders, start=1) if not is_visible(text))
+    texts = [text for one in meanings for text in (one.label, one.meaning, one.detail, one.example)]
+    texts += [example_query, *reminders, *(text for asked in questions for text in (asked.title, asked.text))]
+    yield from dict.fromkeys(fault for text in texts if (fault := control_fault(text)))

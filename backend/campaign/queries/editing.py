@@ -10,6 +10,8 @@ from backend.campaign.queries import rows as queries
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import QueryId
 from backend.ground.saying import said
+from backend.ground.text_files import control_fault
+from backend.ground.typed_text import is_visible, nfc
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -33,7 +35,7 @@ def change(
         Overtaken: it has another text by now, or is gone.
         ProjectError: no text, or that of another query.
     """
-    wanted = text.strip()
+    wanted = nfc(text.strip())
     with writing(store) as db:
         there = next(iter(queries.find(db, [query_id])), None)
         if there is None:
@@ -42,7 +44,9 @@ def change(
             raise Overtaken(
                 said("somebody else changed this query to “{given}”: look at it, and change it again", given=there.text)
             )
-        if not wanted:
+        if fault := control_fault(wanted):
+            raise ProjectError(fault)
+        if not is_visible(wanted):
             raise ProjectError(said("the text is empty: write a query, or remove this one"))
         if other := next((one for one in queries.of_text(db, wanted) if one.query_id != query_id), None):
             raise ProjectError(

@@ -16,6 +16,7 @@ from backend.ground.progress import Progress
 from backend.ground.release_entries import GradedMoment, read_queries
 from backend.ground.saying import said
 from backend.ground.text_files import csv_text, read_csv, whole
+from backend.ground.typed_text import nfc
 from backend.ground.undecodable import UNDECODABLE
 
 TRUTH = {"val": "val.json", "test": "test.json"}
@@ -130,7 +131,7 @@ def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
     found = {}
     for pair_id, query_id, video, start, end, verdict in zip(*(pairs.columns[name] for name in wanted), strict=True):
         try:
-            span = Span(query_id.strip(), video, float(start), float(end))
+            span = Span(nfc(query_id.strip()), nfc(video), float(start), float(end))
         except ValueError:
             raise InputError.single(
                 _PAIRS,

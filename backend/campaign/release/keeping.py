@@ -19,8 +19,11 @@ from backend.campaign.release.model import Adjudicated, KeptRelease, ReleaseRow
 from backend.ground.arriving import new_files
 from backend.ground.errors import ProjectError
 from backend.ground.links import leads_out
+from backend.ground.person_names import is_readable, spaced
 from backend.ground.private import make_private, make_private_folder
 from backend.ground.saying import said
+from backend.ground.text_files import control_fault
+from backend.ground.typed_text import nfc
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
@@ -38,8 +41,8 @@ def proper_name(name: str | None) -> str | None:
     """
     if name is None or not name.strip():
         return None
-    name = " ".join(name.split())
-    if not name.isprintable() or len(name) > LONGEST_NAME:
+    name = spaced(name)
+    if not is_readable(name) or len(name) > LONGEST_NAME:
         raise ProjectError(
             said(
                 "a release needs a name that can be read, of at most {longest} characters",
@@ -53,9 +56,11 @@ def proper_notes(notes: str) -> str:
     """What to say about a release.
 
     Raises:
-        ProjectError: it is too long.
+        ProjectError: it is too long, or has control characters.
     """
     notes = notes.strip()
+    if fault := control_fault(notes):
+        raise ProjectError(fault)
     if len(notes) > LONGEST_NOTES:
         raise ProjectError(
             said(
@@ -148,7 +153,7 @@ def _same(found: Sequence[ReleaseRow], sha256: str, name: str | None, *, kept: b
 
 
 def _require_free(found: Sequence[ReleaseRow], name: str | None) -> None:
-    if name is not None and any(one.name == name for one in found):
+    if name is not None and any(nfc(one.name) == name for one in found):
         raise ProjectError(
             said("a release called {name} was made before: releases are never replaced, give another name", name=name)
         )
@@ -171,7 +176,7 @@ def file_of(project: Project, name: str) -> Path:
     """
     with reading(project.store) as db:
         found = releases.all_releases(db)
-    row = next((one for one in found if one.name == name), None)
+    row = next((one for one in found if nfc(one.name) == nfc(name)), None)
     if row is None:
         names = ", ".join(one.name for one in found)
         raise ProjectError(

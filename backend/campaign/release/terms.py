@@ -8,6 +8,8 @@ from backend.campaign.release import rows as releases
 from backend.campaign.release.model import Terms
 from backend.ground.errors import ProjectError
 from backend.ground.saying import said
+from backend.ground.text_files import control_fault
+from backend.ground.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -37,13 +39,13 @@ def set_terms(
         now: seconds since 1970.
 
     Raises:
-        ProjectError: nothing changes, a text is too long, or a change has no reason.
+        ProjectError: nothing changes, a text is too long or has control characters, or a change has no reason.
     """
-    reason = " ".join(reason.split())
+    reason = tidy(reason)
     with writing(store) as db:
         old = releases.terms(db)
         new = Terms(
-            old.licence if licence is None else " ".join(licence.split()),
+            old.licence if licence is None else tidy(licence),
             old.citation if citation is None else citation.strip().replace("\r\n", "\n"),
             reason,
         )
@@ -52,6 +54,8 @@ def set_terms(
             (said("citation"), new.citation, LONGEST_CITATION),
             (said("reason"), reason, LONGEST_REASON),
         ):
+            if fault := control_fault(text):
+                raise ProjectError(fault)
             if len(text) > longest:
                 raise ProjectError(
                     said(

@@ -12,6 +12,7 @@ from backend.campaign.review import ruling
 from backend.ground.errors import ProjectError
 from backend.ground.ids import PairKey
 from backend.ground.saying import said
+from backend.ground.typed_text import is_visible
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -35,7 +36,7 @@ def adjudicate(store: Store, lead: Lead, key: PairKey, relevance: int, reason: s
         ProjectError: no such pair, no reason, or not a relevance.
     """
     reason = reason.strip()
-    if not reason:
+    if not is_visible(reason):
         raise ProjectError(said("a decision needs a reason: write one sentence about why"))
     with writing(store) as db:
         scale = facts.scale(db)

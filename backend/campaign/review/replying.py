@@ -9,6 +9,7 @@ from backend.campaign.review.rows import reviews
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.saying import said
 from backend.ground.text_files import csv_text
+from backend.ground.typed_text import tidy
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Store, reading, writing
@@ -36,7 +37,7 @@ def reply(store: Store, lead: Lead, note: int, text: str, *, seen: int, now: flo
         Overtaken: there is a reply that the lead had not seen. The same one sent again changes nothing.
         ProjectError: no such note, no text, or too much of it.
     """
-    text = " ".join(text.split())
+    text = tidy(text)
     if not text:
         raise ProjectError(said("a reply needs words: write a sentence, or leave the note as it is"))
     if len(text) > LONGEST_REPLY:

@@ -14,6 +14,7 @@ from backend.campaign.review.rows import cases
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import PairKey
 from backend.ground.saying import said
+from backend.ground.typed_text import is_visible
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, writing
@@ -57,7 +58,7 @@ def re_open(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, n
             annotators were told what is right about it.
     """
     reason = reason.strip()
-    if not reason:
+    if not is_visible(reason):
         raise ProjectError(said("re-opening needs a reason: two more people will work on this pair"))
     with writing(store) as db:
         pair = pair_of(db, key)
@@ -88,7 +89,7 @@ def take_back(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int,
             be handed out again, and annotators were told what is right about it.
     """
     reason = reason.strip()
-    if not reason:
+    if not is_visible(reason):
         raise ProjectError(said("taking something back needs a reason: it is kept with it"))
     with writing(store) as db:
         pair = pair_of(db, key)

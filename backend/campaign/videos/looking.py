@@ -27,6 +27,7 @@ from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.links import leads_out
 from backend.ground.progress import Steps
 from backend.ground.saying import said
+from backend.ground.typed_text import nfc
 from backend.ground.where import Where
 from backend.media.content import changed_words, sha256_of
 from backend.media.facts import VideoFacts
@@ -71,6 +72,7 @@ def look(
     Raises:
         InputError: a video to accept is not one, or has not changed; nothing was written.
     """
+    accept = [nfc(name) for name in accept]
     found = _find(project, folder, fps, decode, where, progress)
     if wrong := [name for name in accept if name not in found.changed]:
         raise InputError([Problem(name, None, said("is no video of the project that has changed")) for name in wrong])

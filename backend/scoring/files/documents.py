@@ -8,6 +8,7 @@ from typing import Any
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
+from backend.ground.typed_text import nfc
 from backend.scoring.files.entries import Group, mapping_groups, names_of, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, first_doubled, name_only, resolver, short
 from backend.scoring.files.partly import Some, problems_with
@@ -99,7 +100,7 @@ def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[
     problems = []
     for row, (split, part) in enumerate(document.items(), start=1):
         for name, value in part.items():
-            if found.setdefault(name, value) != value:
+            if found.setdefault(nfc(name), value) != value:
                 message = said(
                     "video {name} of {split} is given otherwise in an earlier split",
                     name=short(name),
@@ -113,11 +114,17 @@ def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[
 
 def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[int, str]:
     names: dict[int, str] = {}
+    rows: dict[str, int] = {}
     problems = []
-    for row, (name, index) in enumerate(pairs.items(), start=1):
+    for row, (written, index) in enumerate(pairs.items(), start=1):
+        name = nfc(written)
         if type(index) is not int:
             problems.append(
                 Problem(file, row, said("video {name} does not map to {shape}", name=short(name), shape=shape))
+            )
+        elif (first := rows.setdefault(name, row)) != row:
+            problems.append(
+                Problem(file, row, said("video {name} stands in row {first} already", name=short(name), first=first))
             )
         elif names.setdefault(index, name) != name:
             message = said(
@@ -205,7 +212,7 @@ def _flat(document: list[object], file: str) -> Some[Group]:
         if fault:
             problems.append(Problem(file, row, fault))
             continue
-        group = groups.setdefault(str(query), Group(query, row, [], []))
+        group = groups.setdefault(nfc(str(query)), Group(query, row, [], []))
         group.items.append(entry)
         if group.rows is not None:
             group.rows.append(row)

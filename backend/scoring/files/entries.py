@@ -15,7 +15,18 @@ import numpy as np
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
 from backend.ground.timespan import Floats
-from backend.scoring.files.entry_rows import Names, NameVideo, Raw, check_called, lists, objects, short, text_fault
+from backend.ground.typed_text import is_visible, nfc
+from backend.scoring.files.entry_rows import (
+    Names,
+    NameVideo,
+    Raw,
+    canonical,
+    check_called,
+    lists,
+    objects,
+    short,
+    text_fault,
+)
 from backend.scoring.files.partly import PartlyRead, Some, problems_with
 from backend.scoring.files.words import RUN, TRUTH, Kind, names_in
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offsets_of, row_problem
@@ -73,6 +84,12 @@ def by_query(
     found: dict[object, list[int]] = {}
     for place, query in enumerate(queries):
         found.setdefault(query, []).append(place)
+    if any(isinstance(query, str) and not query.isascii() for query in found):
+        apart, found = found, {}
+        for query, places in apart.items():
+            found.setdefault(nfc(query) if isinstance(query, str) else query, []).extend(places)
+        for places in found.values():
+            places.sort()
     problems = []
     for query, places in found.items():
         if ranks is None:
@@ -175,15 +192,15 @@ def gather(
         rows: where each moment is in the file; None if where its query is.
     """
     names: dict[str, int] = {}
-    merged = [names.setdefault(name(video), len(names)) for video in called]
-    if len(names) < len(called):  # called by its name here and by its index there
+    merged = [names.setdefault(nfc(name(video)), len(names)) for video in called]
+    if len(names) < len(called):  # called by its name here and by its index there, or in two forms of one name
         video = np.array(merged, dtype=np.int64)[video]
     if fault := next((fault for text in names if (fault := text_fault(text))), None):
         raise ValueError(said("the video's name {fault}", fault=fault))
     offsets = offsets_of(sizes)
     return {
         "file": file,
-        "queries": tuple(queries),
+        "queries": tuple(map(canonical, queries)),
         "query_rows": tuple(query_rows),
         "offsets": offsets,
         "videos": tuple(names),
@@ -239,7 +256,7 @@ def _with_ids(groups: list[Group], file: str) -> Some[Group]:
     """The groups with a query id that no other has."""
     if set(map(type, queries := [group.query for group in groups])) <= {str, int}:
         texts = list(map(str, queries))
-        if len(set(texts)) == len(texts) and all(map(str.strip, texts)) and "".join(texts).isascii():
+        if len(set(texts)) == len(texts) and all(map(is_visible, texts)) and "".join(texts).isascii():
             return Some(groups)
     found: Some[Group] = Some()
     seen: dict[str, int] = {}
@@ -248,7 +265,7 @@ def _with_ids(groups: list[Group], file: str) -> Some[Group]:
             message = said("query id {query} is neither text nor integer", query=short(group.query))
         elif fault := text_fault(str(group.query)):
             message = said("the query id {fault}", fault=fault)
-        elif (first := seen.setdefault(str(group.query), group.row)) != group.row:
+        elif (first := seen.setdefault(nfc(str(group.query)), group.row)) != group.row:
             message = said("query {query} was already given in row {first}", query=group.query, first=first)
         else:
             found.append(group)

@@ -12,6 +12,7 @@ import numpy as np
 
 from backend.ground.saying import said
 from backend.ground.timespan import Floats
+from backend.ground.typed_text import is_visible, nfc
 from backend.scoring.matching.columns import QueryKey
 
 NameVideo = Callable[[QueryKey], str]
@@ -133,6 +134,15 @@ def resolver(videos: Mapping[int, str] | None) -> NameVideo:
     return name
 
 
+def canonical(query: QueryKey) -> QueryKey:
+    r"""Return a query id as ids are compared: a text in its composed form (NFC).
+
+    >>> canonical("cafe\u0301") == "caf\u00e9", canonical(5)
+    (True, 5)
+    """
+    return nfc(query) if isinstance(query, str) else query
+
+
 def short(value: object) -> str:
     """A value as a message shows it."""
     text = repr(value).encode("utf-8", "backslashreplace").decode()
@@ -141,13 +151,11 @@ def short(value: object) -> str:
 
 def text_fault(text: str) -> str | None:
     """Why a text names nothing; None if it does."""
-    if not text.strip():
-        return said("is blank")
     try:
         text.encode()
     except UnicodeEncodeError:
         return said("{given} holds half of a character (a lone surrogate), which is no text", given=short(text))
-    return None
+    return None if is_visible(text) else said("is blank")
 
 
 def _short_kind(kind: type) -> str:

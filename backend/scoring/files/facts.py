@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from backend.ground.reading import unpacked
+from backend.ground.typed_text import nfc
 from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files.sentences import sentences
 from backend.scoring.matching.columns import Truth
@@ -51,20 +52,20 @@ def read_facts(truth: Path, videos: Path | None = None) -> Facts:
     durations: dict[str, float] = {}
     content = unpacked(truth)
     for entry in _decoded(content, list[_Entry], []):
-        texts |= {str(entry.query_id): entry.query} if entry.query else {}
-        durations |= {m.video_name: m.duration for m in entry.relevant_moment if m.duration}
+        texts |= {nfc(str(entry.query_id)): entry.query} if entry.query else {}
+        durations |= {nfc(m.video_name): m.duration for m in entry.relevant_moment if m.duration}
     if not texts:
         for line in _lines(content):
-            texts |= {str(line.id): line.text} if line.text else {}
+            texts |= {nfc(str(line.id)): line.text} if line.text else {}
             durations |= {line.video: line.duration} if line.duration else {}
     if not texts:
         for query, moments in sentences(content, str(truth)) or ():
-            texts[str(query)] = moments[0].caption
+            texts[nfc(str(query))] = moments[0].caption
             durations |= {one.video: one.duration_s for one in moments if one.duration_s}
     if videos:
         mapped = unpacked(videos)
         parts = [_decoded(mapped, _Videos, {}), *_decoded(mapped, dict[str, _Videos], {}).values()]
-        durations |= {name: value[0] for part in parts for name, value in part.items()}
+        durations |= {nfc(name): value[0] for part in parts for name, value in part.items()}
     return Facts(texts, durations)
 
 
@@ -77,7 +78,7 @@ def described(truth: Truth, content: bytes) -> Truth:
     lines = _lines(content)
     if not lines:
         return truth
-    types = {str(line.id): line.type for line in lines if line.type}
+    types = {nfc(str(line.id)): line.type for line in lines if line.type}
     known = tuple(types[str(query)] for query in truth.queries) if len(types) == len(truth.queries) else ()
     return replace(truth, types=known, durations={line.video: line.duration for line in lines if line.duration})
 
@@ -115,7 +116,7 @@ class _Line(msgspec.Struct):
 
     @property
     def video(self) -> str:
-        return self.vid_name or self.vid
+        return nfc(self.vid_name or self.vid)
 
 
 _LINE = re.compile(rb'\s*\{[^\n]*"(ts|relevant_windows)"\s*:')

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from backend.ground.timespan import Floats
+from backend.ground.typed_text import is_visible, nfc
 from backend.scoring.files.counting import count_byte, count_keys
 from backend.scoring.files.entry_rows import NameVideo, name_only, resolver
 from backend.scoring.files.layout import Doubt, Layout, entry_type, layout_of
@@ -61,7 +62,7 @@ def _task(content: bytes, wanted: str | None) -> tuple[bytes, Mapping[int, str]]
     if task is None or any(content.count(b'"%s"' % key.encode()) > 1 for key in parts):
         raise Doubt
     indices = json.loads(bytes(parts[TASK_VIDEOS]), object_pairs_hook=list)
-    names = {index: name for name, index in indices if type(index) is int}
+    names = {index: nfc(name) for name, index in indices if type(index) is int}
     if not len(names) == len(indices) == len(set(names.values())):
         raise Doubt
     return bytes(parts[task]), names
@@ -78,7 +79,8 @@ def _read(content: bytes, file: str, form: Form, kind: Kind, name: NameVideo) ->
         columns.add([read(raw) for raw in raws[begin : begin + _ENTRIES]])
     _require_each_once(content, layout, len(raws), columns.moments)
     found = columns.by_query() if layout.flat else columns.as_listed()
-    if len(set(map(str, found.queries))) != len(found.queries) or any(not str(q).strip() for q in found.queries):
+    ids = set(map(str, found.queries))
+    if len(set(map(nfc, ids))) != len(found.queries) or not all(map(is_visible, ids)):
         raise Doubt
     return found.spans(file, name), found.value
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
+from backend.ground.typed_text import nfc
 from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files.documents import named_groups
 from backend.scoring.files.entries import Group, run_of
@@ -78,7 +79,7 @@ def placed_run(document: object, file: str, truth: Truth | None) -> Run:
     problems: list[Problem] = []
     groups = _groups(document, file, truth)
     for group in groups:
-        videos = own.get(str(group.query), ())
+        videos = own.get(nfc(str(group.query)), ())
         if len(videos) > 1:
             message = said(
                 "query {query} has moments in {n} videos, and its rows do not say which is meant",

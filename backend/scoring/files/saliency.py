@@ -16,6 +16,7 @@ from backend.ground.errors import InputError, Problem
 from backend.ground.reading import unpacked
 from backend.ground.saying import said
 from backend.ground.timespan import Floats
+from backend.ground.typed_text import nfc
 from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files import text
 from backend.scoring.files.text import Form
@@ -58,7 +59,7 @@ def read_saliency(path: Path) -> dict[str, Indices]:
             continue
         grades = np.zeros((clips, people), dtype=np.int64)
         grades[entry.relevant_clip_ids] = entry.saliency_scores
-        found[str(entry.qid)] = grades
+        found[nfc(str(entry.qid))] = grades
     if problems:
         raise InputError(problems)
     return found
@@ -72,7 +73,7 @@ def read_predicted_saliency(path: Path) -> dict[str, Floats]:
     """
     problems: list[Problem] = []
     found = {
-        str(entry.qid): np.array(entry.pred_saliency_scores)
+        nfc(str(entry.qid)): np.array(entry.pred_saliency_scores)
         for _, entry in _entries(path, _Predicted, problems)
         if entry.pred_saliency_scores is not None
     }

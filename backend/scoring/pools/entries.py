@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from backend.ground.captioned import query_id
 from backend.ground.errors import InputError, Problem
+from backend.ground.typed_text import nfc
 from backend.scoring.files.entry_rows import Doubled, short, text_fault
 
 Span = tuple[float, float]
@@ -45,9 +46,12 @@ def raw_videos(found: object, file: str) -> tuple[dict[str, RawVideo | None], li
         raise InputError.single(file, "is no file of pools: it is not an object `video -> {duration, timestamps, ...}`")
     videos: dict[str, RawVideo | None] = {}
     problems: list[Problem] = []
-    for row, (name, entry) in enumerate(found.items(), start=1):
-        faults: list[str] = []
+    rows: dict[str, int] = {}
+    for row, (written, entry) in enumerate(found.items(), start=1):
+        name, faults = nfc(written), list[str]()
         video = _video(name, entry, row, faults)
+        if (first := rows.setdefault(name, row)) != row:
+            faults.append(f"video {name} stands in row {first} already")
         videos[name] = None if faults else video
         problems += [Problem(file, row, fault) for fault in faults]
     return videos, problems
@@ -139,7 +143,7 @@ def _positives(value: object, where: str, faults: list[str]) -> list[RawPositive
             faults.append(f"{place}: {short(item)} is not [video, sentence, [start, end]]")
             continue
         place = f"{place} in video {item[0]}"
-        found.append(RawPositive(item[0], _sentence(item[1], place, faults), _span(item[2], place, faults)))
+        found.append(RawPositive(nfc(item[0]), _sentence(item[1], place, faults), _span(item[2], place, faults)))
     return found
 
 
@@ -147,4 +151,4 @@ def _pool(value: object, where: str, faults: list[str]) -> list[str]:
     if not (isinstance(value, list) and all(isinstance(name, str) for name in value)):
         faults.append(f"{where}: `retrieval_pool` has {short(value)} for it and no list of videos")
         return []
-    return value
+    return [nfc(name) for name in value]

@@ -13,6 +13,7 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import unpacked
+from backend.ground.typed_text import nfc
 from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
@@ -129,7 +130,7 @@ def durations_of(path: Path) -> dict[str, float]:
     known_s = {}
     for row, (name, (seconds, _)) in enumerate(msgspec.json.decode(unpacked(path).lstrip(b"\xef\xbb\xbf")).items(), 1):
         if isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0:
-            known_s[name] = float(seconds)
+            known_s[nfc(name)] = float(seconds)
         else:
             problems.append(Problem(str(path), row, f"video {name!r}: {seconds!r} is not a duration in seconds"))
     if problems:

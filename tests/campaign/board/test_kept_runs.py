@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from backend import api
+from backend.campaign.board import kept_runs
 from backend.ground.errors import InputError, NotAllowed, ProjectError
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.matching.columns import Spans
@@ -200,3 +201,18 @@ def test_the_real_runs_are_kept_with_their_names(corpus_project: api.Project, sh
         kept = api.add_run(corpus_project, api.OPERATOR, path, videos=map_file, now=NOW)
         assert (kept.queries, kept.moments) == (500, 20_000)
         same(api.load_run(corpus_project, api.OPERATOR, kept.name), read_run(path, read_videos(map_file)))
+
+
+def test_a_kept_run_is_found_by_either_form_of_its_name(corpus_project: api.Project, tmp_path: Path) -> None:
+    path = write(tmp_path, "run.json", RUN)
+    assert api.add_run(corpus_project, api.OPERATOR, path, name="cafe\u0301", now=NOW).name == "caf\u00e9"
+    with pytest.raises(ProjectError, match="is kept already"):
+        api.add_run(corpus_project, api.OPERATOR, path, name="caf\u00e9", now=NOW)
+    for unseen in ("a\u200bb", "\u3164", "a\ufe0f"):
+        with pytest.raises(ProjectError, match="give a name that can be read"):
+            api.add_run(corpus_project, api.OPERATOR, path, name=unseen, now=NOW)
+    with sqlite3.connect(corpus_project.folder / "reelrank.db") as db:  # as an earlier release kept it
+        db.execute("DROP TRIGGER kept_run_no_update")
+        db.execute("UPDATE kept_run SET name = 'cafe\u0301', videos = json('[\"b\", \"A\u0308\"]')")
+    assert kept_runs.load_run(corpus_project, "caf\u00e9").videos == ("b", "\u00c4")
+    assert api.remove_run(corpus_project, api.OPERATOR, "caf\u00e9", now=NOW)

@@ -5,6 +5,8 @@ import io
 import json
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +16,12 @@ from backend.campaign.corpus.formats import FORMATS, parse
 from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.earlier.rules.raw_annotation import read_raw
 from backend.ground.errors import InputError
+from backend.ground.typed_text import is_visible
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20).filter(
-    str.strip
+TEXT = (
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\t\r\n\x0b\x0c"), min_size=1, max_size=20)
+    .filter(is_visible)
+    .map(partial(normalize, "NFC"))  # as names of videos are kept
 )
 SECONDS = st.floats(0, 1e6, allow_subnormal=False)
 
@@ -132,8 +137,8 @@ def test_no_bytes_raise_anything_but_a_refusal(name: str, data: st.DataObject) -
             for moment in parse(data.draw(st.sampled_from([name, None])), content, "f").moments:
                 # What is taken is sane, whatever was handed in.
                 assert 0 <= moment.start_s < moment.end_s < float("inf")
-                assert moment.video.strip()
-                assert moment.caption.strip()
+                assert is_visible(moment.video)
+                assert is_visible(moment.caption)
 
 
 SPAN = st.tuples(st.sampled_from([-1.0, 0.0, 2.0, 5.5, 9.0, 9.5, 11.0]), st.sampled_from([0.0, 2.0, 5.5, 10.0, 10.01]))

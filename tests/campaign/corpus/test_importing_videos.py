@@ -9,8 +9,10 @@ import cv2
 import pytest
 
 from backend import api
+from backend.campaign.corpus import rows as corpus_rows
 from backend.campaign.corpus.model import Trouble
 from backend.ground.errors import InputError
+from backend.store.connection import reading
 from numbered_videos import numbered, write_source
 from support import NOW
 
@@ -130,3 +132,18 @@ def test_the_real_damaged_video_is_named_with_place_and_counts(
     assert importing(project, written(tmp_path, "corrupted"), edge, decode=False).troubles  # known, so not forgotten
     fresh = api.init_project(tmp_path / "fresh", encoder="minilm")
     assert importing(fresh, written(tmp_path, "corrupted"), edge, decode=False).troubles == ()
+
+
+def test_files_and_annotations_of_either_form_are_one_video(project: api.Project, folder: Path, tmp_path: Path) -> None:
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    (folder / "good.mp4").rename(folder / f"{decomposed}.mp4")
+    assert importing(project, written(tmp_path, composed), folder).videos == 1
+    again = importing(project, written(tmp_path, decomposed), folder)
+    assert (again.videos, again.moments, again.captions, again.troubles) == (0, 0, 0, ())
+    (folder / f"{decomposed}.mp4").rename(folder / f"{composed}.mp4")  # as a copy by way of another system does
+    with reading(project.store) as db:
+        source = project.source(corpus_rows.all_facts(db)[composed])
+    assert source == folder / f"{composed}.mp4"
+    shutil.copy(folder / f"{composed}.mp4", folder / f"{decomposed}.mp4")
+    with pytest.raises(InputError, match=r"row 1: .*differ only in how Unicode writes its letters: rename or remove"):
+        importing(api.init_project(tmp_path / "other", encoder="minilm"), written(tmp_path, composed), folder)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from backend.campaign.captions.rules import NOTHING_KNOWN, Known
 from backend.campaign.describing.model import LONGEST_SENTENCE, DescriptionAct, DescriptionStatus
-from backend.campaign.describing.rules import looked_at, may, order, same_span, status_of, tidy, wanted, wrong
+from backend.campaign.describing.rules import looked_at, may, order, same_span, status_of, wanted, wrong
+from backend.ground.typed_text import tidy
 
 WRITTEN, WITHDRAWN, ACCEPTED, RETURNED, TAKEN_BACK = DescriptionAct
 AUTHOR, LEAD = (WRITTEN, WITHDRAWN), (ACCEPTED, RETURNED, TAKEN_BACK)

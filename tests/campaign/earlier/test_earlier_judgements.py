@@ -405,3 +405,14 @@ def test_an_imported_grade_is_not_corrected_here(empty: api.Project) -> None:
     key = PairKey(rows(empty, "SELECT pair_key FROM pair")[0][0])
     [receipt] = api.record_grades(empty, worker, [GradeEvent(key, 0, "k")], now=NOW)
     assert receipt.status is ReceiptStatus.REFUSED
+
+
+def test_names_of_either_form_are_one_worker_and_one_video(empty: api.Project) -> None:
+    pairs = described(
+        (0, 5, "a person waves", "cafe\u0301", "[0, 2]", 60.0, "Somebody waves.", 0.9),
+        (1, 5, "a person waves", "caf\u00e9", "[2, 4]", 60.0, "Somebody nods.", 0.8),
+    )
+    report = take(empty, RAW + "0,Jose\u0301,3\n1,Jos\u00e9,0\n", pairs)
+    assert (report.workers, report.people_added, report.videos) == (1, 1, 1)
+    assert rows(empty, "SELECT name FROM video") == [("caf\u00e9",)]
+    assert rows(empty, "SELECT name FROM annotator") == [("worker Jos\u00e9",)]

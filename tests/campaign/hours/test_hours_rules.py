@@ -36,6 +36,8 @@ def test_a_rate_of_ones_own_goes_over_that_of_everybody() -> None:
     assert [one.pay for one in paid(days, None, {"ben": 12.5})] == [None, Decimal("25.00")]
     assert total(paid(days, None, {"ben": 12.5})) is None, "a sum without Ana's would be read as all of it"
     assert total([]) is None
+    jose = [day(1, 10, 3_600_000, name="Jos\u00e9")]
+    assert [one.pay for one in paid(jose, 11, {"JOSE\u0301": 12.5})] == [Decimal("12.50")]
 
 
 def test_people_are_the_sums_of_their_days() -> None:

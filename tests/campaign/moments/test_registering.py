@@ -176,3 +176,18 @@ def test_a_file_that_comes_later_names_the_videos(project: api.Project, folder: 
     # What a file has named once stays as that file has it.
     file.write_text(lines[0].replace("dog.mp4", "dog").replace("}", ', "duration": 4}'))
     assert api.import_corpus(project, api.OPERATOR, file, now=NOW).videos == 1
+
+
+def test_two_files_of_canonically_equal_names_are_told_and_the_rest_is_taken(
+    project: api.Project, folder: Path
+) -> None:
+    for name, video in (("cafe\u0301.mp4", "cafe_meeting"), ("caf\u00e9.mp4", "moving_boxes")):
+        shutil.copy(DEMO / f"{video}.mp4", folder / name)
+    (folder / "deep").rename(folder / "u\u0308ber")
+    shutil.copy(DEMO / "cafe_meeting.mp4", folder / "a\x07b.mp4")
+    report = register(project, folder)
+    assert [video.name for video in report.videos] == ["dog", "\u00fcber/park"]
+    assert [problem.message.partition(":")[0] for problem in report.problems] == [
+        "a text has the control character U+0007, which no text needs",
+        "two videos of the folder have this name, and differ only in how Unicode writes its letters",
+    ]

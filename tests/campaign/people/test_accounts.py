@@ -217,3 +217,41 @@ def test_signing_in_does_not_tell_who_is_here(judging: Judging, anna: Person, mo
         told[name, password] = (str(refused.value), *work)
     answer = "Name or password is wrong, or the account is not open. If you are sure of both, ask your lead."
     assert set(told.values()) == {(answer, "verify")}, told
+
+
+# One password as four keyboards send it: composed, decomposed, full-width letters, no-break spaces.
+COMPOSED = "d\u00e9j\u00e0 vu 42 \ud55c"
+FORMS = [
+    COMPOSED,
+    "de\u0301ja\u0300 vu 42 \u1112\u1161\u11ab",
+    "\uff44\u00e9j\u00e0 vu \uff14\uff12 \ud55c",
+    "d\u00e9j\u00e0\u00a0vu\u300042 \ud55c",
+]
+
+
+@pytest.mark.parametrize("chosen", FORMS)
+def test_a_password_is_the_same_whichever_form_a_keyboard_sends(judging: Judging, anna: Person, chosen: str) -> None:
+    project = judging.project
+    _, link = api.new_invitation(project, judging.lead, anna.annotator_id, now=NOW)
+    session = api.accept_invitation(project, link, chosen, now=NOW)
+    assert all(api.sign_in(project, anna.name, form, now=NOW) for form in FORMS)
+    with pytest.raises(ProjectError, match="the new password is the present one"):
+        api.change_password(project, session, FORMS[1], FORMS[2], now=NOW)
+    with pytest.raises(SignInRefused):
+        api.sign_in(project, anna.name, "deja vu 42 \ud55c", now=NOW)
+
+
+def test_a_password_that_an_earlier_release_hashed_as_it_was_typed_still_opens(judging: Judging, anna: Person) -> None:
+    hashed = accounts._hasher().hash(FORMS[1])
+    judging.project.store.db.conn.execute(
+        "UPDATE annotator SET password_hash = ? WHERE annotator_id = ?", [hashed, anna.annotator_id]
+    )
+    session = api.sign_in(judging.project, anna.name, FORMS[1], now=NOW)
+    assert api.change_password(judging.project, session, FORMS[1], "another password", now=NOW)
+
+
+def test_the_length_of_a_password_is_that_of_its_normalised_form(judging: Judging) -> None:
+    with pytest.raises(ProjectError, match="at least 8 characters"):
+        api.add_person_with_password(
+            judging.project, judging.lead, "Zoe", Role.ANNOTATOR, "e\u0301e\u0301e\u0301e\u0301", now=NOW
+        )

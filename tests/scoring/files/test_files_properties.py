@@ -5,6 +5,8 @@ import gzip
 import io
 import json
 import math
+from functools import partial
+from unicodedata import normalize
 
 import pytest
 from hypothesis import example, given, settings
@@ -12,12 +14,15 @@ from hypothesis import strategies as st
 
 from backend.ground.errors import InputError
 from backend.ground.reading import unpack
+from backend.ground.typed_text import is_visible
 from backend.scoring.files import documents, fast, text, words
 from backend.scoring.files.formats import run_file, truth_file, video_map_file
 from backend.scoring.matching.columns import Run, Spans, Truth
 
-NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).filter(
-    lambda name: name.strip()
+NAMES = (
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+    .filter(is_visible)
+    .map(partial(normalize, "NFC"))  # as every reader gives it
 )
 KEYS = NAMES.filter(lambda key: key == key.strip())
 TIMES = st.floats(0, 1e6, allow_nan=False) | st.integers(0, 10**6)

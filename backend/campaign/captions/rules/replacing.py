@@ -7,8 +7,9 @@ from backend.campaign.captions.rules.cast import ORDINALS, prepared
 from backend.campaign.captions.rules.joining import Together, grouped, said_before
 from backend.campaign.captions.rules.mentions import Mention, mentions_in
 from backend.campaign.captions.rules.spelling import NOTHING_KNOWN, Known, respelled
-from backend.campaign.captions.rules.text import article_of, nfc, opens_sentence, split
+from backend.campaign.captions.rules.text import article_of, opens_sentence, split
 from backend.campaign.project.model import People
+from backend.ground.typed_text import nfc
 
 Met = dict[str, list[frozenset[str]]]
 """Who was met in a text, by noun: the words of their names."""

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from backend.campaign.captions.rules.text import TITLES, nfc, word_pattern
+from backend.campaign.captions.rules.text import TITLES, word_pattern
 from backend.ground.person_names import name_key
+from backend.ground.typed_text import nfc
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("‘‛ʼʹʻˈ′`´＇ꞌ", "’") | dict.fromkeys("‐‑", "-"))
 """Characters that people type for an apostrophe or a hyphen."""

@@ -5,6 +5,8 @@ import unicodedata
 from functools import cache
 from itertools import groupby
 
+from backend.ground.typed_text import nfc
+
 _TITLE_WORDS = """
     Mr Mrs Ms Mx Miss Dr Doctor Prof Professor Detective Det Agent Captain Capt Officer Lieutenant Lt Sergeant Sgt
     Colonel Nurse Sir Madam Uncle Aunt Sr Jr"""
@@ -51,11 +53,6 @@ def marks() -> str:
     runs = groupby(enumerate(codes), key=lambda numbered: numbered[1] - numbered[0])
     ranges = [[code for _, code in run] for _, run in runs]
     return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in ranges)
-
-
-def nfc(text: str) -> str:
-    """The text with composed letters, so that a name is one string however it was typed."""
-    return unicodedata.normalize("NFC", text)
 
 
 def tidy(words: str) -> str:

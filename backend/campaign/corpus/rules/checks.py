@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from backend.campaign.corpus.model import END_SLACK_S, CaptionedMoment, LeftOut, Parsed
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import joined, said
+from backend.ground.typed_text import is_visible
 
 LONGEST_CAPTION = 5000
 """Characters. Published captions have at most a few hundred; finding names in a text takes time like its square."""
@@ -104,7 +105,7 @@ def check(
         # Another line may know the duration where this one does not say it.
         known = durations.get(moment.video)
         faults = list(_faults(moment, known.duration_s if known else None, end_slack_s))
-        if not moment.video.strip():
+        if not is_visible(moment.video):
             refuse(moment, said("the video name is empty"))
         if not faults:
             good.append(moment)
@@ -193,7 +194,7 @@ def outside(start_s: float, end_s: float, duration_s: float, end_slack_s: float 
 def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s: float) -> Iterable[Fault]:
     """What is impossible in one moment."""
     duration_s = known_duration_s if moment.duration_s is None else moment.duration_s
-    if not moment.caption.strip():
+    if not is_visible(moment.caption):
         yield Fault(said("the caption is empty"), said("the caption is empty"))
     if len(moment.caption) > LONGEST_CAPTION:
         message = said(

@@ -24,6 +24,7 @@ from backend.campaign.quality.rules.summary import repeats
 from backend.ground.errors import InputError, Problem
 from backend.ground.person_names import name_key
 from backend.ground.text_files import CsvTable, instant, not_blank, number, read_csv, stripped, whole
+from backend.ground.typed_text import nfc
 from backend.ground.undecodable import UNDECODABLE
 
 RAW_OPTIONAL = ("round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated", RE_OPENED)
@@ -122,7 +123,7 @@ class _Reading:
             self.problems = list(self.table.problems)
             given = self._column("duration", _seconds, "a positive number of seconds")
             pairs = self._ranked(list(self._pair_rows(given)))
-            known = zip(self.table.columns["video_name"], given, strict=True)
+            known = zip(map(nfc, self.table.columns["video_name"]), given, strict=True)
             durations = {video: seconds for video, seconds in known if seconds is not None}
         return replace(
             campaign,
@@ -212,7 +213,7 @@ class _Reading:
             self._column("query", stripped, "a text", needed=True),
             self._column("query_id", whole, "a whole number from 0 on"),
             self._column("split", _split, "val or test"),
-            self._column("video_name", not_blank, "a name", needed=True),
+            self._column("video_name", _video, "a name", needed=True),
             spans,
             self._column("rank", _place, "a whole number from 1 on", needed=ranked),
             self._column("similarity", number, "a number", needed=not ranked),
@@ -289,6 +290,10 @@ def _span_faults(span: Span) -> Iterator[str]:
         yield f"start {start_s} is negative"
     if end_s <= start_s:
         yield f"end {end_s} is not after start {start_s}"
+
+
+def _video(text: str) -> str | None:
+    return nfc(text) if text.strip() else None
 
 
 def _place(text: str) -> int | None:

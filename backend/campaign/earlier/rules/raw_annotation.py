@@ -31,6 +31,7 @@ from backend.campaign.quality.rules.pairs import GradedPairs
 from backend.campaign.quality.rules.summary import GradeSummary, summary
 from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import CsvTable, read_csv
+from backend.ground.typed_text import nfc
 
 COLUMNS = ("pair_id", "worker", "relevance")
 """What a raw annotation file must have."""
@@ -91,7 +92,7 @@ def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnn
 
     Perhaps also round, adjudicated and re_opened. Further columns are ignored.
 
-    Ids may be any text that is not blank and are kept as they are.
+    Ids may be any text that is not blank, and are kept in their composed form (NFC).
 
     Args:
         data: The file's bytes, UTF-8.
@@ -119,6 +120,8 @@ def grades_of(table: CsvTable, file: str, highest: int) -> tuple[RawAnnotations,
     With problems the grades are only good for looking for more of them: a grade that is none stands as -1.
     """
     problems = list(table.problems)
+    for name in ("pair_id", "worker"):
+        table.columns[name] = list(map(nfc, table.columns[name]))
     pairs, pair = _encode(table.columns["pair_id"])
     annotators, annotator = _encode(table.columns["worker"])
     grade_of = {str(grade): grade for grade in range(highest + 1)}

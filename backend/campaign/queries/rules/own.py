@@ -7,6 +7,7 @@ from backend.campaign.queries.model import OwnQuery
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
 from backend.ground.text_files import decode_text, read_csv
+from backend.ground.typed_text import is_visible, nfc
 
 _SPLITS = ", ".join(split.value for split in Split)
 
@@ -47,7 +48,7 @@ def _lines(data: bytes, file: str, split: Split) -> list[OwnQuery]:
     lines = decode_text(data, file).split("\n")
     if not lines[-1].strip():
         lines.pop()  # what follows the end of the last line
-    return [OwnQuery(line.strip(), split, file, row) for row, line in enumerate(lines, start=1)]
+    return [OwnQuery(nfc(line.strip()), split, file, row) for row, line in enumerate(lines, start=1)]
 
 
 def _delimiter(data: bytes) -> str | None:
@@ -62,7 +63,7 @@ def _csv(data: bytes, file: str, delimiter: str) -> tuple[list[OwnQuery], list[P
     sources = table.columns.get("source", ("",) * len(table.rows))
     for row, text, name, source in zip(table.rows, table.columns["text"], table.columns["split"], sources, strict=True):
         try:
-            found.append(OwnQuery(text.strip(), Split(name.strip()), source.strip() or file, row))
+            found.append(OwnQuery(nfc(text.strip()), Split(name.strip()), source.strip() or file, row))
         except ValueError:
             problems.append(
                 Problem(
@@ -76,8 +77,9 @@ def _against(found: Sequence[OwnQuery], file: str, there: Mapping[str, Split]) -
     """What is wrong with queries beside each other, and beside those that are there."""
     problems = []
     first: dict[str, OwnQuery] = {}
+    there = {nfc(text): split for text, split in there.items()}
     for query in found:
-        if not query.text:
+        if not is_visible(query.text):
             problems.append(Problem(file, query.row, said("the text is empty: write a query, or take the line out")))
             continue
         earlier = first.setdefault(query.text, query)

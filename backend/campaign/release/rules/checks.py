@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from backend.campaign.corpus.rules.checks import outside
 from backend.ground.errors import Problem
 from backend.ground.release_entries import Entry, GradedMoment, Moment, Queries, name_of
+from backend.ground.typed_text import is_visible
 
 DURATION_SLACK_S = 0.01
 """By how much a moment and `video_corpus.json` may differ about the length of a video: published ones are rounded."""
@@ -50,7 +51,7 @@ class SpanFaults:
                 yield fault.message
 
     def _look(self, moment: Moment) -> Iterator[str]:
-        if not moment.video_name.strip():
+        if not is_visible(moment.video_name):
             yield "the name of the video is empty"
         yield from self.of(moment.video_name, *moment.timestamp, moment.duration)
 
@@ -132,7 +133,7 @@ def _repeated(
         yield Problem(file, entry.row, f"{name}: the query's number stands in {there}, too")
     if texts and (there := seen.before("text", entry.query.strip(), place)):
         yield Problem(file, entry.row, f"{name}: the text {entry.query!r} stands in {there}, too")
-    if not entry.query.strip():
+    if not is_visible(entry.query):
         yield Problem(file, entry.row, f"{name}: the text is empty")
     if entry.whole and not entry.moments:
         yield Problem(file, entry.row, f"{name}: has no moment")
