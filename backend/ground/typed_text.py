@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 IGNORED = frozenset(
     map(chr, [0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2065, 0x2800, 0x3164, 0xFFA0, *range(0xFFF0, 0xFFF9)])
@@ -25,6 +26,12 @@ def nfc(text: str) -> str:
     True
     """
     return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def are_plain(texts: Iterable[str]) -> bool:
+    """Whether texts are printable ASCII, all of them: then they are composed, and visible unless they are blank."""
+    together = "".join(texts)
+    return together.isascii() and together.isprintable()
 
 
 def is_visible(text: str) -> bool:

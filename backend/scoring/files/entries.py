@@ -15,7 +15,7 @@ import numpy as np
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
 from backend.ground.timespan import Floats
-from backend.ground.typed_text import is_visible, nfc
+from backend.ground.typed_text import are_plain, is_visible, nfc
 from backend.scoring.files.entry_rows import (
     Names,
     NameVideo,
@@ -192,15 +192,18 @@ def gather(
         rows: where each moment is in the file; None if where its query is.
     """
     names: dict[str, int] = {}
-    merged = [names.setdefault(nfc(name(video)), len(names)) for video in called]
+    named = [name(video) for video in called]
+    plain = are_plain(named)  # asked of all of them at once, as most files have nothing else
+    merged = [names.setdefault(text if plain else nfc(text), len(names)) for text in named]
     if len(names) < len(called):  # called by its name here and by its index there, or in two forms of one name
         video = np.array(merged, dtype=np.int64)[video]
-    if fault := next((fault for text in names if (fault := text_fault(text))), None):
+    doubtful = (text for text in names if not (plain and text.strip()))
+    if fault := next((fault for text in doubtful if (fault := text_fault(text))), None):
         raise ValueError(said("the video's name {fault}", fault=fault))
     offsets = offsets_of(sizes)
     return {
         "file": file,
-        "queries": tuple(map(canonical, queries)),
+        "queries": tuple([query if type(query) is int else canonical(query) for query in queries]),
         "query_rows": tuple(query_rows),
         "offsets": offsets,
         "videos": tuple(names),

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from backend.ground.timespan import Floats
-from backend.ground.typed_text import is_visible, nfc
+from backend.ground.typed_text import are_plain, is_visible, nfc
 from backend.scoring.files.counting import count_byte, count_keys
 from backend.scoring.files.entry_rows import NameVideo, name_only, resolver
 from backend.scoring.files.layout import Doubt, Layout, entry_type, layout_of
@@ -80,7 +80,10 @@ def _read(content: bytes, file: str, form: Form, kind: Kind, name: NameVideo) ->
     _require_each_once(content, layout, len(raws), columns.moments)
     found = columns.by_query() if layout.flat else columns.as_listed()
     ids = set(map(str, found.queries))
-    if len(set(map(nfc, ids))) != len(found.queries) or not all(map(is_visible, ids)):
+    plain = are_plain(ids)
+    if len(ids if plain else set(map(nfc, ids))) != len(found.queries):
+        raise Doubt
+    if not all(map(str.strip if plain else is_visible, ids)):
         raise Doubt
     return found.spans(file, name), found.value
 
