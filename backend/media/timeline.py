@@ -41,8 +41,8 @@ _KEPT = 4
 _FAR = 100
 """Packets on either side of two of one time among which a hole is looked for."""
 _MARKED_BYTES = 1024
-_ANCHORS = 3
-"""Known positions between where reading begins again and the packet that is wanted: parsers need one to settle."""
+_ANCHORS = 12
+"""So many known places lie between where reading begins again and the packet: parsers of sound take some to settle."""
 
 
 def start_of(container: InputContainer) -> Fraction:
@@ -295,17 +295,23 @@ def _from_place(
     container: InputContainer, stream: Stream, known: _Packets, near: int, key: int
 ) -> Iterator[Packet[Any]] | None:
     """The packets from `key` on, read from a little before it; None where they are not found there."""
-    numbers = {known.places[number]: number for number in range(key, near - 1, -1) if known.places[number] >= 0}
+    numbers = range(key, near - 1, -1)
+    by_place = {known.places[number]: number for number in numbers if known.places[number] >= 0}
+    by_mark = {known.marks[number]: number for number in numbers}
+    alike = Counter(known.marks[number] for number in numbers)
     with suppress(av.FFmpegError):
         container.seek(known.places[near], unsupported_byte_offset=True)
         found = _read(container, stream)
         place: int | None = None
-        for packet in islice(found, key - near + 1):
+        for packet in islice(found, 4 * (key - near)):
+            mark = _mark(packet)
             # Packets that share a place cannot be told apart, so the first of the next place tells where we are.
             come = place is not None and packet.pos is not None and packet.pos != place
             place = place if packet.pos is None else packet.pos
-            number = numbers.get(place) if come and place is not None else None
-            if number is not None and known.marks[number] == _mark(packet):
+            number = by_place.get(place) if come and place is not None else None
+            if alike[mark] == 1:
+                number = by_mark[mark]
+            if number is not None and known.marks[number] == mark:
                 return _timed_by_place(known, number, key, chain([packet], found))
     return None
 
