@@ -319,7 +319,7 @@ def _from_place(
 def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:
     """Packets from `number` on, without those before `key`; where reading lost count, the next known place tells."""
     for packet in packets:
-        if packet.pos is not None and known.places[number] != packet.pos:
+        if packet.pos not in (None, known.places[number]) and known.marks[number] != _mark(packet):
             near = range(max(number - _ANCHORS, 0), min(number + _FAR, len(known.places)))
             number = next((at for at in near if known.places[at] == packet.pos), number)
         if number >= key:
