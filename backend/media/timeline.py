@@ -298,19 +298,20 @@ def _from_place(
     numbers = range(key, near - 1, -1)
     by_place = {known.places[number]: number for number in numbers if known.places[number] >= 0}
     by_mark = {known.marks[number]: number for number in numbers}
-    alike = Counter(known.marks[number] for number in numbers)
+    reach = 4 * (key - near)
+    alike = Counter(known.marks[near : near + reach + 1])
     with suppress(av.FFmpegError):
         container.seek(known.places[near], unsupported_byte_offset=True)
         found = _read(container, stream)
         place: int | None = None
-        for packet in islice(found, 4 * (key - near)):
+        for packet in islice(found, reach):
             mark = _mark(packet)
             # Packets that share a place cannot be told apart, so the first of the next place tells where we are.
             come = place is not None and packet.pos is not None and packet.pos != place
             place = place if packet.pos is None else packet.pos
             number = by_place.get(place) if come and place is not None else None
             if alike[mark] == 1:
-                number = by_mark[mark]
+                number = by_mark.get(mark, number)
             if number is not None and known.marks[number] == mark:
                 return _timed_by_place(known, number, key, chain([packet], found))
     return None
@@ -319,9 +320,10 @@ def _from_place(
 def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:
     """Packets from `number` on, without those before `key`; where reading lost count, the next known place tells."""
     for packet in packets:
-        if packet.pos not in (None, known.places[number]) and known.marks[number] != _mark(packet):
-            near = range(max(number - _ANCHORS, 0), min(number + _FAR, len(known.places)))
-            number = next((at for at in near if known.places[at] == packet.pos), number)
+        if packet.pos not in (None, known.places[number]):
+            near, mark = range(max(number - _ANCHORS, 0), min(number + _FAR, len(known.places))), _mark(packet)
+            same = (at for at in near if known.places[at] == packet.pos and known.marks[at] == mark)
+            number = next(same, number)
         if number >= key:
             yield known.timed(packet, number)
         number += 1
