@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import floor
@@ -60,8 +61,9 @@ def sound_between(
 
 def _framed(samples: NDArray[np.float32], pts: int) -> AudioFrame:
     # Encoders refuse what is no number, which damaged sound may hold.
-    sane = np.clip(np.nan_to_num(samples, posinf=1, neginf=-1), -1, 1)
-    frame = AudioFrame.from_ndarray(np.ascontiguousarray(sane), format="fltp", layout="stereo")
+    if np.isnan(samples).any():
+        samples = np.nan_to_num(samples)
+    frame = AudioFrame.from_ndarray(samples.clip(-1, 1), format="fltp", layout="stereo")
     frame.sample_rate, frame.time_base, frame.pts = SAMPLE_RATE, Fraction(1, SAMPLE_RATE), pts
     return frame
 
@@ -79,49 +81,60 @@ def _placed(frames: Iterator[AudioFrame]) -> Iterator[tuple[int, NDArray[np.floa
 
     Frames follow one another without a hole for as long as their times, taken together, agree with that.
     """
-    waiting = deque(islice(frames, _AHEAD))
+    described = map(_described, frames)
+    waiting = deque(islice(described, _AHEAD))
     run: _Run | None = None
     while waiting:
-        frame = waiting[0]
-        own, usual = _place(frame), _usual_place(waiting)
+        one = waiting[0]
+        usual = _usual_place(waiting)
         # The form of sound may change within a recording; every form needs a converter of its own.
         if usual is not None and (
             run is None
-            or run.form != _form(frame)
-            or (own is not None and min(abs(own - run.ends), abs(usual - run.ends)) > _TOLERANCE)
+            or run.form != one.form
+            or (one.place is not None and min(abs(one.place - run.ends), abs(usual - run.ends)) > _TOLERANCE)
         ):
             if run is not None:
                 yield from run.converted(None)
-            run = _Run(frame, usual)
+            run = _Run(one, usual)
         if run is not None:
-            yield from run.converted(frame)
+            yield from run.converted(one)
         waiting.popleft()
-        waiting.extend(islice(frames, 1))
+        waiting.extend(islice(described, 1))
     if run is not None:
         yield from run.converted(None)
 
 
-def _form(frame: AudioFrame) -> tuple[str, str, int]:
-    return frame.format.name, frame.layout.name, frame.sample_rate
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A frame, its sample format, channels and rate; where it begins by its own time, and its length, in samples.
+
+    The place is None where the file does not say.
+    """
+
+    sound: AudioFrame
+    form: tuple[str, str, int]
+    place: float | None
+    length: float
 
 
-def _place(frame: AudioFrame) -> float | None:
-    """Where a frame begins by its own time, in samples; None where the file does not say."""
-    if frame.pts is None or frame.time_base is None:
-        return None
-    return float(frame.pts * frame.time_base * SAMPLE_RATE)
+def _described(frame: AudioFrame) -> _Frame:
+    place = None
+    if frame.pts is not None and frame.time_base is not None:
+        place = float(frame.pts * frame.time_base * SAMPLE_RATE)
+    form = (frame.format.name, frame.layout.name, frame.sample_rate)
+    return _Frame(frame, form, place, frame.samples * SAMPLE_RATE / frame.sample_rate)
 
 
-def _usual_place(frames: deque[AudioFrame]) -> float | None:
+def _usual_place(frames: deque[_Frame]) -> float | None:
     """Where the first of some frames begins by the times of all of them, in samples."""
     places: list[float] = []
     before = 0.0
     for frame in frames:
-        if _form(frame) != _form(frames[0]):
+        if frame.form != frames[0].form:
             break
-        if (place := _place(frame)) is not None:
-            places.append(place - before)
-        before += frame.samples * SAMPLE_RATE / frame.sample_rate
+        if frame.place is not None:
+            places.append(frame.place - before)
+        before += frame.length
     return median(places) if places else None
 
 
@@ -133,19 +146,19 @@ class _Run:
         ends: the place on the time line, in samples, at which the next frame is expected.
     """
 
-    def __init__(self, first: AudioFrame, begins: float) -> None:
-        self.form = _form(first)
+    def __init__(self, first: _Frame, begins: float) -> None:
+        self.form = first.form
         self.ends = begins
         self._given = round(begins)
-        self._graph = _converter(first)
+        self._graph = _converter(first.sound)
 
-    def converted(self, frame: AudioFrame | None) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    def converted(self, frame: _Frame | None) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """Convert a frame (None: the end), and yield the samples that are ready, with their place."""
         if frame is not None:
-            self.ends += frame.samples * SAMPLE_RATE / frame.sample_rate
+            self.ends += frame.length
         with suppress(av.FFmpegError):
             if self._graph is not None:
-                self._graph.push(frame)
+                self._graph.push(frame and frame.sound)
         while self._graph is not None:
             try:
                 ready = self._graph.pull()

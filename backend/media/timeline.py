@@ -41,8 +41,8 @@ _KEPT = 4
 _FAR = 100
 """Packets on either side of two of one time among which a hole is looked for."""
 _MARKED_BYTES = 1024
-_ANCHORS = 3
-"""Known positions between where reading begins again and the packet that is wanted: parsers need one to settle."""
+_ANCHORS = 12
+"""So many known places lie between where reading begins again and the packet: parsers of sound take some to settle."""
 
 
 def start_of(container: InputContainer) -> Fraction:
@@ -295,17 +295,24 @@ def _from_place(
     container: InputContainer, stream: Stream, known: _Packets, near: int, key: int
 ) -> Iterator[Packet[Any]] | None:
     """The packets from `key` on, read from a little before it; None where they are not found there."""
-    numbers = {known.places[number]: number for number in range(key, near - 1, -1) if known.places[number] >= 0}
+    numbers = range(key, near - 1, -1)
+    by_place = {known.places[number]: number for number in numbers if known.places[number] >= 0}
+    by_mark = {known.marks[number]: number for number in numbers}
+    reach = 4 * (key - near)
+    alike = Counter(known.marks[near : near + reach + 1])
     with suppress(av.FFmpegError):
         container.seek(known.places[near], unsupported_byte_offset=True)
         found = _read(container, stream)
         place: int | None = None
-        for packet in islice(found, key - near + 1):
+        for packet in islice(found, reach):
+            mark = _mark(packet)
             # Packets that share a place cannot be told apart, so the first of the next place tells where we are.
             come = place is not None and packet.pos is not None and packet.pos != place
             place = place if packet.pos is None else packet.pos
-            number = numbers.get(place) if come and place is not None else None
-            if number is not None and known.marks[number] == _mark(packet):
+            number = by_place.get(place) if come and place is not None else None
+            if alike[mark] == 1:
+                number = by_mark.get(mark, number)
+            if number is not None and known.marks[number] == mark:
                 return _timed_by_place(known, number, key, chain([packet], found))
     return None
 
@@ -313,9 +320,10 @@ def _from_place(
 def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:
     """Packets from `number` on, without those before `key`; where reading lost count, the next known place tells."""
     for packet in packets:
-        if packet.pos is not None and known.places[number] != packet.pos:
-            near = range(max(number - _ANCHORS, 0), min(number + _FAR, len(known.places)))
-            number = next((at for at in near if known.places[at] == packet.pos), number)
+        if packet.pos not in (None, known.places[number]):
+            near, mark = range(max(number - _ANCHORS, 0), min(number + _FAR, len(known.places))), _mark(packet)
+            same = (at for at in near if known.places[at] == packet.pos and known.marks[at] == mark)
+            number = next(same, number)
         if number >= key:
             yield known.timed(packet, number)
         number += 1

@@ -7,6 +7,7 @@ starts at 0, and the same packets with another clock.
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
 import cv2
@@ -163,15 +164,15 @@ def mpeg(path: Path, numbers: Iterable[int], codec: str = "libx264", **options: 
     return write_source(path, list(numbers), Fraction(1, 25), codec=codec, options=codecs.get(codec, options))
 
 
-@pytest.mark.parametrize("ticks", [0, 36_000 * 90_000, _TURN - 60_000, _TURN - 6_000_000 + 5_000_000])
+@pytest.mark.parametrize("ticks", [0, 36_000 * 90_000, _TURN - 60_000, _TURN - 200_000])
 @pytest.mark.parametrize(("codec", "form"), [("libx264", "mpegts"), ("mpeg2video", "mpegts"), ("mpeg2video", "vob")])
 def test_time_starts_at_the_start_of_the_video_whatever_its_clock_says(
     tmp_path: Path, codec: str, form: str, ticks: int
 ) -> None:
     source = remuxed(mpeg(tmp_path / "a.ts", range(100), codec), tmp_path / "b.mpg", ticks, form)
     facts = probe(source)
-    assert (facts.frames, facts.duration_s) == (100, pytest.approx(4, abs=1e-3))
-    assert facts.damage == ""
+    assert (facts.frames, facts.damage) == (100, "")
+    assert facts.duration_s == pytest.approx(4, abs=1e-3)
     assert damage_inside(source) is None
     assert frame_times(source) == pytest.approx([n / 25 for n in range(100)], abs=1e-3)
     for start_s, end_s in [(0.0, 0.4), (0.2, 1.0), (1.6, 2.0), (3.0, 4.0)]:
@@ -196,7 +197,8 @@ def test_recordings_put_end_to_end_go_on_where_the_one_before_ended(tmp_path: Pa
     )
     both = tmp_path / "both.mts"
     both.write_bytes(first.read_bytes() + second.read_bytes())
-    assert (probe(both).frames, probe(both).duration_s) == (100, pytest.approx(4, abs=0.1))
+    assert probe(both).frames == 100
+    assert probe(both).duration_s == pytest.approx(4, abs=0.1)
     cut(both, 0.0, 5.0, tmp_path / "clip.mp4")
     assert shown(tmp_path / "clip.mp4") == list(range(100))
     times = frame_times(both)
@@ -267,7 +269,8 @@ def test_reading_from_the_middle_gives_what_reading_from_the_beginning_does(
     source = write_source(tmp_path / name, range(125), Fraction(1, 25), numbered, codec, options, (sound, 48_000, 5.0))
     with opened(source) as container:
         assert isinstance(container, av.container.InputContainer)
-        for stream in (container.streams.video[0], container.streams.audio[0]):
+        streams: list[Any] = [container.streams.video[0], container.streams.audio[0]]
+        for stream in streams:
             whole = [(one.pts, one.dts, bytes(one)) for one in packets(container, stream) if one.size]
             for second in (0, 1, 3, 4, 20):
                 found = packets_from(container, stream, Fraction(second))
