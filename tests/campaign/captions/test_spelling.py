@@ -162,7 +162,7 @@ def test_names_of_one_key_that_become_different_things_are_left_to_their_own_spe
         ("Whitnor puts on glasses. Then Zzyx waves.", ["Whitnor"]),
         ("zzyx waves.", ["zzyx"]),
         ("He waves. Whitnor leaves and sees Zzyx.", ["Whitnor"]),
-        ("A man sees rexhel and a dog-bed.", []),
+        ("A man sees rexhel, axchel and a dog-bed.", []),
         ("Grace notes sound.", []),
         ("jenga falls. Sgt Pepper plays.", []),
         # names within words
@@ -183,11 +183,11 @@ def test_without_a_lexicon_no_place_tells_a_name() -> None:
 
 def test_the_spellings_of_a_cast_leave_out_what_may_mean_another_thing() -> None:
     phrases = {"Ann Lee": "a woman", "Ann": "a woman", "ann": "a woman", "Zoë": "a woman", "Zoe": "a man"}
-    phrases |= {"Perk": "Perk", "Guys": "a woman", "Bo": "some guys", "Ann Lou Lee": "a woman", "!": "a man"}
+    phrases |= {"Perk": "Perk", "Guys": "a woman", "Bo": "some guys", "Ann Abe Lee": "a woman", "!": "a man"}
     found = spellings_of(phrases, lambda name, phrase: name in phrase.split())
     assert found == Spellings(
         frozenset({"Ann", "ann", "Zoë", "Zoe", "Perk", "Guys", "Bo", "!"}),
-        {"ann lee": "Ann Lee", "ann": "Ann", "bo": "Bo", "ann lou lee": "Ann Lou Lee"},
+        {"ann lee": "Ann Lee", "ann": "Ann", "bo": "Bo", "ann abe lee": "Ann Abe Lee"},
         {"ann": 3, "bo": 1},
     )
 
@@ -210,7 +210,7 @@ def test_words_that_the_captions_have_in_lower_case_open_captions_too() -> None:
 
 def test_a_first_name_that_only_opens_captions_is_unknown_although_somebody_typed_it_small() -> None:
     texts = ["Cheryl waves.", "A man waves to cheryl.", "Mark waves.", "A mark is left."]
-    assert unknown_names(texts, CAST, ENGLISH) == {"Cheryl": 1}
+    assert unknown_names(texts, {}, ENGLISH) == {"Cheryl": 1}
     assert unknown_names(["Zzyx waves."], CAST, ENGLISH) == {"Zzyx": 1}
 
 
