@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -236,7 +236,12 @@ def test_a_key_is_its_own_key_and_the_same_however_its_letters_are_composed(word
 
 
 PUT_IN = ["\u200b", "\u00ad", "\u2060", "\ufeff"]
-OTHER_SPELLINGS = [str.upper, str.lower, str.swapcase, lambda name: unicodedata.normalize("NFD", name)]
+OTHER_SPELLINGS: list[Callable[[str], str]] = [
+    str.upper,
+    str.lower,
+    str.swapcase,
+    lambda name: unicodedata.normalize("NFD", name),
+]
 NAMES = [name for name in CAST if CAST[name] != name and not english(name.lower()) and " " not in name]
 
 
@@ -249,9 +254,9 @@ NAMES = [name for name in CAST if CAST[name] != name and not english(name.lower(
     st.booleans(),
 )
 def test_no_spelling_of_a_name_is_left(
-    names: list[str], spell: object, sign: str, place: int, own: str, curly: bool
+    names: list[str], spell: Callable[[str], str], sign: str, place: int, own: str, curly: bool
 ) -> None:
-    typed = [spell(name) for name in names if len(name) > 2]  # type: ignore[operator]
+    typed = [spell(name) for name in names if len(name) > 2]
     typed = [name[:place] + sign + name[place:] + own for name in typed]
     text = f"A dog barks at {', '.join(typed)}."
     once = rewrite(text.replace("'", "’") if curly else text, CAST, known=ENGLISH)
