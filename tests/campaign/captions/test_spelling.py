@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -162,7 +162,7 @@ def test_names_of_one_key_that_become_different_things_are_left_to_their_own_spe
         ("Whitnor puts on glasses. Then Zzyx waves.", ["Whitnor"]),
         ("zzyx waves.", ["zzyx"]),
         ("He waves. Whitnor leaves and sees Zzyx.", ["Whitnor"]),
-        ("A man sees rexhel and a dog-bed.", []),
+        ("A man sees rexhel, axchel and a dog-bed.", []),
         ("Grace notes sound.", []),
         ("jenga falls. Sgt Pepper plays.", []),
         # names within words
@@ -183,11 +183,11 @@ def test_without_a_lexicon_no_place_tells_a_name() -> None:
 
 def test_the_spellings_of_a_cast_leave_out_what_may_mean_another_thing() -> None:
     phrases = {"Ann Lee": "a woman", "Ann": "a woman", "ann": "a woman", "Zoë": "a woman", "Zoe": "a man"}
-    phrases |= {"Perk": "Perk", "Guys": "a woman", "Bo": "some guys", "Ann Lou Lee": "a woman", "!": "a man"}
+    phrases |= {"Perk": "Perk", "Guys": "a woman", "Bo": "some guys", "Ann Abe Lee": "a woman", "!": "a man"}
     found = spellings_of(phrases, lambda name, phrase: name in phrase.split())
     assert found == Spellings(
         frozenset({"Ann", "ann", "Zoë", "Zoe", "Perk", "Guys", "Bo", "!"}),
-        {"ann lee": "Ann Lee", "ann": "Ann", "bo": "Bo", "ann lou lee": "Ann Lou Lee"},
+        {"ann lee": "Ann Lee", "ann": "Ann", "bo": "Bo", "ann abe lee": "Ann Abe Lee"},
         {"ann": 3, "bo": 1},
     )
 
@@ -210,7 +210,7 @@ def test_words_that_the_captions_have_in_lower_case_open_captions_too() -> None:
 
 def test_a_first_name_that_only_opens_captions_is_unknown_although_somebody_typed_it_small() -> None:
     texts = ["Cheryl waves.", "A man waves to cheryl.", "Mark waves.", "A mark is left."]
-    assert unknown_names(texts, CAST, ENGLISH) == {"Cheryl": 1}
+    assert unknown_names(texts, {}, ENGLISH) == {"Cheryl": 1}
     assert unknown_names(["Zzyx waves."], CAST, ENGLISH) == {"Zzyx": 1}
 
 
@@ -236,7 +236,12 @@ def test_a_key_is_its_own_key_and_the_same_however_its_letters_are_composed(word
 
 
 PUT_IN = ["\u200b", "\u00ad", "\u2060", "\ufeff"]
-OTHER_SPELLINGS = [str.upper, str.lower, str.swapcase, lambda name: unicodedata.normalize("NFD", name)]
+OTHER_SPELLINGS: list[Callable[[str], str]] = [
+    str.upper,
+    str.lower,
+    str.swapcase,
+    lambda name: unicodedata.normalize("NFD", name),
+]
 NAMES = [name for name in CAST if CAST[name] != name and not english(name.lower()) and " " not in name]
 
 
@@ -249,9 +254,9 @@ NAMES = [name for name in CAST if CAST[name] != name and not english(name.lower(
     st.booleans(),
 )
 def test_no_spelling_of_a_name_is_left(
-    names: list[str], spell: object, sign: str, place: int, own: str, curly: bool
+    names: list[str], spell: Callable[[str], str], sign: str, place: int, own: str, curly: bool
 ) -> None:
-    typed = [spell(name) for name in names if len(name) > 2]  # type: ignore[operator]
+    typed = [spell(name) for name in names if len(name) > 2]
     typed = [name[:place] + sign + name[place:] + own for name in typed]
     text = f"A dog barks at {', '.join(typed)}."
     once = rewrite(text.replace("'", "’") if curly else text, CAST, known=ENGLISH)

@@ -146,9 +146,9 @@ class Slips:
         if base in _WITHOUT_ARTICLE or not readings.keys().isdisjoint({"ADV", "AUX"}):
             return False
         if previous in _BEFORE_PERSON:
-            next_words = _NEXT - _OBJECTS if previous == "to" and "VERB" in readings else _NEXT
-            return not follows or match[0] != base or follows in next_words
-        verb = speech(previous) if previous else {}
+            infinitive = previous == "to" and "VERB" in readings
+            return not follows or match[0] != base or follows in (_NEXT - _OBJECTS if infinitive else _NEXT)
+        verb = speech(previous)
         return follows in _NEXT and "VERB" in verb and "ADJ" not in verb and previous not in verb.get("NOUN", ())
 
 

@@ -155,7 +155,7 @@ def respelled(text: str, spellings: Spellings, known: Known) -> str:
     while place < len(words):
         word = words[place]
         small = key(split_possessive(word[0])[0])
-        found = None
+        found: tuple[int, str, int] | None = None
         for count in range(spellings.longest.get(small, 0), 0, -1):
             if found := _name(words[place : place + count], text, position, spellings, known):
                 break
