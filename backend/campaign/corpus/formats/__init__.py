@@ -8,7 +8,7 @@ from importlib import import_module
 from backend.campaign.corpus.format import CorpusFormat
 from backend.campaign.corpus.model import ImportOptions, Parsed
 from backend.ground.errors import InputError
-from backend.ground.json_entries import sample
+from backend.ground.json_entries import FileLayout, sample
 from backend.ground.saying import joined, said
 
 COLUMNS = ("video", "start", "end", "caption", "duration", "id")
@@ -76,6 +76,8 @@ def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> C
     if fitting:
         names = joined(said(" or "), [one.name for one in fitting])
         raise InputError.single(file, said("this may be {names}: say which with --format", names=names))
+    if look.layout is FileLayout.TEXT and file.lower().endswith((".csv", ".tsv")):
+        return FORMATS["csv"]  # whose reader names what is missing
     tried = joined("; ", [said("{name} ({entry})", name=one.name, entry=one.entry) for one in FORMATS.values()])
     message = said(
         "its format is not recognised. Looked for {tried}. Name the format with --format to see what is wrong, "
