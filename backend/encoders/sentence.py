@@ -190,6 +190,20 @@ class _LazyEncoder:
         """Tokens of each text, as far as the model reads it."""
         return self._model().token_counts(texts)
 
+    @property
+    def limit(self) -> int:
+        """The most tokens that it reads of a text."""
+        return MINILM_TOKENS if self._spec.kind == MINILM else SIMCSE_TOKENS
+
+    def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
+        """Tokens of each text, of all of it, and whether it has unknown ones and none with a letter or digit."""
+        from backend.encoders import tokens
+
+        try:
+            return tokens.lengths(self._folder, texts)
+        except Exception as error:  # as in `_model`
+            raise unavailable(self._spec, one_line(error).rstrip(".")) from error
+
     def _model(self) -> "Model":
         if self._built is None:
             from backend.encoders import simcse
