@@ -10,7 +10,7 @@ from backend.ground.json_entries import FileLayout, Sample
 from backend.ground.saying import said
 from backend.ground.text_files import read_csv, table_head
 
-_REQUIRED = ("video", "start", "end", "caption")
+REQUIRED = ("video", "start", "end", "caption")
 _OPTIONAL = ("duration", "id")
 
 
@@ -25,11 +25,11 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     >>> read(b"video,start,end,caption,id\na,1,3,A dog runs.,m1\n", "m.csv", ImportOptions()).moments[0].external_id
     'm1'
     """
-    called = {name: options.columns.get(name, name) for name in (*_REQUIRED, *_OPTIONAL)}
+    called = {name: options.columns.get(name, name) for name in (*REQUIRED, *_OPTIONAL)}
     table = read_csv(
         data,
         file,
-        [called[name] for name in _REQUIRED],
+        [called[name] for name in REQUIRED],
         [called[name] for name in _OPTIONAL],
         numbers=[called[name] for name in ("start", "end", "duration")],
     )
@@ -69,7 +69,7 @@ def _seconds(text: str, column: str) -> float:
 def _fits(look: Sample, options: ImportOptions) -> bool:
     if look.layout is not FileLayout.TEXT:
         return False
-    called = [options.columns.get(name, name) for name in _REQUIRED]
+    called = [options.columns.get(name, name) for name in REQUIRED]
     head = table_head(look.line, called)
     return all(name in head for name in called)
 
