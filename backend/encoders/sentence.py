@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.encoders.lengths import longest_first
-from backend.encoders.vocabulary import words
+from backend.encoders.vocabulary import lengths, words
 from backend.ground.errors import EncoderUnavailable
 from backend.ground.progress import Steps
 from backend.ground.saying import said
@@ -197,10 +197,8 @@ class _LazyEncoder:
 
     def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
         """Tokens of each text, of all of it, and whether it has unknown ones and none with a letter or digit."""
-        from backend.encoders import tokens
-
         try:
-            return tokens.lengths(self._folder, texts)
+            return lengths(self._folder, texts)
         except Exception as error:  # as in `_model`
             raise unavailable(self._spec, one_line(error).rstrip(".")) from error
 
