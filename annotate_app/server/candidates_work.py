@@ -62,7 +62,7 @@ def choose(project: api.Project, lead: Person, asked: CandidatesAsked, *, progre
                 pairs=report.probe_pairs,
             )
         )
-    return WorkOutcome([*sentences, *_notes(report.without_file, report.split_ties)])
+    return WorkOutcome([*sentences, *_notes(report)])
 
 
 def pool(
@@ -103,7 +103,7 @@ def pool(
         sentences.append(said("Encoder of the captions: {encoder}", encoder=report.encoder))
     if report.visual:
         sentences.append(said("Frames: {encoder}", encoder=report.visual))
-    sentences += _notes(report.without_file, report.split_ties)
+    sentences += _notes(report)
     if dry_run:
         sentences.append(said("Nothing is written yet."))
     rows = [[run.name, *(f"{n:,}" for n in (run.spans, run.candidates, run.alone, run.new))] for run in report.runs]
@@ -120,14 +120,17 @@ def _with_encoder(project: api.Project, lead: Person, asked: CandidatesAsked) ->
     return project
 
 
-def _notes(without_file: int, split_ties: int) -> list[str]:
-    notes = []
-    if without_file:
+def _notes(report: api.CandidateReport | api.PoolingReport) -> list[str]:
+    notes = list(report.unread)
+    if report.without_file:
         notes.append(
-            said("{n:,} videos have no file yet: name the folder with their files in the step Videos.", n=without_file)
+            said(
+                "{n:,} videos have no file yet: name the folder with their files in the step Videos.",
+                n=report.without_file,
+            )
         )
-    if split_ties:
+    if report.split_ties:
         notes.append(
-            said("In {n:,} queries the cut leaves out moments with the same text as a chosen one.", n=split_ties)
+            said("In {n:,} queries the cut leaves out moments with the same text as a chosen one.", n=report.split_ties)
         )
     return notes

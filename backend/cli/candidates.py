@@ -169,7 +169,7 @@ def candidates(
             f"Once they are judged: reelrank batches depth {folder} OUT"
         )
     say(f"Encoder: {report.encoder}")
-    _say_notes(report.without_file, report.split_ties)
+    _say_notes(report)
     say_next(project)
 
 
@@ -192,13 +192,15 @@ def _say_pooled(report: api.PoolingReport, *, again: bool, dry_run: bool, took: 
         say(f"Note: not looked at: {video}")
     if report.without and not again:
         say(f"Note: nothing was found for {report.without} queries, which are not judged so.")
-    _say_notes(report.without_file, report.split_ties)
+    _say_notes(report)
     if dry_run:
         say("Nothing was written.")
 
 
-def _say_notes(without_file: int, split_ties: int) -> None:
-    if without_file:
-        say(f"Note: {without_file:,} videos have no file yet; import again with --videos before judging.")
-    if split_ties:
-        say(f"Note: in {split_ties} queries the cut leaves out moments with the same text as a chosen one.")
+def _say_notes(report: "api.CandidateReport | api.PoolingReport") -> None:
+    for sentence in report.unread:
+        say(f"Warning: {sentence}")
+    if report.without_file:
+        say(f"Note: {report.without_file:,} videos have no file yet; import again with --videos before judging.")
+    if report.split_ties:
+        say(f"Note: in {report.split_ties} queries the cut leaves out moments with the same text as a chosen one.")

@@ -12,6 +12,8 @@ from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
 from backend.ground.ids import AnnotatorId
 from backend.ground.person_names import name_key
+from backend.ground.reading import bytes_of
+from backend.ground.text_files import decode_text
 
 
 class ShownDescriptions(StrEnum):
@@ -180,10 +182,7 @@ def guideline(
     """
     project = api.open_project(folder)
     if file is not None:
-        try:
-            text = file.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            fail(f"{file} cannot be read as text: {error}")
+        text = decode_text(bytes_of(file), str(file))
         api.reword_describing(project, api.OPERATOR, text, reason, now=now())
     found = api.describing_guideline(project, api.OPERATOR)
     say(f"Version {found.version}{f': {found.reason}' if found.reason else ''}")

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.encoders.lengths import longest_first
-from backend.encoders.vocabulary import words
+from backend.encoders.vocabulary import lengths, words
 from backend.ground.errors import EncoderUnavailable
 from backend.ground.progress import Steps
 from backend.ground.saying import said
@@ -189,6 +189,18 @@ class _LazyEncoder:
     def token_counts(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, as far as the model reads it."""
         return self._model().token_counts(texts)
+
+    @property
+    def limit(self) -> int:
+        """The most tokens that it reads of a text."""
+        return MINILM_TOKENS if self._spec.kind == MINILM else SIMCSE_TOKENS
+
+    def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
+        """Tokens of each text, of all of it, and whether it has unknown ones and none with a letter or digit."""
+        try:
+            return lengths(self._folder, texts)
+        except Exception as error:  # as in `_model`
+            raise unavailable(self._spec, one_line(error).rstrip(".")) from error
 
     def _model(self) -> "Model":
         if self._built is None:

@@ -1,9 +1,12 @@
-"""The words that an encoder knows whole, read from its tokenizer's files without loading a model."""
+"""What an encoder's tokenizer knows: whole words, and the tokens of texts. No model is loaded for either."""
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+_AT_ONCE = 1024
 _WORD_START = "Ġ"  # how byte-level tokenizers mark a space before a token
 
 
@@ -25,3 +28,30 @@ def words(folder: Path) -> frozenset[str]:
     if any(token.startswith(_WORD_START) for token in tokens):
         tokens = [token[len(_WORD_START) :] for token in tokens if token.startswith(_WORD_START)]
     return frozenset(token.lower() for token in tokens if token.isalpha())
+
+
+def lengths(folder: Path, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
+    """Tokens of each whole text, marks such as [CLS] included; and whether some are unknown and none has a letter.
+
+    A digit is as good as a letter.
+    """
+    tokenizer = _tokenizer(folder)
+    marks = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    counts: list[int] = []
+    unknown: list[bool] = []
+    for start in range(0, len(texts), _AT_ONCE):
+        part = list(texts[start : start + _AT_ONCE])
+        for ids in tokenizer(part, truncation=False, verbose=False, return_attention_mask=False)["input_ids"]:
+            counts.append(len(ids))
+            of_text = set(ids) - marks
+            known = tokenizer.convert_ids_to_tokens(list(of_text - {tokenizer.unk_token_id}))
+            lacking = tokenizer.unk_token_id in of_text or not of_text
+            unknown.append(lacking and not any(map(str.isalnum, "".join(known))))
+    return counts, unknown
+
+
+@lru_cache(maxsize=1)
+def _tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer  # takes seconds, and few corpora need it
+
+    return AutoTokenizer.from_pretrained(str(folder), local_files_only=True)

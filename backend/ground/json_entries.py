@@ -11,7 +11,7 @@ import msgspec
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
-from backend.ground.text_files import decode_text, told_control, visible
+from backend.ground.text_files import SEP_LINE, decode_text, told_control, visible
 from backend.ground.typed_text import escaped_control, nfc, unwanted_control
 from backend.ground.undecodable import UNDECODABLE
 
@@ -50,7 +50,7 @@ def sample(data: bytes, file: str) -> Sample:
     >>> sorted(sample(b'{"video": "v", "start": 0}\n{"video": "w"}\n', "m.jsonl").fields)
     ['start', 'video']
     """
-    text = decode_text(data, file).lstrip()
+    text = SEP_LINE.sub("", decode_text(data, file), count=1).lstrip()
     line = re.split("[\r\n]", text, maxsplit=1)[0]
     if text[0] == "{":
         for part in [part for part in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if part.strip()]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from backend.ground.errors import InputError
 from backend.ground.saying import said
+from backend.ground.text_files import utf8
 from backend.ground.typed_text import nfc
 
 LARGEST_UNPACKED = 2 << 30
@@ -44,10 +45,10 @@ def on_disk(path: Path) -> Path:
 
 
 def unpack(content: bytes, file: str) -> bytes:
-    """Unpack gzip (one or more members after one another), whatever the file's name; other bytes stay as they are.
+    """Return a text without gzip (one or more members after one another, whatever the file's name), in UTF-8.
 
     Raises:
-        InputError: the data are cut off or damaged, or unpack to more than `LARGEST_UNPACKED`.
+        InputError: the data are cut off or damaged, or unpack to more than `LARGEST_UNPACKED`; or see `utf8`.
     """
     parts: list[bytes] = []
     total = 0
@@ -73,14 +74,14 @@ def unpack(content: bytes, file: str) -> bytes:
                 raise InputError.single(file, said("is cut off: the end of the gzip data is missing"))
         content = member.unused_data.lstrip(b"\0")
     if not parts:
-        return content
+        return utf8(content, file)
     if content:
         raise InputError.single(file, said("is damaged: there is something else after the gzip data"))
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    return utf8(parts[0] if len(parts) == 1 else b"".join(parts), file)
 
 
 def unpacked(path: Path) -> bytes:
-    """The bytes of a file, out of gzip if they are packed.
+    """The bytes of a text file in UTF-8, out of gzip if they are packed.
 
     Raises:
         InputError: it cannot be read, or not be unpacked.

@@ -1,10 +1,11 @@
 """Text files: what people hand in, from bytes to columns with every problem named; and tables as CSV."""
 
+import codecs
 import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -16,6 +17,29 @@ from backend.ground.typed_text import is_visible, unwanted_control
 HAS_NUL = said("a text has the NUL character, which cannot be stored: remove it")
 LARGEST = 2**53
 """Every reader of JSON keeps whole numbers up to here."""
+
+DELIMITERS = (",", ";", "\t")
+"""What may separate the cells of a table. Spreadsheets write semicolons where the comma is the decimal sign."""
+
+_HEAD = 1 << 16
+"""Characters at the beginning of a table that hold its header."""
+SEP_LINE = re.compile(r"\Asep=.(?=[\r\n])")
+"""A first line that tells Excel the delimiter."""
+_WIDE = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_UNMARKED = re.compile(rb"[^\0]\0[^\0]\0|\0[^\0]\0[^\0]")
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+_GROUPED = {
+    ",": re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})"),
+    ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})"),
+}
+_EITHER = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}}") for sign in ",."}
+"""A decimal sign or a thousands separator: nothing in the number tells which."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -57,8 +81,82 @@ class CsvTable:
         return [values[text] for text in cells], wrong
 
 
+@dataclass(frozen=True, slots=True)
+class TableHead:
+    """The delimiter of a table, and the cells of its header as they stand there."""
+
+    delimiter: str
+    cells: Sequence[str]
+
+    @property
+    def spaced(self) -> bool:
+        """Whether a space follows each delimiter, which is then no part of a cell."""
+        return len(self.cells) > 1 and all(cell.startswith(" ") for cell in self.cells[1:])
+
+    def places(self, name: str) -> list[int]:
+        """Where a column of this name stands; spaces and capitals count only if several names match.
+
+        >>> head = TableHead(",", ["Query ID", "start", "Start"])
+        >>> head.places("query_id"), head.places("start"), head.places("end")
+        ([0], [1], [])
+        """
+        exact = [place for place, cell in enumerate(self.cells) if cell == name]
+        return exact or [place for place, cell in enumerate(self.cells) if _folded(cell) == _folded(name)]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and bool(self.places(name))
+
+
+def table_head(text: str, wanted: Collection[str]) -> TableHead:
+    r"""Find the header of a table: its delimiter is the one with which most of the wanted columns are there.
+
+    >>> table_head("sep=;\nVideo; Start\nv,1;2\n", ["video", "start"])
+    TableHead(delimiter=';', cells=['Video', ' Start'])
+    """
+    text = SEP_LINE.sub("", text[:_HEAD], count=1)
+    heads = []
+    for delimiter in DELIMITERS:
+        records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        try:
+            heads.append(TableHead(delimiter, next((cells for cells in records if not _is_blank(cells)), [])))
+        except csv.Error:
+            continue
+    if not heads:
+        return TableHead(DELIMITERS[0], [])
+    return max(heads, key=lambda head: (sum(name in head for name in wanted), len(head.cells)))
+
+
+def _folded(name: str) -> str:
+    return "_".join(name.casefold().split())
+
+
+def _is_blank(cells: Sequence[str]) -> bool:
+    return not "".join(cells).strip()
+
+
+def utf8(data: bytes, file: str) -> bytes:
+    r"""Return the bytes of a text in UTF-8: UTF-16 and UTF-32 with a byte order mark are converted, others unchanged.
+
+    Raises:
+        InputError: UTF-16 that is damaged, or has no byte order mark.
+
+    >>> utf8("café".encode("utf-16"), "a.csv").decode()
+    'café'
+    """
+    codec = next((codec for mark, codec in _WIDE.items() if data.startswith(mark)), None)
+    if codec:
+        try:
+            return data.decode(codec).encode()
+        except UnicodeError:
+            message = said("is damaged {codec} text; save it as UTF-8", codec=codec.upper())
+            raise InputError.single(file, message) from None
+    if _UNMARKED.match(data):
+        raise InputError.single(file, said("seems to be UTF-16 without a byte order mark; save it as UTF-8"))
+    return data
+
+
 def decode_text(data: bytes, file: str) -> str:
-    r"""The text of a UTF-8 file, with or without a byte order mark.
+    r"""The text of a file in UTF-8, with or without a byte order mark, or in UTF-16 with one.
 
     Raises:
         InputError: Not UTF-8 (names the row and byte), nothing but white space, or rows with control characters.
@@ -68,6 +166,7 @@ def decode_text(data: bytes, file: str) -> str:
     ...
     backend.ground.errors.InputError: a.csv, row 1: the byte at offset 3 (0xe9) is not UTF-8; save the file as UTF-8
     """
+    data = utf8(data, file)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -107,26 +206,38 @@ def read_csv(
     required: Sequence[str],
     optional: Sequence[str] = (),
     *,
+    numbers: Collection[str] = (),
     may_be_empty: bool = False,
-    delimiter: str = ",",
 ) -> CsvTable:
-    r"""Read a CSV file with a header; blank lines and columns that nobody asked for are ignored.
+    r"""Read a table with a header, as programs and spreadsheets write them.
 
-    Cells are kept as they are, white space included. Columns may come in any order; an optional column that the
-    file lacks is missing from `columns` too. A header without rows is a mistake, unless the file `may_be_empty`.
+    Commas, semicolons or tabs separate the cells, whichever fits the header. Spaces and capitals in names of columns
+    do not count. Blank rows and columns that nobody asked for are ignored, in any order of columns. An optional
+    column that the file lacks is missing from `columns` too. A header without rows is a mistake, unless the file
+    `may_be_empty`. Cells are kept as they are, white space included, except `numbers`: these have a decimal point
+    afterwards where the file has decimal commas.
 
     Raises:
         InputError: Not UTF-8, empty, or a header without a required column or with one twice. Records of a wrong
-            width are not raised but returned, so that the caller can report them with its own findings.
+            width, and with a number that may mean two, are not raised but returned, so that the caller can report
+            them with its own findings.
 
     >>> table = read_csv(b"worker,pair_id,note\nann,p1,\n\nbob\n", "raw.csv", ["pair_id", "worker"])
     >>> table.columns, table.rows
     ({'pair_id': ('p1',), 'worker': ('ann',)}, [2])
     >>> [str(problem) for problem in table.problems]
     ['raw.csv, row 4: 1 column where the header has 3']
+    >>> table = read_csv(b"Video; Start\nv;4,5\nw;1,25\n;\n", "m.csv", ["video", "start"], numbers=["start"])
+    >>> table.columns["start"]
+    ('4.5', '1.25')
     """
+    text = decode_text(data, file)
+    head = table_head(text, [*required, *optional])
+    text = SEP_LINE.sub("", text, count=1)
     # Strict, or an unclosed quote would swallow the rest of the file as one cell.
-    reader = csv.reader(io.StringIO(decode_text(data, file), newline=""), strict=True, delimiter=delimiter)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), strict=True, delimiter=head.delimiter, skipinitialspace=head.spaced
+    )
     records: list[list[str]] = []
     rows: list[int] = []
     problems: list[Problem] = []
@@ -135,15 +246,18 @@ def read_csv(
     try:
         for header in reader:
             line = reader.line_num + 1
-            if header:
+            if not _is_blank(header):
                 break
-        wanted = _find_columns(header, file, required, optional)
+        wanted = _find_columns(TableHead(head.delimiter, header), file, required, optional)
+        width = len(header)
         for record in reader:
-            if len(record) == len(header):
+            if not (record and record[0].strip()) and _is_blank(record):
+                pass
+            elif len(record) == width or (len(record) > width and _is_blank(record[width:])):
                 records.append(record)
                 rows.append(line)
-            elif record:
-                problems.append(Problem(file, line, _width_message(len(record), len(header))))
+            else:
+                problems.append(Problem(file, line, _width_message(len(record), width)))
             line = reader.line_num + 1
     except csv.Error as error:
         # The reader cannot find the next record after this; the rows below it stay unread.
@@ -154,31 +268,102 @@ def read_csv(
         raise InputError.single(file, said("the file has a header but no rows"))
     if not records:
         raise InputError(problems)
-    columns = list(zip(*records, strict=True))
-    return CsvTable({name: columns[place] for name, place in wanted.items()}, rows, problems)
+    cells = list(zip(*records, strict=False))  # what goes on after the header's width is blank
+    columns: dict[str, Sequence[str]] = {name: cells[place] for name, place in wanted.items()}
+    if '"' in text or (head.delimiter != "," and "," in text):
+        columns, rows, doubtful = _with_points(columns, rows, [name for name in numbers if name in columns], file)
+        problems = sorted([*problems, *doubtful], key=lambda problem: problem.row or 0)
+    return CsvTable(columns, rows, problems)
 
 
-def _find_columns(header: Sequence[str], file: str, required: Sequence[str], optional: Sequence[str]) -> dict[str, int]:
+def _with_points(
+    columns: dict[str, Sequence[str]], rows: list[int], numbers: Sequence[str], file: str
+) -> tuple[dict[str, Sequence[str]], list[int], list[Problem]]:
+    """Columns whose numbers have decimal points, without the rows that have a number which may mean two."""
+    texts = {text for name in numbers for text in columns[name]}
+    read, doubtful = _plain_numbers(texts)
+    if not read and not doubtful:
+        return columns, rows, []
+    problems = [
+        Problem(file, row, said("{name} is {given!r}, {why}", name=name, given=text, why=doubtful[text]))
+        for name in numbers
+        for row, text in zip(rows, columns[name], strict=True)
+        if text in doubtful
+    ]
+    columns = {
+        name: tuple(read.get(text, text) for text in cells) if name in numbers else cells
+        for name, cells in columns.items()
+    }
+    if problems:
+        wrong = {problem.row for problem in problems}
+        good = [place for place, row in enumerate(rows) if row not in wrong]
+        columns = {name: tuple(cells[place] for place in good) for name, cells in columns.items()}
+        rows = [rows[place] for place in good]
+    return columns, rows, problems
+
+
+def _plain_numbers(texts: Collection[str]) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Numbers in the notation of a country.
+
+    Returns:
+        Each text of one meaning with this number in plain notation, and each of two meanings with what to do. A comma
+        before three digits is the decimal sign only where another number of the table shows that commas are.
+
+    >>> _plain_numbers({"4,5", "1,234", "1.234,5", "7"})[0] == {"4,5": "4.5", "1,234": "1.234", "1.234,5": "1234.5"}
+    True
+    >>> _plain_numbers({"4.5", "1,234"})[1]
+    {'1,234': 'which may be 1.234 or 1234: write one of these'}
+    """
+    if not any("," in text for text in texts):
+        return {}, {}
+    read: dict[str, str] = {}
+    either: dict[str, str] = {}
+    comma = point = False
+    for text in texts:
+        cell = text.strip()
+        if _EITHER[","].fullmatch(cell) or _EITHER["."].fullmatch(cell):
+            either[text] = cell
+        elif _GROUPED[","].fullmatch(cell):
+            read[text], point = cell.replace(",", ""), True
+        elif _GROUPED["."].fullmatch(cell):
+            read[text], comma = cell.replace(".", "").replace(",", "."), True
+        elif _DECIMAL_COMMA.fullmatch(cell):
+            read[text], comma = cell.replace(",", "."), True
+        elif "." in cell and number(cell) is not None:
+            point = True
+    doubtful: dict[str, str] = {}
+    for text, cell in either.items():
+        if "," in cell and comma and not point:
+            read[text] = cell.replace(",", ".")
+        elif "," in cell or comma:
+            plain = cell.replace(",", ".")
+            doubtful[text] = said(
+                "which may be {decimal} or {whole}: write one of these", decimal=plain, whole=plain.replace(".", "")
+            )
+    return read, doubtful
+
+
+def _find_columns(head: TableHead, file: str, required: Sequence[str], optional: Sequence[str]) -> dict[str, int]:
     """Where each wanted column stands."""
     problems = []
-    for name in [*required, *optional]:
-        if name in required and name not in header:
+    found = {name: head.places(name) for name in [*required, *optional]}
+    shown = head.delimiter.join(head.cells)
+    for name, places in found.items():
+        if name in required and not places:
             problems.append(
-                Problem(
-                    file, 1, said("no column {name!r}; the header is {header!r}", name=name, header=",".join(header))
-                )
+                Problem(file, 1, said("no column {name!r}; the header is {header!r}", name=name, header=shown))
             )
-        if header.count(name) > 1:
+        if len(places) > 1:
             problems.append(
                 Problem(
                     file,
                     1,
-                    said("column {name!r} stands {count} times in the header", name=name, count=header.count(name)),
+                    said("column {name!r} stands {count} times in the header", name=name, count=len(places)),
                 )
             )
     if problems:
         raise InputError(problems)
-    return {name: header.index(name) for name in [*required, *optional] if name in header}
+    return {name: places[0] for name, places in found.items() if places}
 
 
 def _width_message(found: int, expected: int) -> str:

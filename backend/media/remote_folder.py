@@ -7,6 +7,7 @@ from urllib.parse import unquote
 from backend.ground.addresses import Address, place_of
 from backend.ground.errors import InputError, VideoUnreadable
 from backend.ground.saying import said
+from backend.ground.text_files import utf8
 from backend.ground.typed_text import nfc
 from backend.media.probe import CLASH, EXTENSIONS
 from backend.media.remote import listed, whole
@@ -90,7 +91,7 @@ def _videos(folder: Address) -> dict[str, Address]:
 
 def _named_in(file: Address) -> list[Address]:
     found = []
-    for row, line in enumerate(whole(file).decode("utf-8", "replace").splitlines(), 1):
+    for row, line in enumerate(utf8(whole(file), str(file)).decode("utf-8-sig", "replace").splitlines(), 1):
         if not (address := line.strip()) or address.startswith("#"):
             continue
         place = place_of(address if "://" in address else file.parent.joined(address).text)

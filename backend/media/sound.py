@@ -158,7 +158,7 @@ class _Run:
             self.ends += frame.length
         with suppress(av.FFmpegError):
             if self._graph is not None:
-                self._graph.push(frame and frame.sound)
+                self._graph.push(frame.sound if frame else None)
         while self._graph is not None:
             try:
                 ready = self._graph.pull()

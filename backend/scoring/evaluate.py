@@ -14,6 +14,7 @@ from backend.scoring.benchmarks.scoring import require_only, score_benchmark, sc
 from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, tasks_from, truth_from, videos_from
 from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.release_folder import choose_truth
+from backend.scoring.plausible import with_videos
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import Pools
 from backend.scoring.pools.pooling import Pooling
@@ -103,8 +104,9 @@ def evaluate(
         first_step: a run whose scores rank the videos of a pool; only the best five, or `pooling.top_videos`, are
             looked at. Its times do not matter.
         order: rank predictions as they stand (`file`) or by falling score, stable (`score`).
-        missing: a truth query that the run lacks counts 0 (`zero`; preset `paper`), is left out of the mean
-            (`skip`; preset `tvr-ranking`) or is refused (`error`).
+        missing: a truth query without predictions counts 0 (`zero`; preset `paper`), is left out of the mean (`skip`)
+            or is refused (`error`): one that is not in the run, whose list is empty, or whose predictions are all left
+            out as invalid. `published` (preset `tvr-ranking`) leaves out the first kind alone, the others count 0.
         gain: of NDCG and DCG, `linear` (x) or `exp2` (2**x - 1).
         iou_compare: of NDCG, IoU `ge` or `gt` mu.
         arithmetic: `exact` whole numbers, `float64`, `float64_hull` as the evaluators of Charades-STA have it, or
@@ -259,6 +261,7 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
         given, note, told = release.path, release.note, release.videos if told is None else told
     videos = None if told is None else read_or_collect(problems, videos_from, told)
     truth = None if given is None else read_or_collect(problems, truth_from, given, refusals=refusals)
+    truth = None if truth is None else with_videos(truth, videos)
     reader = tasks_from if benchmark and benchmark.tasks else run_from
     read = {
         name: read_or_collect(problems, reader, run, name, videos, truth, refusals=refusals)

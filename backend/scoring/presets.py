@@ -41,8 +41,9 @@ class Conventions:
     arithmetic: Arithmetic
     zero_relevance: Literal["absorb", "drop"]
     """`absorb`: a truth moment of relevance 0 takes a prediction; `drop`: it is not there."""
-    missing: Literal["zero", "skip", "error"]
-    """A truth query that the run lacks; an empty list of predictions is not missing and counts 0."""
+    missing: Literal["zero", "skip", "error", "published"]
+    """A truth query for which the run has no predictions: not named, an empty list, or only impossible ones that
+    `invalid` leaves out. `published`: left out if not named, else 0, as in the published function."""
     unknown: Literal["error", "ignore"]
     """A query of the run that the truth lacks."""
     no_relevant: Literal["zero", "skip"]
@@ -99,7 +100,7 @@ PRESETS: Mapping[str, Conventions] = {
         iou_compare="gt",
         arithmetic="float64",
         zero_relevance="absorb",
-        missing="skip",
+        missing="published",
         unknown="error",
         no_relevant="zero",
         order="file",
@@ -114,7 +115,7 @@ OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
     "iou_compare": ("ge", "gt"),
     "arithmetic": ("exact", "float64", "float64_hull", "float32"),
     "zero_relevance": ("absorb", "drop"),
-    "missing": ("zero", "skip", "error"),
+    "missing": ("zero", "skip", "error", "published"),
     "unknown": ("error", "ignore"),
     "no_relevant": ("zero", "skip"),
     "order": ("file", "score"),

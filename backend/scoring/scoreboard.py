@@ -214,10 +214,11 @@ def score_runs(
     settings: Settings,
     *,
     narrowing: Narrowing | None = None,
+    part: bool = False,
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> Scoreboard:
-    """Score runs, by name, that are columns already; `narrowing` says which predictions count, all if None.
+    """Score runs, by name, that are columns already; see `prepare_run` for `narrowing` and `part`.
 
     Raises:
         InputError: with the problems of the truth and of all runs; nothing is scored then.
@@ -225,7 +226,11 @@ def score_runs(
     key = prepare_truth(truth, settings)
     judged = None if narrowing else judged_key(key.truth, settings)
     of_runs = run_units(
-        _score, (key, settings, narrowing, judged), list(runs.values()), where, progress=named(progress, "scoring")
+        _score,
+        (key, settings, narrowing, part, judged),
+        list(runs.values()),
+        where,
+        progress=named(progress, "scoring"),
     )
     if problems := [problem for one in of_runs if isinstance(one, list) for problem in one]:
         raise InputError(problems)
@@ -248,12 +253,12 @@ def score_runs(
 
 
 def _score(
-    shared: tuple[AnswerKey, Settings, Narrowing | None, str | None], run: Run
+    shared: tuple[AnswerKey, Settings, Narrowing | None, bool, str | None], run: Run
 ) -> tuple[RankedRun, Scores] | list[Problem]:
     """A unit of work: a run's scores, or what is wrong with it."""
-    key, settings, narrowing, judged = shared
+    key, settings, narrowing, part, judged = shared
     try:
-        ranked = prepare_run(run, key, settings, narrowing)
+        ranked = prepare_run(run, key, settings, narrowing, part=part)
     except InputError as error:
         return list(error.problems)
     return ranked, score(key, ranked, settings, judged)

@@ -18,6 +18,7 @@ from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.reading import read_run, read_tasks, read_truth, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.plausible import with_videos
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.pooling import PoolFile
 from backend.scoring.pools.scoring import Pooled, prepare_pools, score_in_pools
@@ -121,6 +122,7 @@ def score_files(
             runs[file.name] = run
         if chosen and truth_path:
             beside[file.name] = chosen.figures_beside(truth_path, file.path, options, problems)
+    truth = None if truth is None else with_videos(truth, names)
     paths = (truth_path, pool and pool.path, pool and pool.first_step, *(file.path for file in files))
     if refusals and not pool:
         by = chosen.planned(options)[0][1] if chosen else settings

@@ -19,6 +19,7 @@ from backend.scoring.matching.found import Found
 from backend.scoring.matching.matching import TruthIndex, index_truth, pair_up
 from backend.scoring.matching.suppression import suppress
 from backend.scoring.measures.ndcg import ideal_dcg
+from backend.scoring.plausible import doubts_about
 from backend.scoring.presets import Settings
 
 AnySpans = TypeVar("AnySpans", bound=Spans)
@@ -157,8 +158,20 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
     )
 
 
-def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowing | None = None) -> RankedRun:
-    """Check a run and bring it into rank order; `narrowing` says which predictions count, all if None.
+def prepare_run(
+    run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowing | None = None, *, part: bool = False
+) -> RankedRun:
+    """Check a run and bring it into rank order.
+
+    A query without predictions is missing, like one that the run does not name, and so is one whose predictions are
+    all left out because they are impossible.
+
+    Args:
+        run: the run.
+        key: the truth.
+        settings: of the evaluation.
+        narrowing: which predictions count, all if None. A query that has none of these counts 0.
+        part: whether `run` is part of a run: a query whose other predictions were taken out counts 0, too.
 
     Raises:
         InputError: with every prediction and query that the conventions do not let pass.
@@ -172,6 +185,24 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
         if messages:
             messages[0] = said("{message} (the option unknown=ignore leaves such queries out)", message=messages[0])
         problems = [Problem(run.file, run.query_rows[i], told) for i, told in zip(unknown, messages, strict=True)]
+    told: list[str] = []
+    wrong: list[Problem] = []
+    given, of_truth, sizes = run, truth_query, np.diff(run.offsets)
+    refused: list[Problem] = []
+    if narrowing:
+        refused, told = narrowing.check(run)
+    sorts = options.order == "score" or options.nms is not None or (narrowing is not None and narrowing.sorts)
+    must = {}
+    if sorts or (narrowing and narrowing.by_score):
+        must = {int(i): said("the score is not a number") for i in np.flatnonzero(np.isnan(run.score))}
+    ids = _ids(run, unknown)
+    try:
+        run, warnings = _admit(run, _times_problems(run, options.invalid), must, settings)
+    except InputError as error:
+        wrong = list(error.problems)
+    empty = np.diff(run.offsets) == 0
+    counts_0 = empty & ((options.missing == "published") | (part & (sizes == 0)))
+    run, truth_query = run.of_queries(~empty | counts_0), truth_query[~empty | counts_0]
     lacking = np.ones(len(key.truth.queries), dtype=bool)
     lacking[truth_query[truth_query >= 0]] = False
     missing = np.flatnonzero(lacking)
@@ -184,25 +215,19 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
             )
             for i in missing
         ]
-    told: list[str] = []
-    if narrowing:
-        refused, told = narrowing.check(run)
-        problems += refused
-    sorts = options.order == "score" or options.nms is not None or (narrowing is not None and narrowing.sorts)
-    must = {}
-    if sorts or (narrowing and narrowing.by_score):
-        must = {int(i): said("the score is not a number") for i in np.flatnonzero(np.isnan(run.score))}
-    try:
-        run, warnings = _admit(run, _times_problems(run, options.invalid), must, settings)
-    except InputError as error:
-        problems += error.problems
+    problems += [*refused, *wrong]
     if problems:
         raise InputError(problems)
     warnings = [*run.notes, *warnings, *told]
     if len(unknown):
-        ids = _ids(run, unknown)
         warnings.append(said("{file}: queries that the truth lacks were ignored: {ids}", file=run.file, ids=ids))
         run = run.take(np.flatnonzero(truth_query[run.query] >= 0))
+    warnings += doubts_about(run, key.truth)
+    if options.missing == "published" and (known := np.flatnonzero(counts_0 & (of_truth >= 0))).size:
+        zeros = _ids(given, known)
+        warnings.append(
+            said("{file}: queries without predictions count 0, as published: {ids}", file=run.file, ids=zeros)
+        )
     disordered = len(np.unique(run.query[1:][_rises(run)]))
     if disordered and sorts:
         run = run.take(order_within(run.query, -run.score))

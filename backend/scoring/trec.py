@@ -18,6 +18,7 @@ from backend.scoring.files.formats import truth_file
 from backend.scoring.files.pair_ids import pair_ids, require_plain
 from backend.scoring.files.reading import read_run, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
+from backend.scoring.plausible import with_videos
 from backend.scoring.presets import settle
 from backend.scoring.scores import prepare_run, prepare_truth
 
@@ -53,8 +54,9 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
     chosen = choose_truth(truth_path, videos=videos, queries=queries_of([run_path]))
     truth_path, videos = chosen.path, chosen.videos
     content = unpacked(truth_path)
-    truth = truth_file(content, str(truth_path))
-    run = read_run(run_path, read_videos(videos) if videos else None, truth)
+    named = read_videos(videos) if videos else None
+    truth = with_videos(truth_file(content, str(truth_path)), named)
+    run = read_run(run_path, named, truth)
     longest = int(np.diff(run.offsets).max(initial=1))
     settings = settle("paper", [max(longest, 1)], [mu], {}, measures=["ndcg"])
     key = prepare_truth(truth, settings)

@@ -64,4 +64,4 @@ def test_describers_are_told_what_a_file_says(reelrank: Run, judging: Judging, t
     assert out == "Version 2: shorter\nMark one thing.\nNo names.\n"
     (tmp_path / "rules.txt").write_bytes(b"\xff\xfe\x00\xd8")
     code, _, err = reelrank("describe", "guideline", folder, tmp_path / "rules.txt", "--reason", "x")
-    assert (code, "cannot be read as text" in err) == (1, True)
+    assert (code, "is damaged UTF-16 text" in err) == (1, True)

@@ -58,7 +58,7 @@ def test_columns_of_any_name(reelrank: Run, folder: Path, tmp_path: Path) -> Non
     path.write_text("clip,begin,finish,what,duration\na,1,3,A dog runs.,9\n")
     code, _, err = reelrank("import", folder, path)
     assert code == 1
-    assert "its format is not recognised" in err
+    assert "the header 'clip,begin,finish,what,duration' has no 'video', 'start', 'end', 'caption': say with" in err
     called = "video=clip,start=begin,end=finish,caption=what"
     code, out, _ = reelrank("import", folder, path, "--columns", called)
     assert code == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from backend.ground.errors import InputError
-from backend.scoring.evaluate import evaluate
+from backend.scoring.evaluate import compare, evaluate
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import OPTION_VALUES, PRESETS, settle
@@ -65,10 +65,37 @@ class TestOptions:
 
     def test_missing_error_lists_the_queries(self):
         text = refusal({"q": [moment()], 7: [moment()]}, {"q": []}, missing="error")
-        assert text == "run: query 7 is missing (missing=zero lets it count 0)"
+        assert text.splitlines() == [
+            "run: query q is missing (missing=zero lets it count 0)",
+            "run: query 7 is missing (missing=zero lets it count 0)",
+        ]
 
-    def test_an_empty_list_is_not_missing(self):
-        assert evaluate({"q": [moment()]}, {"q": []}, missing="skip")["per_query"].keys() == {"q"}
+    @pytest.mark.parametrize("none", [[], [["a", 9, 9, 1], ["a", -1, 3, 0.5]]], ids=["empty", "all invalid"])
+    @pytest.mark.parametrize("missing", ["zero", "skip", "error"])
+    def test_a_query_without_predictions_is_one_that_the_run_does_not_name(self, none, missing):
+        truth = {"q": [moment()], "r": [moment()], "s": [moment()]}
+        named, absent = {"r": none, "q": [["a", 0, 10, 1]], "s": none}, {"q": [["a", 0, 10, 1]]}
+        options = {"missing": missing, "invalid": "skip"}
+        if missing == "error":
+            assert refusal(truth, named, **options) == refusal(truth, absent, **options)
+            return
+        found, expected = evaluate(truth, named, **options), evaluate(truth, absent, **options)
+        assert found == expected
+        assert list(found["per_query"]) == list(expected["per_query"])
+        assert found.summary["runs"][0] == expected.summary["runs"][0]
+        assert found.summary["runs"][0]["missing"] == ["r", "s"]
+        both = compare(truth, {"named": named, "absent": absent}, baseline="absent", **options)
+        assert {name: (one.mean, one.per_query) for name, one in both.items()} == dict.fromkeys(
+            ("named", "absent"), (expected.mean, expected.per_query)
+        )
+        assert both.summary["runs"][0]["comparison"]["ndcg@10,0.5"]["difference"] == 0
+
+    def test_the_published_function_counts_an_empty_list_and_leaves_out_who_is_not_named(self):
+        truth, run = {"q": [moment()], "r": [moment()], "s": [moment()]}, {"q": [["a", 0, 10, 1]], "r": []}
+        found = evaluate(truth, run, preset="tvr-ranking", k=[1], mu=[0.5])
+        assert found["per_query"] == {"q": {"ndcg@1,0.5": 1.0}, "r": {"ndcg@1,0.5": 0.0}}
+        assert found.warnings == ("run: queries without predictions count 0, as published: r",)
+        assert evaluate(truth, run, preset="tvr-ranking", missing="skip")["per_query"].keys() == {"q"}
 
     def test_unknown_queries_are_refused_or_ignored(self):
         truth, run = {"q": [moment()]}, {"x": [["a", 0, 1, 1]], "q": [["a", 0, 10, 1]], "y": []}
@@ -409,7 +436,7 @@ class TestFiles:
             "truth": {"queries": 3, "moments": 3},
             "runs": [
                 {
-                    **{"name": "mine", "queries": 2, "counted": 3, "missing": [7], "measures": measures},
+                    **{"name": "mine", "queries": 1, "counted": 3, "missing": ["six", 7], "measures": measures},
                     # The one prediction there is; two queries have none.
                     "judged": {"judged@1,0.5": 1 / 3},
                 }

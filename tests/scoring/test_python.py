@@ -184,7 +184,7 @@ class TestEvaluation:
         run = {"q1": [["elsewhere", 0, 1, 0.1], ["elsewhere", 2, 3, 0.9]], "q2": []}
         lines = repr(evaluate(TRUTH, run, order="file", missing="skip")).splitlines()
         assert len(lines) <= 10
-        assert lines[:2] == ["run: 2 queries, preset paper, missing=skip", "  ndcg@20,0.5       0.0000"]
+        assert lines[:2] == ["run: 1 queries, preset paper, missing=skip", "  ndcg@20,0.5       0.0000"]
         assert lines[-1].startswith("  warning: run: the scores of 1 queries do not fall")
         assert lines[-1].endswith("(and 1 more in .warnings)")
         assert len(repr(evaluate({"q": TRUTH["q2"]}, {}, missing="skip")).splitlines()) <= 10

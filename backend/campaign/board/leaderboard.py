@@ -62,10 +62,11 @@ def leaderboard(
         InputError: the truth, or an option, cannot be used.
     """
     settings = settle(preset, k, mu, Options(**{"unknown": "ignore", **options}))
-    columns = _truth(project, truth)
+    kept = kept_rows.listed(project.store.db, Shelf.RUNS)
+    durations = _durations(project, truth, kept)
+    columns = replace(_truth(project, truth), durations=durations)
     key = prepare_truth(columns, settings)
     fitting, left_out = {}, {}
-    kept = kept_rows.listed(project.store.db, Shelf.RUNS)
     for one in kept:
         run = kept_runs.load_run(project, one.name)
         if why := _unfit(run, key, settings):
@@ -75,7 +76,8 @@ def leaderboard(
     scores = score_runs(columns, fitting, settings) if fitting else None
     if scores and (note := _unfinished(project, truth)):
         scores = replace(scores, setting=Setting(notes=(note,)))
-    return Leaderboard(truth, _inputs(project, truth, [one for one in kept if one.name in fitting]), scores, left_out)
+    inputs = _inputs(project, truth, [one for one in kept if one.name in fitting], durations)
+    return Leaderboard(truth, inputs, scores, left_out)
 
 
 def version(project: Project, truth: str) -> str:
@@ -159,23 +161,29 @@ def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kep
     return named
 
 
-def _inputs(project: Project, truth: str, runs: Sequence[Kept]) -> Inputs:
+def _durations(project: Project, truth: str, runs: Sequence[Kept]) -> dict[str, float]:
+    """Seconds of each video: the project has measured it, and a truth knows it better than a run."""
     releases = frozen.frozen_truths(project)
     with reading(project.store) as db:
         told = [kept_rows.facts(db, Shelf.RUNS, run.name).durations for run in runs]
+        if kept := _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(truth):
+            told.append(kept_rows.facts(db, Shelf.TRUTHS, kept.name).durations)
+        return dict(item for one in [*told, corpus.video_durations(db)] for item in one.items())
+
+
+def _inputs(project: Project, truth: str, runs: Sequence[Kept], durations: Mapping[str, float]) -> Inputs:
+    releases = frozen.frozen_truths(project)
+    with reading(project.store) as db:
         split = kept_runs.OWN_TRUTHS.get(truth)
         if truth in releases:
             texts: Mapping[str, str] = frozen.texts(project, releases[truth])
             source = Source("truth", f"{releases[truth].file} of the release {releases[truth].release}", None, None)
         elif split is None:
             kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)[truth]
-            facts = kept_rows.facts(db, Shelf.TRUTHS, kept.name)
-            texts, told = facts.texts, [*told, facts.durations]
+            texts = kept_rows.facts(db, Shelf.TRUTHS, kept.name).texts
             source = Source("truth", f"{kept.name} ({kept.file})", None, kept.sha256)
         else:
             texts = {str(query.query_id): query.text for query in queries.query_rows(db, (split,))}
             source = Source("truth", f"settled pairs of {project.name}, {split.value} queries", None, None)
-        # Where several say how long a video is, the project has measured it, and a truth knows it better than a run.
-        durations = dict(item for one in [*told, corpus.video_durations(db)] for item in one.items())
     sources = [source, *(Source("run", f"{run.name} ({run.file})", None, run.sha256) for run in runs)]
     return Inputs(truth, source.name, Facts(texts, durations), tuple(sources))

@@ -28,6 +28,7 @@ from backend.encoders.cache import encode_cached
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.encoders.selection import Ranking, left_out
 from backend.encoders.sentence import Encoder
+from backend.encoders.unread import find_unread
 from backend.ground.errors import ProjectError
 from backend.ground.ids import MomentId, QueryId
 from backend.ground.progress import Progress, named
@@ -56,6 +57,8 @@ class CandidateReport:
     without_file: int
     probed: int
     probe_pairs: int
+    unread: tuple[str, ...] = ()
+    """What the encoder does not read of captions and queries, a sentence each."""
 
 
 def choose(
@@ -88,7 +91,8 @@ def choose(
     asked = to_search(project, batch_size)
     if not 0 <= probe <= len(asked):
         raise ProjectError(said("{probe} queries cannot be probed: there are {n} to judge", probe=probe, n=len(asked)))
-    found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
+    unread: list[str] = []
+    found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, unread=unread, progress=progress)
     probes = _probes(project, encoder, asked, probe, seed, progress=progress)
     with writing(store) as db:
         require_no_lists(project)  # here, because another process may have made some in the meantime
@@ -111,7 +115,8 @@ def choose(
         )
     without_file = len(corpus.videos_without_file(store.db))
     return CandidateReport(
-        len(asked), len(found), pairs, encoder.identity, split_ties, without_file, len(probes), probe_pairs
+        *(len(asked), len(found), pairs, encoder.identity, split_ties, without_file, len(probes), probe_pairs),
+        unread=tuple(unread),
     )
 
 
@@ -181,16 +186,19 @@ def search(
     asked: list[QueryRow],
     k: int,
     *,
+    unread: list[str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[CandidateRow], int]:
     """The k most similar moments of each query, by the similarity of query and caption.
+
+    What the encoder does not read of them is added to `unread`.
 
     Returns:
         The candidates by query and rank, and in how many queries the cut went through moments of identical text.
     """
     rows: list[CandidateRow] = []
     split_ties = 0
-    for block, found, caption_moments in search_by_block(project, encoder, asked, k, progress=progress):
+    for block, found, caption_moments in search_by_block(project, encoder, asked, k, unread=unread, progress=progress):
         for query, chosen in zip(block, found, strict=True):
             rows += [CandidateRow(query.query_id, c.rank, MomentId(c.moment_id), c.similarity) for c in chosen]
             split_ties += left_out(chosen, caption_moments) > 0
@@ -203,6 +211,7 @@ def search_by_block(
     asked: Sequence[QueryRow],
     k: int,
     *,
+    unread: list[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Sequence[QueryRow], Ranking, list[list[int]]]]:
     """The same a block of queries at a time, so that no more than that is held of what is found.
@@ -221,6 +230,10 @@ def search_by_block(
     row_of = {text: row for row, text in enumerate([*texts, *others])}
     report = named(progress, said("encoding captions and queries"))
     vectors = encode_cached(encoder, [*texts, *others], project.embeddings, progress=report)
+    if unread is not None:
+        stands = {query.text: number for number, query in enumerate(asked, start=1 << 62)}
+        stands |= {text: moments[0] for text, moments in moments_of.items()}
+        unread += find_unread(encoder, [*texts, *others], vectors, place=stands.__getitem__).sentences
     searched = Captions(vectors[: len(texts)], caption_moments, queries=len(asked))
     searching = named(progress, said("searching"))
     for start in range(0, len(asked), QUERIES_AT_ONCE):

@@ -102,3 +102,5 @@ class PoolingReport:
     without_file: int
     visual: str | None = None
     unseen: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    """What the encoder does not read of captions and queries, a sentence each."""

@@ -81,9 +81,9 @@ def pool_first(
     require_no_lists(project)
     material = material_of(project, given, options, without_runs=clip is not None)
     similar: list[CandidateRow] = []
-    split_ties = 0
+    split_ties, unread = 0, list[str]()
     if encoder:
-        similar, split_ties = choosing.search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
+        similar, split_ties = choosing.search(project, encoder, asked, MAX_CANDIDATES, unread=unread, progress=progress)
     seen = visual.search(project, clip, asked, MAX_CANDIDATES, progress=progress) if clip else None
     beside: dict[QueryId, list[Listed]] = {}
     for source, rows in ((CAPTIONS, similar), (VISUAL, seen.rows if seen else ())):
@@ -97,6 +97,7 @@ def pool_first(
         pairs=sum(min(size, len(candidates)) for candidates in found.values()),
         encoder=encoder.identity if encoder else None,
         split_ties=split_ties,
+        unread=tuple(unread),
         visual=seen.identity if seen else None,
         unseen=seen.unseen if seen else (),
     )

@@ -106,7 +106,7 @@ def take_file(
     Raises:
         InputError: every problem of the file with its row; nothing was written.
     """
-    table = read_csv(bytes_of(file), file.name, COLUMNS, ())
+    table = read_csv(bytes_of(file), file.name, COLUMNS, numbers=COLUMNS[1:])
     problems = list(table.problems)
     wanted: dict[str, dict[rules.Span, None]] = defaultdict(dict)
     with writing(project.store) as db:

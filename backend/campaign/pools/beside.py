@@ -57,7 +57,7 @@ def read_built(file: Path) -> Built | None:
 
 
 def _read_pairs(path: Path) -> dict[tuple[str, str], float]:
-    found = read_csv(bytes_of(path), path.name, ["query_id", "video", "s_tv"])
+    found = read_csv(bytes_of(path), path.name, ["query_id", "video", "s_tv"], numbers=["s_tv"])
     values, wrong = found.values("s_tv", number)
     if found.problems or wrong:
         row, text = wrong[0] if wrong else (found.problems[0].row, "")

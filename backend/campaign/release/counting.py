@@ -3,10 +3,8 @@
 *Reads* a folder or zip. *Writes* nothing.
 """
 
-import csv
 from collections import Counter
 from collections.abc import Iterator
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +16,12 @@ from backend.campaign.release.statistics.model import Documents, JudgedPair
 from backend.ground.errors import InputError, Problem
 from backend.ground.release_entries import GradedMoment, read_queries, read_videos
 from backend.ground.saying import said
-from backend.ground.text_files import decode_text
+from backend.ground.text_files import read_csv
 
 _BATCH_SIZE = 20
 """Of TVR-Ranking, where a release does not say its own."""
 _SPLITS = ("val", "test")
-_NEEDED = {"pair_id", "query_id", "split", "rank", "verdict"}
+_NEEDED = ("pair_id", "query_id", "split", "rank", "verdict")
 
 
 class _Manifest(msgspec.Struct):
@@ -99,12 +97,16 @@ def _pairs(files: ReleaseFiles) -> Iterator[JudgedPair]:
     names = ("raw_query_moment_pair.csv", "raw_annotation.csv")
     if not all(name in files.places for name in names):
         return
-    pairs, raw = (csv.DictReader(StringIO(decode_text(files.read(name), name), newline="")) for name in names)
-    if not set(pairs.fieldnames or ()) >= _NEEDED or "pair_id" not in (raw.fieldnames or ()):
+    pairs = read_csv(files.read(names[0]), names[0], (), _NEEDED, may_be_empty=True)
+    raw = read_csv(files.read(names[1]), names[1], (), ["pair_id"], may_be_empty=True)
+    if problems := [*pairs.problems, *raw.problems]:
+        raise InputError(problems)
+    if len(pairs.columns) < len(_NEEDED) or not raw.columns:
         return
-    grades = Counter(row["pair_id"] for row in raw)
-    for row, line in enumerate(pairs, start=2):
-        rank = line["rank"] or ""
+    grades = Counter(raw.columns["pair_id"])
+    for row, *cells in zip(pairs.rows, *pairs.columns.values(), strict=True):
+        line = dict(zip(pairs.columns, cells, strict=True))
+        rank = line["rank"]
         if not (rank.isascii() and rank.isdecimal() and int(rank)):
             raise InputError.single(names[0], said("`rank` is {rank!r}, not a whole number from 1 on", rank=rank), row)
         yield JudgedPair(line["split"], line["query_id"], int(rank), line["verdict"], grades[line["pair_id"]])

@@ -235,7 +235,7 @@ def _withdraw(db: Database, lead: Lead | Operator, one: rows.PracticePair, *, no
 
 
 def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
-    table = read_csv(data, file, COLUMNS)
+    table = read_csv(data, file, COLUMNS, numbers=("start", "end"))
     problems = list(table.problems)
     grade_of = {str(grade): grade for grade in facts.scale(db).grades}
     texts, _ = table.values("query", stripped)

@@ -41,7 +41,7 @@ def first_ones_left(run: Run, truth: Truth) -> Run:
 def highlights(truth: Path, run: Path, missing: str) -> dict[str, float]:
     """The figures of highlights, where both files have saliency; a query that the run lacks counts 0 unless skipped."""
     graded, predicted = read_saliency(truth), read_predicted_saliency(run)
-    if missing == "skip":
+    if missing in ("skip", "published"):
         graded = {query: grades for query, grades in graded.items() if query in predicted}
     return score_highlights(graded, predicted) if predicted else {}
 

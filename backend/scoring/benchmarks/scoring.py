@@ -46,6 +46,9 @@ def score_benchmark(
         InputError: with the problems of the truth and of all runs; nothing is scored then.
     """
     parts = benchmark.planned(asked)
+    if parts[0][1].conventions.missing != "published":
+        # Before a part takes predictions out, after which a query without any counts 0.
+        runs = {name: _answered(run) for name, run in runs.items()}
     boards = [_board(part, settings, truth, runs, narrowing, progress) for part, settings in parts]
     first = next((board for board in boards if board and len(board.runs) == len(runs)), None)
     if first is None:
@@ -122,6 +125,10 @@ def require_only(benchmark: Benchmark, *, asked: bool, truth: bool, pools: bool)
         raise InputError.single("benchmark", f"{benchmark.name} {told}")
 
 
+def _answered(run: Run) -> Run:
+    return replace(run.answered(), tasks={task: of_task.answered() for task, of_task in run.tasks.items()})
+
+
 def _board(
     part: Part,
     settings: Settings,
@@ -136,4 +143,4 @@ def _board(
     kept = {name: run for name, run in looked_at.items() if run is not None}
     if not left.queries or (runs and not kept):
         return None
-    return score_runs(left, kept, settings, narrowing=narrowing, progress=progress)
+    return score_runs(left, kept, settings, narrowing=narrowing, part=True, progress=progress)

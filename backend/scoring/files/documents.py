@@ -3,6 +3,7 @@
 `fast` reads the same files in a tenth of the time and gives up at the first doubt; then it is this module's turn.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,7 +25,7 @@ from backend.scoring.files.words import (
     is_tvr_release,
     pick,
 )
-from backend.scoring.matching.columns import QueryKey, Run, Truth, row_problem
+from backend.scoring.matching.columns import QueryKey, Run, Truth, VideoMap, row_problem
 
 
 def parse_truth(document: object, file: str) -> Truth:
@@ -83,8 +84,8 @@ def named_groups(document: object, file: str) -> list[Group]:
     return groups
 
 
-def parse_video_map(document: object, file: str) -> dict[int, str]:
-    """`index -> name` from a decoded `{name: [duration, index]}`, or an object of splits of such, as TVR has it."""
+def parse_video_map(document: object, file: str) -> VideoMap:
+    """Names and durations from a decoded `{name: [duration, index]}`, or an object of splits of such, as TVR has it."""
     if not isinstance(document, Mapping):
         raise InputError.single(file, said("a video map is an object `name -> [duration, index]`"))
     if document and all(isinstance(part, Mapping) for part in document.values()):
@@ -92,7 +93,12 @@ def parse_video_map(document: object, file: str) -> dict[int, str]:
     pairs = {
         name: value[1] if isinstance(value, list) and len(value) == 2 else None for name, value in document.items()
     }
-    return _names_by_index(pairs, file, said("[duration, index]"))
+    durations = {
+        name: float(value[0])
+        for name, value in document.items()
+        if isinstance(value, (list, tuple)) and value and type(value[0]) in (int, float) and 0 < value[0] < math.inf
+    }
+    return VideoMap(_names_by_index(pairs, file, said("[duration, index]")), durations)
 
 
 def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[str, object]:

@@ -22,13 +22,14 @@ from backend.scoring.files.entry_rows import (
     Raw,
     canonical,
     check_called,
+    lasting,
     lists,
     objects,
     short,
     text_fault,
 )
 from backend.scoring.files.partly import PartlyRead, Some, problems_with
-from backend.scoring.files.words import RUN, TRUTH, Kind, names_in
+from backend.scoring.files.words import DURATION, RUN, TRUTH, Kind, names_in
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offsets_of, row_problem
 
 
@@ -128,7 +129,9 @@ def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> T
         PartlyRead: with every row that is not of that shape, or query that was given before.
     """
     spans, relevance, problems = _columns_of(groups, file, lambda items: objects(items, names), name)
-    truth = Truth(**spans, relevance=relevance)
+    items = (item for group in groups for item in group.items if isinstance(item, Mapping))
+    durations = lasting((item.get(names.video), item.get(DURATION)) for item in items)
+    truth = Truth(**spans, relevance=relevance, durations=durations)
     if problems:
         raise PartlyRead(problems, truth)
     return truth

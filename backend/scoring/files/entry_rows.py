@@ -4,7 +4,7 @@ A row that is wrong raises what is wrong with it; `entries` finds which row that
 """
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -141,6 +141,16 @@ def canonical(query: QueryKey) -> QueryKey:
     (True, 5)
     """
     return nfc(query) if isinstance(query, str) else query
+
+
+def lasting(durations: Iterable[tuple[object, object]]) -> dict[str, float]:
+    """Seconds by the name of a video, of those durations that are some.
+
+    >>> lasting([("v", 30), ("w", None), ("x", "30"), ("y", 0)])
+    {'v': 30.0}
+    """
+    known = ((str(name), one) for name, one in durations if isinstance(one, (int, float)) and not isinstance(one, bool))
+    return {name: float(one) for name, one in known if 0 < one < np.inf}
 
 
 def short(value: object) -> str:

@@ -31,10 +31,10 @@ _ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
 def truth(content: bytes, file: str, form: Form) -> Truth | None:
     """Truth of a checked file, or None if `documents` has to look at it."""
     try:
-        spans, value = _read(content, file, form, TRUTH, name_only)
+        spans, value, durations = _read(content, file, form, TRUTH, name_only)
     except _GIVE_UP:
         return None
-    return Truth(**spans, relevance=value)
+    return Truth(**spans, relevance=value, durations=durations)
 
 
 def run(content: bytes, file: str, form: Form, videos: Mapping[int, str] | None, task: str | None = None) -> Run | None:
@@ -42,7 +42,7 @@ def run(content: bytes, file: str, form: Form, videos: Mapping[int, str] | None,
     try:
         if form is Form.DOCUMENT and TASK_FILE.match(content):
             content, videos = _task(content, task)
-        spans, value = _read(content, file, form, RUN, resolver(videos))
+        spans, value, _ = _read(content, file, form, RUN, resolver(videos))
     except _GIVE_UP:
         return None
     return Run(**spans, score=value)
@@ -68,7 +68,9 @@ def _task(content: bytes, wanted: str | None) -> tuple[bytes, Mapping[int, str]]
     return bytes(parts[task]), names
 
 
-def _read(content: bytes, file: str, form: Form, kind: Kind, name: NameVideo) -> tuple[dict[str, Any], Floats]:
+def _read(
+    content: bytes, file: str, form: Form, kind: Kind, name: NameVideo
+) -> tuple[dict[str, Any], Floats, dict[str, float]]:
     if b"\\" in content and _ESCAPED_LETTER.search(content):
         raise Doubt
     layout = layout_of(content, kind)
@@ -85,7 +87,7 @@ def _read(content: bytes, file: str, form: Form, kind: Kind, name: NameVideo) ->
         raise Doubt
     if not all(map(str.strip if plain else is_visible, ids)):
         raise Doubt
-    return found.spans(file, name), found.value
+    return found.spans(file, name), found.value, columns.durations
 
 
 def _entries(content: bytes, form: Form, layout: Layout) -> tuple[list[msgspec.Raw], list[QueryKey]]:

@@ -15,7 +15,7 @@ from backend.scoring.files.placing import lacks_videos, placed_run
 from backend.scoring.files.sentences import sentences_truth
 from backend.scoring.files.text import Form
 from backend.scoring.files.words import TASK_OF_VIDEOS, TASKS
-from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.matching.columns import Run, Truth, VideoMap
 
 __all__ = ["run_file", "truth_file", "video_map_file"]
 
@@ -96,8 +96,8 @@ def _left(content: bytes, file: str) -> tuple[str, ...]:
     return (f"{file}: only its {read} was scored; --benchmark tvr scores {' and '.join(others)} too",)
 
 
-def video_map_file(content: bytes, file: str) -> dict[int, str]:
-    """`index -> name` of a map `{name: [duration, index]}`."""
+def video_map_file(content: bytes, file: str) -> VideoMap:
+    """Names and durations of a map `{name: [duration, index]}`."""
     return documents.parse_video_map(text.document(text.checked(content, file), file), file)
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files.entry_rows import Names
-from backend.scoring.files.words import QUERY, RUN, TRUTH, VIDEO, Kind, is_tvr_release, names_in, pick
+from backend.scoring.files.words import DURATION, QUERY, RUN, TRUTH, VIDEO, Kind, is_tvr_release, names_in, pick
 
 _PEEKS = (1 << 14, 1 << 21)
 """So many bytes are looked at for the first entry, and so many if it does not end there."""
@@ -136,4 +136,5 @@ def _moment_type(layout: Layout, kind: Kind) -> Any:
     if layout.query and layout.flat:
         fields.append(("query", int | str))
         keys["query"] = layout.query
-    return msgspec.defstruct("Moment", fields, rename=keys, gc=False)
+    optional = [(DURATION, Any, None)] if kind is TRUTH else []
+    return msgspec.defstruct("Moment", [*fields, *optional], rename=keys, gc=False)

@@ -9,8 +9,9 @@ import numpy as np
 
 from backend.ground.timespan import Floats
 from backend.scoring.files.entries import Numbering, gather
-from backend.scoring.files.entry_rows import NameVideo
+from backend.scoring.files.entry_rows import NameVideo, lasting
 from backend.scoring.files.layout import Layout
+from backend.scoring.files.words import DURATION
 from backend.scoring.matching.columns import Indices, QueryKey
 
 
@@ -47,6 +48,7 @@ class Columns:
         self._queries = queries
         self._query_of, self._video_of = Numbering(), Numbering()
         self._pieces: list[dict[str, Any]] = []
+        self.durations: dict[str, float] = {}
 
     def add(self, entries: list[Any]) -> None:
         """The next entries."""
@@ -63,6 +65,8 @@ class Columns:
                 self._queries += [entry.query for entry in entries]
         n = len(moments)
         self.moments += n
+        if n and hasattr(moments[0], DURATION):
+            self.durations |= lasting({moment.video: moment.duration for moment in moments if moment.duration}.items())
         if layout.video:
             videos = list(chain.from_iterable([entry.video] * len(entry.items) for entry in entries))
         else:

@@ -31,7 +31,7 @@ from backend.scoring.files.words import (
     names_in,
     pick,
 )
-from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.matching.columns import Run, Truth, VideoMap
 
 
 class Frame(Protocol):
@@ -106,8 +106,8 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
     raise _refused(given, name, "{query: [[video, start, end, score], ...]}")
 
 
-def videos_from(given: object) -> Videos:
-    """`index -> name` from the path of a map `{name: [duration, index]}`, or that map."""
+def videos_from(given: object) -> VideoMap:
+    """Names and durations from the path of a map `{name: [duration, index]}`, or that map."""
     if isinstance(given, (str, os.PathLike)):
         return read_videos(_path(given, "videos"))
     return parse_video_map(given, "videos")

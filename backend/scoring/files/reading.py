@@ -10,7 +10,7 @@ from pathlib import Path
 from backend.ground.reading import unpacked
 from backend.scoring.files.formats import run_file, tasks_of, truth_file, video_map_file
 from backend.scoring.files.words import TASKS
-from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.matching.columns import Run, Truth, VideoMap
 
 VIDEO_MAP = "video_corpus.json"
 """The map of videos in a release."""
@@ -43,7 +43,7 @@ def map_of(videos: Path) -> Path:
     return videos / VIDEO_MAP if videos.is_dir() else videos
 
 
-def read_videos(path: Path) -> dict[int, str]:
-    """`index -> name` of a map file `{name: [duration, index]}`, or of the release that has it."""
+def read_videos(path: Path) -> VideoMap:
+    """Names and durations of a map file `{name: [duration, index]}`, or of the release that has it."""
     path = map_of(path)
     return video_map_file(unpacked(path), str(path))

@@ -1,14 +1,12 @@
 """Truth and runs as CSV with a header, one moment a line."""
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import joined, said
-from backend.ground.text_files import decode_text, number, read_csv, stripped, whole
+from backend.ground.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, name_only, resolver
 from backend.scoring.files.partly import Some
@@ -67,7 +65,8 @@ def run_table(content: bytes, file: str, videos: Mapping[int, str] | None) -> Ru
 def _groups(content: bytes, file: str, kind: Kind) -> Some[Group]:
     header = _header(content, file, kind)
     needed = (header.query, header.video, header.start, header.end, header.value)
-    table = read_csv(content, file, needed, () if header.rank is None else (header.rank,))
+    rank = () if header.rank is None else (header.rank,)
+    table = read_csv(content, file, needed, rank, numbers=needed[2:])
     problems = list(table.problems)
 
     def column(name: str, what: str, read: Callable[[str], object]) -> Sequence[object]:
@@ -96,15 +95,11 @@ def _groups(content: bytes, file: str, kind: Kind) -> Some[Group]:
 
 def _header(content: bytes, file: str, kind: Kind) -> _Header:
     """Find the columns; the one word that the header has for each."""
-    records = csv.reader(io.StringIO(decode_text(content, file), newline=""))
-    try:
-        cells = next(record for record in records if record)
-    except (csv.Error, StopIteration):
-        cells = []
+    head = table_head(decode_text(content, file), [*QUERY, *VIDEO, *START, *END, *kind.value])
     problems = []
 
     def find(words: Sequence[str], *, needed: bool = True) -> str:
-        found = [word for word in words if word in cells]
+        found = [word for word in words if word in head]
         if needed and not found:
             shown = ", ".join(repr(word) for word in words)
             problems.append(
@@ -114,7 +109,7 @@ def _header(content: bytes, file: str, kind: Kind) -> _Header:
                     said(
                         "no column {names}; the header is {header!r}",
                         names=joined(said(" or "), shown.split(", ")),
-                        header=",".join(cells),
+                        header=head.delimiter.join(head.cells),
                     ),
                 )
             )

@@ -5,7 +5,6 @@ and Infinity, numbers too large for any reader. Such values decode to `Doubled` 
 them refuses them; fields that nobody reads may hold anything.
 """
 
-import csv
 import json
 import math
 import re
@@ -15,6 +14,7 @@ from typing import Any, cast
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
+from backend.ground.text_files import table_head, utf8
 from backend.scoring.files.entry_rows import Doubled, NotANumber, short
 from backend.scoring.files.partly import Some
 from backend.scoring.files.words import QUERY, TASKS, pick
@@ -33,11 +33,12 @@ class Form(StrEnum):
 
 
 def checked(content: bytes, file: str) -> bytes:
-    """The content without its byte order mark, if it is text in UTF-8.
+    """The content in UTF-8, without a byte order mark.
 
     Raises:
-        InputError: it is empty, or not UTF-8 (with the line).
+        InputError: it is empty, or no text in UTF-8 (with the line) or UTF-16.
     """
+    content = utf8(content, file)
     if content.startswith(_MARK):  # `removeprefix` would copy in any case
         content = content[len(_MARK) :]
     if not _INK.search(content):
@@ -75,10 +76,10 @@ def form_of(content: bytes, file: str) -> Form:
         return Form.DOCUMENT
     if opening == b"[":
         return Form.DOCUMENT
-    header = _cells(content[start : min(end, start + 10_000)])
-    if file.lower().endswith((".csv", ".csv.gz")) or any(word in header for word in QUERY):
+    if file.lower().endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz")):
         return Form.CSV
-    return Form.DOCUMENT
+    head = table_head(content[start : start + 10_000].decode("utf-8", "ignore"), QUERY)
+    return Form.CSV if any(word in head for word in QUERY) else Form.DOCUMENT
 
 
 def document(content: bytes, file: str) -> object:
@@ -238,10 +239,3 @@ def _decimal(text: str) -> float | NotANumber:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_whole, parse_float=_decimal, parse_constant=lambda _: NotANumber()
 )
-
-
-def _cells(line: bytes) -> list[str]:
-    try:
-        return [cell.strip() for cell in next(iter(csv.reader([line.decode("utf-8")])), [])]
-    except csv.Error:
-        return []

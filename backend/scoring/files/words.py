@@ -13,6 +13,8 @@ TIMES = ("timestamp", "ts")
 RELEVANCE = ("relevance", "rel")
 SCORE = ("score", "model_scores", "model_score")
 RANK = "rank"
+DURATION = "duration"
+"""Of the whole video, in seconds."""
 
 TRUTH_LIST = "relevant_moment"
 RUN_LIST = "predictions"

@@ -21,6 +21,18 @@ QueryKey = int | str
 HIGHEST_RELEVANCE = 4
 
 
+class VideoMap(dict[int, str]):
+    """A map of videos, `index -> name`; `durations` are seconds by name, as far as it says them."""
+
+    def __init__(self, names: Mapping[int, str], durations: Mapping[str, float]) -> None:
+        super().__init__(names)
+        self.durations = durations
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it travels from one process to another."""
+        return VideoMap, (dict(self), self.durations)
+
+
 @dataclass(frozen=True, slots=True)
 class Spans:
     """N moments grouped by query, as columns.
@@ -59,7 +71,7 @@ class Spans:
         """Only the queries with a flag, shape (Q,), and their moments."""
         if kept.all():
             return self
-        moments = self.take(np.flatnonzero(kept[self.query]))
+        moments = self if not np.diff(self.offsets)[~kept].any() else self.take(np.flatnonzero(kept[self.query]))
         chosen = np.flatnonzero(kept)
         return replace(
             moments,
@@ -67,6 +79,10 @@ class Spans:
             query_rows=tuple(self.query_rows[i] for i in chosen),
             offsets=offsets_of(np.diff(moments.offsets)[chosen]),
         )
+
+    def answered(self) -> Self:
+        """Only the queries that have a moment."""
+        return self.of_queries(np.diff(self.offsets) > 0)
 
     def groups_of_equals(self) -> tuple[Indices, Indices]:
         """Moments sorted so that equal spans of one query and video meet, and where each such group begins."""
@@ -98,7 +114,9 @@ class Truth(Spans):
     types: tuple[str, ...] = ()
     """What each query tells of, in TVR `v`, `t` or `vt`; empty where the file does not say it of all."""
     durations: Mapping[str, float] = field(default_factory=dict)
-    """Seconds that videos last, by name, as far as the file of an annotated corpus says it."""
+    """Seconds that videos last, by name, as far as a file says it."""
+    catalogue: frozenset[str] | None = None
+    """The names of all videos, where a map of them was given."""
     notes: tuple[str, ...] = ()
     """What was done to the file in reading it, for whoever sees the scores."""
 

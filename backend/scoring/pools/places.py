@@ -150,4 +150,5 @@ def truth_of(pools: Pools, file: str) -> Truth:
         row=query + 1,
         number=ranks_within(query) + 1,
         relevance=np.ones(len(flat)),
+        durations=pools.durations,
     )

@@ -18,6 +18,7 @@ from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.matching.columns import Run
+from backend.scoring.plausible import with_videos
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
 from backend.scoring.refused import by_row, further_problems, in_order
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
@@ -70,8 +71,8 @@ class Scored:
 
 def read_and_score(inputs: StudyInputs) -> Scored:
     """Read everything, tell all problems at once, and score: values by measure, system and query of the truth."""
-    if inputs.options.get("missing") == "skip":
-        raise InputError.single("missing", "systems are compared on the same queries: zero or error, not skip")
+    if inputs.options.get("missing") in ("skip", "published"):
+        raise InputError.single("missing", "systems are compared on the same queries: zero or error")
     options = inputs.options.copy()
     if options.get("missing") is None:
         options["missing"] = "zero"
@@ -87,7 +88,7 @@ def read_and_score(inputs: StudyInputs) -> Scored:
         problems.append(Problem("runs", None, "a study compares systems: give at least two runs"))
     key = None
     try:
-        key = prepare_truth(read_truth(inputs.truth), settings)
+        key = prepare_truth(with_videos(read_truth(inputs.truth), names), settings)
     except InputError as error:
         problems += error.problems
         refusals += [error] if isinstance(error, PartlyRead) else []

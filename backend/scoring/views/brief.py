@@ -53,7 +53,7 @@ def doubts(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
 
 
 def _missing(summary: Mapping[str, Any]) -> list[str]:
-    skips = summary["options"].get("missing", PRESETS[summary["preset"]].missing) == "skip"
+    skips = summary["options"].get("missing", PRESETS[summary["preset"]].missing) != "zero"
     count = "are left out" if skips else "count 0"
     lines = []
     for run in summary["runs"]:

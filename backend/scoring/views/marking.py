@@ -15,7 +15,7 @@ from backend.scoring.views.table import Mark
 def counted_queries(summary: Mapping[str, Any], run: Mapping[str, Any]) -> Hashable:
     """Stands for the queries that a run's means are of: equal for two runs of a summary where those are the same."""
     missing = summary["options"].get("missing", PRESETS[summary["preset"]].missing)
-    return run["counted"], frozenset(map(str, run["missing"])) if missing == "skip" else None
+    return run["counted"], frozenset(map(str, run["missing"])) if missing != "zero" else None
 
 
 def eligible(summary: Mapping[str, Any]) -> list[bool]:

@@ -75,6 +75,34 @@ def test_scores_are_those_of_the_release_and_the_run_file(
         assert ours["runs"][0]["measures"] != ours["runs"][1]["measures"]
 
 
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_an_empty_list_is_a_query_that_the_run_does_not_name(settled: Judging, keep: Keep, missing: str) -> None:
+    run = candidates(settled, "val")
+    first, *_ = run
+    keep("empty", {**run, first: []})
+    keep("absent", {query: rows for query, rows in run.items() if query != first})
+    board = leaderboard.leaderboard(settled.project, "settled val", missing=missing)
+    assert board.scores is not None
+    empty, absent = board.scores.summary()["runs"]
+    assert {**empty, "name": ""} == {**absent, "name": ""}
+    assert empty["missing"] == [int(first)]
+    board = leaderboard.leaderboard(settled.project, "settled val", missing="error")
+    assert board.left_out["empty"].removeprefix("empty") == board.left_out["absent"].removeprefix("absent")
+    assert f"query {first} is missing" in board.left_out["empty"]
+
+
+def test_predictions_after_the_end_of_a_video_of_the_project_are_told(settled: Judging, keep: Keep) -> None:
+    run = candidates(settled, "val")
+    keep(
+        "late",
+        {query: [[v, s * 1000 + 70_000, e * 1000 + 70_000, x] for v, s, e, x in rows] for query, rows in run.items()},
+    )
+    board = api.score_kept_runs(settled.project, api.OPERATOR, "settled val")
+    assert board.scores is not None
+    n = sum(map(len, run.values()))
+    assert any(f"{n} predictions begin after their video ends" in warning for warning in board.scores.warnings)
+
+
 def test_a_release_is_a_truth_that_never_changes(settled: Judging, keep: Keep, tmp_path: Path) -> None:
     project = settled.project
     run = candidates(settled)

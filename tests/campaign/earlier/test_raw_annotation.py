@@ -37,8 +37,8 @@ def summary_of(*rows: str) -> GradeSummary:
             "raw.csv, row 2: the byte at offset 31 (0xe9) is not UTF-8; save the file as UTF-8",
         ),
         (
-            "pair_id;worker;relevance\n1;2;3\n",
-            "raw.csv, row 1: no column 'pair_id'; the header is 'pair_id;worker;relevance'",
+            "pair_id|worker|relevance\n1|2|3\n",
+            "raw.csv, row 1: no column 'pair_id'; the header is 'pair_id|worker|relevance'",
         ),
         (
             "pair_id,worker,worker,relevance\n1,2,2,3\n",

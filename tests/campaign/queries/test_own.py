@@ -20,11 +20,12 @@ def told(data: bytes, file: str, split: Split = TEST) -> list[Told]:
         # One query a line, whatever follows the last end of a line; white space around a text is none of it.
         (b" A cat sits. \r\nIt rains.", "q.txt", [("A cat sits.", TEST, "q.txt", 1), ("It rains.", TEST, "q.txt", 2)]),
         (b"A cat sits.\n \t", "q.txt", [("A cat sits.", TEST, "q.txt", 1)]),
-        (b"text, split\n", "q.txt", [("text, split", TEST, "q.txt", 1)]),
+        (b"text, splits\n", "q.txt", [("text, splits", TEST, "q.txt", 1)]),
         (b"textXsplit\n", "q.txt", [("textXsplit", TEST, "q.txt", 1)]),
         # A table by its name, or by its first line that is not blank, in all three ways to part columns.
         (b"text,split\nA cat sits., val \n", "Q.CSV", [("A cat sits.", VAL, "Q.CSV", 2)]),
         (b"split,text\ntrain, A cat sits.\n", "q.txt", [("A cat sits.", TRAIN, "q.txt", 2)]),
+        (b"Text, Split\nA cat sits., val\n", "q.txt", [("A cat sits.", VAL, "q.txt", 2)]),
         (b"text\tsplit\nA, cat\ttest\n", "q.txt", [("A, cat", TEST, "q.txt", 2)]),
         (b"text;split\nA, cat;test\n", "q.csv", [("A, cat", TEST, "q.csv", 2)]),
         (b"\n\ntext;split\nA cat;val\n", "q.txt", [("A cat", VAL, "q.txt", 4)]),

@@ -232,7 +232,8 @@ class TestFaults:
             (b"query_id,video,start,end,score\n5,a,0,nan,1\n", "row 2: column 'end' holds 'nan', not a number"),
             (b"query_id,video,start,end,score\n5,a,0,1\n", "row 2: 4 columns where the header has 5"),
             (b"query_id,video,start,end,score\n,a,0,1,1\n", "row 2: column 'query_id' holds '', not a query id"),
-            (b"\xff\xfe\x00\x01", "row 1: is not UTF-8 text"),
+            (b"\xff\xfd\x00\x01", "row 1: is not UTF-8 text"),
+            (b"\xff\xfe\x00\xd8", "is damaged UTF-16 text"),
         ],
         ids=lambda value: repr(value[:30]),
     )

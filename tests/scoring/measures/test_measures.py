@@ -103,7 +103,8 @@ def test_a_list_shorter_than_k_goes_on_with_its_maximum_or_with_misses():
 def test_hits_of_one_query_do_not_run_into_the_next():
     truth = {name: TRUTH["q"] for name in "abcd"}
     run = {"a": run_of(9, 9)["q"], "b": [], "c": run_of(1)["q"], "d": run_of(1, 9)["q"]}
-    result = evaluate(truth, run, k=[2], theta=[0.5], measures=["axiou", "axiou_ap", "recall_gt"])["per_query"]
+    result = evaluate(truth, run, k=[2], theta=[0.5], measures=["axiou", "axiou_ap", "recall_gt"], missing="published")
+    result = result["per_query"]
     assert [row["axiou@2"] for row in result.values()] == pytest.approx([0.9, 0, 0.1, 0.5])
     assert [row["axiou_ap@2,0.5"] for row in result.values()] == [1, 0, 0, 0.25]
     assert [row["recall_gt@2,0.5"] for row in result.values()] == [1, 0, 0, 1]

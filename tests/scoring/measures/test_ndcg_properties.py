@@ -17,7 +17,7 @@ OPTIONS = st.fixed_dictionaries(
         "iou_compare": st.sampled_from(["ge", "gt"]),
         "arithmetic": st.sampled_from(["exact", "float64"]),
         "zero_relevance": st.sampled_from(["absorb", "drop"]),
-        "missing": st.sampled_from(["zero", "skip"]),
+        "missing": st.sampled_from(["zero", "skip", "published"]),
         "no_relevant": st.sampled_from(["zero", "skip"]),
         "order": st.sampled_from(["file", "score"]),
         "duplicates": st.sampled_from(["keep", "merge_max"]),
@@ -67,6 +67,8 @@ def plain_ndcg(moments, rows, k, mu, o):
 
 
 def plain(truth, run, ks, mus, o):
+    if o["missing"] != "published":
+        run = {q: rows for q, rows in run.items() if rows}
     queries = [q for q in run] + [q for q in truth if q not in run and o["missing"] == "zero"]
     if o["no_relevant"] == "skip":
         queries = [q for q in queries if any(m["relevance"] > 0 for m in truth[q])]

@@ -6,10 +6,12 @@ from dataclasses import replace
 from importlib import import_module
 
 from backend.campaign.corpus.format import CorpusFormat
+from backend.campaign.corpus.formats.table import REQUIRED
 from backend.campaign.corpus.model import ImportOptions, Parsed
 from backend.ground.errors import InputError
-from backend.ground.json_entries import sample
+from backend.ground.json_entries import FileLayout, sample
 from backend.ground.saying import joined, said
+from backend.ground.text_files import table_head
 
 COLUMNS = ("video", "start", "end", "caption", "duration", "id")
 """What the columns or fields of our own formats are called, unless a file calls them something else."""
@@ -76,6 +78,8 @@ def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> C
     if fitting:
         names = joined(said(" or "), [one.name for one in fitting])
         raise InputError.single(file, said("this may be {names}: say which with --format", names=names))
+    if look.layout is FileLayout.TEXT and file.lower().endswith((".csv", ".tsv")):
+        raise _lacks_columns(look.line, file, options)
     tried = joined("; ", [said("{name} ({entry})", name=one.name, entry=one.entry) for one in FORMATS.values()])
     message = said(
         "its format is not recognised. Looked for {tried}. Name the format with --format to see what is wrong, "
@@ -83,6 +87,19 @@ def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> C
         tried=tried,
     )
     raise InputError.single(file, message)
+
+
+def _lacks_columns(header: str, file: str, options: ImportOptions) -> InputError:
+    """The refusal of a table that lacks columns."""
+    called = [options.columns.get(name, name) for name in REQUIRED]
+    head = table_head(header, called)
+    missing = ", ".join(repr(name) for name in called if name not in head)
+    message = said(
+        "the header {header!r} has no {missing}: say with --columns what these are called in it",
+        header=head.delimiter.join(head.cells),
+        missing=missing,
+    )
+    return InputError.single(file, message, 1)
 
 
 def _named(name: str, file: str) -> CorpusFormat:

@@ -1,6 +1,5 @@
 """CSV, with columns of any names and in any order."""
 
-import csv
 import math
 
 from backend.campaign.corpus.format import CorpusFormat
@@ -9,14 +8,14 @@ from backend.campaign.corpus.rules.checks import finish
 from backend.ground.errors import Problem
 from backend.ground.json_entries import FileLayout, Sample
 from backend.ground.saying import said
-from backend.ground.text_files import read_csv
+from backend.ground.text_files import read_csv, table_head
 
-_REQUIRED = ("video", "start", "end", "caption")
+REQUIRED = ("video", "start", "end", "caption")
 _OPTIONAL = ("duration", "id")
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    r"""Parse a CSV file with the columns video, start (s), end (s), caption, and perhaps duration (s) and id.
+    r"""Parse a table with the columns video, start (s), end (s), caption, and perhaps duration (s) and id.
 
     Other columns are ignored; an empty duration or id cell is as good as none.
 
@@ -26,8 +25,14 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     >>> read(b"video,start,end,caption,id\na,1,3,A dog runs.,m1\n", "m.csv", ImportOptions()).moments[0].external_id
     'm1'
     """
-    called = {name: options.columns.get(name, name) for name in (*_REQUIRED, *_OPTIONAL)}
-    table = read_csv(data, file, [called[name] for name in _REQUIRED], [called[name] for name in _OPTIONAL])
+    called = {name: options.columns.get(name, name) for name in (*REQUIRED, *_OPTIONAL)}
+    table = read_csv(
+        data,
+        file,
+        [called[name] for name in REQUIRED],
+        [called[name] for name in _OPTIONAL],
+        numbers=[called[name] for name in ("start", "end", "duration")],
+    )
     blank = [""] * len(table.rows)
     problems = list(table.problems)
     moments = []
@@ -64,11 +69,9 @@ def _seconds(text: str, column: str) -> float:
 def _fits(look: Sample, options: ImportOptions) -> bool:
     if look.layout is not FileLayout.TEXT:
         return False
-    try:
-        header = set(next(csv.reader([look.line]), ()))
-    except csv.Error:
-        return False
-    return {options.columns.get(name, name) for name in _REQUIRED} <= header
+    called = [options.columns.get(name, name) for name in REQUIRED]
+    head = table_head(look.line, called)
+    return all(name in head for name in called)
 
 
 FORMAT = CorpusFormat(

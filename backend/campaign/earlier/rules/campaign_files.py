@@ -32,6 +32,7 @@ PAIR_COLUMNS = ("pair_id", "query", "video_name", "similarity")
 PAIR_OPTIONAL = (
     *("timestamp", "start", "end", "query_id", "split", "rank", "duration", "caption", "verdict", "relevance"),
 )
+_NUMBERS = ("start", "end", "duration", "similarity")
 
 _Value = TypeVar("_Value")
 
@@ -138,7 +139,7 @@ class _Reading:
     ) -> bool:
         """Split the file into its columns; whether that could be done."""
         try:
-            self.table = read_csv(data, self.file, required, optional, may_be_empty=may_be_empty)
+            self.table = read_csv(data, self.file, required, optional, numbers=_NUMBERS, may_be_empty=may_be_empty)
         except InputError as error:
             self.problems += error.problems
             return False

@@ -6,18 +6,19 @@ from backend.campaign.nouns import Split
 from backend.campaign.queries.model import OwnQuery
 from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
-from backend.ground.text_files import decode_text, read_csv
+from backend.ground.text_files import decode_text, read_csv, table_head
 from backend.ground.typed_text import is_visible, nfc
 
+_COLUMNS = ("text", "split")
 _SPLITS = ", ".join(split.value for split in Split)
 
 
 def parse(data: bytes, file: str, split: Split, there: Mapping[str, Split]) -> list[OwnQuery]:
     r"""The queries of a file, in its order.
 
-    A name that ends in `.csv` is a CSV file with the columns `text`, `split` and perhaps `source`; any other is such
-    a table if its first line names these columns (parted by commas, semicolons or, as spreadsheets copy them, tabs),
-    and has one query a line, all of one split, if not. Where no source is named, the file is the source.
+    A name that ends in `.csv` or `.tsv` is a table with the columns `text`, `split` and perhaps `source`. Any other
+    file is such a table if its header names these columns. If not, it has one query a line, all of one split. Where
+    no source is named, the file is the source.
 
     Args:
         data: the file.
@@ -35,30 +36,25 @@ def parse(data: bytes, file: str, split: Split, there: Mapping[str, Split]) -> l
     ...
     backend.ground.errors.InputError: q.txt, row 2: this text stands in row 1 already: leave one of them out
     """
-    parted_by = _delimiter(data)
-    is_table = file.lower().endswith(".csv") or parted_by is not None
-    found, problems = _csv(data, file, parted_by or ",") if is_table else (_lines(data, file, split), [])
+    text = decode_text(data, file)
+    head = table_head(text, _COLUMNS)
+    is_table = file.lower().endswith((".csv", ".tsv")) or all(name in head for name in _COLUMNS)
+    found, problems = _csv(data, file) if is_table else (_lines(text, file, split), [])
     problems += _against(found, file, there)
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
     return found
 
 
-def _lines(data: bytes, file: str, split: Split) -> list[OwnQuery]:
-    lines = decode_text(data, file).split("\n")
+def _lines(text: str, file: str, split: Split) -> list[OwnQuery]:
+    lines = text.split("\n")
     if not lines[-1].strip():
         lines.pop()  # what follows the end of the last line
     return [OwnQuery(nfc(line.strip()), split, file, row) for row, line in enumerate(lines, start=1)]
 
 
-def _delimiter(data: bytes) -> str | None:
-    """What parts the columns, if the first line is the head of a table."""
-    first = data.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0].decode("utf-8", "replace").strip()
-    return next((sign for sign in ",\t;" if {"text", "split"} <= set(first.split(sign))), None)
-
-
-def _csv(data: bytes, file: str, delimiter: str) -> tuple[list[OwnQuery], list[Problem]]:
-    table = read_csv(data, file, ("text", "split"), ("source",), delimiter=delimiter)
+def _csv(data: bytes, file: str) -> tuple[list[OwnQuery], list[Problem]]:
+    table = read_csv(data, file, _COLUMNS, ("source",))
     problems, found = list(table.problems), []
     sources = table.columns.get("source", ("",) * len(table.rows))
     for row, text, name, source in zip(table.rows, table.columns["text"], table.columns["split"], sources, strict=True):

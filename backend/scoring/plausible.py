@@ -1,0 +1,121 @@
+"""Predictions that cannot be meant: after the end of their video, in another unit than seconds, of unknown videos.
+
+Pure: what is known of videos is in the truth.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from backend.ground.saying import said, said_n
+from backend.ground.timespan import Flags, Floats
+from backend.scoring.matching.columns import Run, Truth, VideoMap
+
+SLACK_S = 5.0
+"""Seconds after the end of its video that a prediction may end: models predict whole clips, in DiDeMo of 5 s."""
+_MOST = 0.95
+"""The share of the doubtful predictions that a unit must explain."""
+_FRAMES = ((1, 35), (10, 65))
+"""Frames a second at most, from so many predictions on: a few of 60 frames a second could as well be milliseconds."""
+_MUCH = 5
+"""How many times the duration of its video half of the predictions in frames end after; less has other causes."""
+
+
+def with_videos(truth: Truth, videos: VideoMap | None) -> Truth:
+    """The truth with what a map says of videos, if there is one."""
+    if videos is None:
+        return truth
+    return replace(truth, catalogue=frozenset(videos.values()), durations={**truth.durations, **videos.durations})
+
+
+def doubts_about(run: Run, truth: Truth) -> list[str]:
+    """Return what cannot be meant in a run: a sentence for each kind, with the number of predictions and the first.
+
+    >>> from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
+    >>> truth = parse_truth_mapping({"q": [{"video": "v", "start": 0, "end": 9, "relevance": 1}]})
+    >>> run = parse_run_mapping({"q": [["v", 5000, 9000, 0.5]]})
+    >>> doubts_about(run, replace(truth, durations={"v": 30.0}))[0].split("; ")[:2]
+    ['run: 1 prediction begins after its video ends', 'times seem to be in milliseconds']
+    """
+    return [*_after_the_end(run, truth), *_unknown_names(run, truth)]
+
+
+def _after_the_end(run: Run, truth: Truth) -> list[str]:
+    known_s = np.array([truth.durations.get(video, np.nan) for video in run.videos], dtype=np.float64)
+    if np.isnan(known_s).all():
+        return []
+    lasts_s = known_s[run.video]
+    with np.errstate(invalid="ignore"):
+        begins = run.start_s > lasts_s
+        ends = ~begins & (run.end_s > lasts_s + SLACK_S)
+    late = begins | ends
+    unit = _unit(run.end_s[late], lasts_s[late]) if late.any() else ""
+    doubts = []
+    if n := int(begins.sum()):
+        what = said_n(
+            "{n:,} prediction begins after its video ends", "{n:,} predictions begin after their video ends", n
+        )
+        doubts.append(_told(run, what, unit, begins, lasts_s))
+    if n := int(ends.sum()):
+        what = said_n(
+            "{n:,} prediction ends more than {slack:g} s after its video",
+            "{n:,} predictions end more than {slack:g} s after their video",
+            n,
+            slack=SLACK_S,
+        )
+        doubts.append(_told(run, what, "" if doubts else unit, ends, lasts_s))
+    return doubts
+
+
+def _told(run: Run, what: str, unit: str, which: Flags, lasts_s: Floats) -> str:
+    at = int(np.argmax(which))
+    example = said(
+        "{start:.10g} to {end:.10g} s of {video}, which lasts {lasts:.10g} s",
+        start=run.start_s[at],
+        end=run.end_s[at],
+        video=run.videos[run.video[at]],
+        lasts=lasts_s[at],
+    )
+    if unit:
+        what = said("{what}; times seem to be in {unit}", what=what, unit=unit)
+    return _with_first(run, what, at, example)
+
+
+def _with_first(run: Run, what: str, at: int, example: str) -> str:
+    return said(
+        "{file}: {what}; the first: row {row}, query {query}, moment {number}: {example}",
+        file=run.file,
+        what=what,
+        row=run.row[at],
+        query=run.queries[int(run.query[at])],
+        number=run.number[at],
+        example=example,
+    )
+
+
+def _unit(end_s: Floats, lasts_s: Floats) -> str:
+    """The unit that these times seem to be in, an empty text if none explains them.
+
+    Most times in frames are below 60 times the duration, and in milliseconds far above.
+    """
+    most = max(rate for least, rate in _FRAMES if len(end_s) >= least)
+    if np.mean(end_s <= most * (lasts_s + SLACK_S)) >= _MOST:
+        return said("frames") if np.median(end_s / lasts_s) >= _MUCH else ""
+    return said("milliseconds") if np.mean(end_s <= 1000 * (lasts_s + SLACK_S)) >= _MOST else ""
+
+
+def _unknown_names(run: Run, truth: Truth) -> list[str]:
+    if truth.catalogue is None:
+        return []
+    known = truth.catalogue.union(truth.videos)
+    unknown = np.array([video not in known for video in run.videos], dtype=bool)
+    if not unknown.any() or not (which := unknown[run.video]).any():
+        return []
+    n, at = int(which.sum()), int(np.argmax(which))
+    what = said_n(
+        "{n:,} prediction is of a video that the map of videos does not have",
+        "{n:,} predictions are of videos that the map of videos does not have ({videos:,} names)",
+        n,
+        videos=len(np.unique(run.video[which])),
+    )
+    return [_with_first(run, what, at, repr(run.videos[run.video[at]]))]
