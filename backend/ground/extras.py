@@ -18,7 +18,7 @@ MODULES: Mapping[str, frozenset[str]] = {
                 "pandas",
             ),
             *("pyarrow", "safetensors", "scipy", "sentence_transformers", "sklearn", "sqlite_utils", "starlette"),
-            *("streamlit", "torch", "transformers"),
+            *("streamlit", "torch", "transformers", "uvicorn"),
         }
     ),
     "train": frozenset(
