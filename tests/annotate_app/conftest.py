@@ -1,6 +1,8 @@
 """What tests of the pages share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,6 +13,40 @@ import fake_api
 @pytest.fixture(scope="session", autouse=True)
 def quick_pages(packages_are_searched_once: None) -> None:
     """Every file here tests pages."""
+
+
+class _Kept(Executor):
+    """A process that cuts clips for one test after the other: starting one takes half a second."""
+
+    def __init__(self, pool: Executor) -> None:
+        self.pool = pool
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return self.pool.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """The next test goes on with it."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_pool() -> Iterator[Callable[..., Executor]]:
+    """Let all servers of tests share one process that cuts clips, until it dies; gives what starts another."""
+    from annotate_app.server.clip_worker import ClipWorker
+
+    new, kept = ClipWorker._new_pool, list[_Kept]()
+
+    def shared(worker: ClipWorker[Any]) -> Executor:
+        try:
+            kept[-1].pool.submit(int)
+        except (IndexError, BrokenExecutor):
+            kept.append(_Kept(new(worker)))
+        return kept[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClipWorker, "_new_pool", shared)
+        yield new
+    for one in kept:
+        one.pool.shutdown()
 
 
 @pytest.fixture

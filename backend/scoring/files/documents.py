@@ -3,7 +3,6 @@
 `fast` reads the same files in a tenth of the time and gives up at the first doubt; then it is this module's turn.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ from backend.ground.errors import InputError, Problem
 from backend.ground.saying import said
 from backend.ground.typed_text import nfc
 from backend.scoring.files.entries import Group, mapping_groups, names_of, run_of, truth_of
-from backend.scoring.files.entry_rows import Names, first_doubled, name_only, resolver, short
+from backend.scoring.files.entry_rows import Names, first_doubled, lasting, name_only, resolver, short
 from backend.scoring.files.partly import Some, problems_with
 from backend.scoring.files.words import (
     QUERY,
@@ -93,11 +92,9 @@ def parse_video_map(document: object, file: str) -> VideoMap:
     pairs = {
         name: value[1] if isinstance(value, list) and len(value) == 2 else None for name, value in document.items()
     }
-    durations = {
-        name: float(value[0])
-        for name, value in document.items()
-        if isinstance(value, (list, tuple)) and value and type(value[0]) in (int, float) and 0 < value[0] < math.inf
-    }
+    durations = lasting(
+        (name, value[0]) for name, value in document.items() if isinstance(value, (list, tuple)) and value
+    )
     return VideoMap(_names_by_index(pairs, file, said("[duration, index]")), durations)
 
 

@@ -3,6 +3,7 @@
 A row that is wrong raises what is wrong with it; `entries` finds which row that was.
 """
 
+import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -146,11 +147,11 @@ def canonical(query: QueryKey) -> QueryKey:
 def lasting(durations: Iterable[tuple[object, object]]) -> dict[str, float]:
     """Seconds by the name of a video, of those durations that are some.
 
-    >>> lasting([("v", 30), ("w", None), ("x", "30"), ("y", 0)])
+    >>> lasting([("v", 30), ("w", None), ("x", "30"), ("y", 0), ("z", 10**400)])
     {'v': 30.0}
     """
     known = ((str(name), one) for name, one in durations if isinstance(one, (int, float)) and not isinstance(one, bool))
-    return {name: float(one) for name, one in known if 0 < one < np.inf}
+    return {name: float(one) for name, one in known if 0 < one <= sys.float_info.max}
 
 
 def short(value: object) -> str:
