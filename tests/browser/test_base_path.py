@@ -134,6 +134,7 @@ def test_an_annotator_works_below_a_path(open_page: Callable[..., Page], proxy: 
     assert {urlsplit(url).path for url in sockets} == {f"{BASE}/_stcore/stream"}
 
 
+@pytest.mark.parametrize("proxy", ["strips"], indirect=True)
 def test_every_page_of_a_lead_asks_below_the_path(open_page: Callable[..., Page], proxy: str) -> None:
     page = open_page()
     traffic = Traffic(page)

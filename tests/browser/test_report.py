@@ -94,7 +94,12 @@ def page(browser: Browser, report: Path) -> Iterator[Page]:
 
 
 def test_the_page_is_usable_by_everybody_in_the_light_in_the_dark_and_on_a_phone(page: Page) -> None:
-    page.locator("details").evaluate_all("(all) => all.forEach((details) => { details.open = true; })")
+    # Two of a kind stand for all: axe takes long for every further one.
+    page.locator("details").evaluate_all(
+        """(all) => all.forEach((one) => {
+          one.open = one.parentElement.querySelectorAll(":scope > details[open]").length < 2;
+        })"""
+    )
     no_serious_finding(page)
     page.emulate_media(color_scheme="dark")
     no_serious_finding(page)

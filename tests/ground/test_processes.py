@@ -79,6 +79,43 @@ while file.exists():
 """
 
 
+BETWEEN = """
+import sys, time
+from pathlib import Path
+from loky import process_executor
+from backend.ground import processes
+
+def stand_still(begun):
+    def measure(pid, force_gc=False):
+        begun.touch()
+        time.sleep(60)
+    process_executor._get_memory_usage = measure
+
+if __name__ == "__main__":
+    begun = Path(sys.argv[1])
+    pool = processes.pool(1, stand_still, (begun,))
+    pool.submit(abs, -1).result()
+    while not begun.exists():
+        time.sleep(0.01)
+    processes.end_all()
+"""
+
+
+def test_a_worker_that_ends_between_two_tasks_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "between.py").write_text(BETWEEN)
+    command = [sys.executable, "-c", "import between, runpy; runpy.run_module('between', run_name='__main__')"]
+    paths = os.pathsep.join(map(str, (tmp_path, Path(processes.__file__).parents[2])))
+    ended = subprocess.run(
+        [*command, tmp_path / "begun"],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert (ended.stdout, ended.stderr) == ("", "")
+
+
 def test_one_act_in_a_process_of_its_own_outlives_ctrl_c_and_its_process_ends_with_it(tmp_path: Path) -> None:
     told = tmp_path / "told"
     future = processes.alone(exec, STAY, {"told": str(told)})
