@@ -191,6 +191,7 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
     }
 
 
+@pytest.mark.long
 def test_moments_are_proposed_from_the_videos_alone(
     open_page: Open, at_once: None, project: api.Project, folder: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_a_guesser_waits_longer_each_time_and_a_success_ends_it(server: Server) 
     assert [sign_in(browser, "Ana", "wrong").status_code for _ in range(4)] == [401, 401, 401, 429]
 
 
+@pytest.mark.long
 def test_nobody_locks_a_person_out(server: Server) -> None:
     """As eight wrong passwords did for everybody, and forty for all behind one address."""
     known = server.browser("10.0.0.1")

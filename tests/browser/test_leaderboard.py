@@ -149,6 +149,7 @@ def test_every_part_is_usable_by_everybody_and_a_hostile_name_is_text_in_it(ente
     assert page.title() != "run"
 
 
+@pytest.mark.long
 def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
     enter: Enter, server: AppServer, browser: Browser, tmp_path: Path
 ) -> None:
@@ -217,7 +218,6 @@ def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
             assert {(row["run"], row["measure"]) for row in rows} == apart
 
 
-@pytest.mark.long
 def test_a_case_links_what_matches_under_each_truth_and_another_run_is_kept(
     enter: Enter, server: AppServer, tmp_path: Path
 ) -> None:

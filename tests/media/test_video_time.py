@@ -165,7 +165,14 @@ def mpeg(path: Path, numbers: Iterable[int], codec: str = "libx264", **options: 
 
 
 @pytest.mark.parametrize("ticks", [0, 36_000 * 90_000, _TURN - 60_000, _TURN - 200_000])
-@pytest.mark.parametrize(("codec", "form"), [("libx264", "mpegts"), ("mpeg2video", "mpegts"), ("mpeg2video", "vob")])
+@pytest.mark.parametrize(
+    ("codec", "form"),
+    [
+        ("libx264", "mpegts"),
+        ("mpeg2video", "vob"),
+        pytest.param("mpeg2video", "mpegts", marks=pytest.mark.long),
+    ],
+)
 def test_time_starts_at_the_start_of_the_video_whatever_its_clock_says(
     tmp_path: Path, codec: str, form: str, ticks: int
 ) -> None:
@@ -214,7 +221,9 @@ WAVES = {"x264-params": "intra-refresh=1:keyint=20", "bf": "0"}
 @pytest.mark.parametrize(
     "options", [{}, {"g": "250"}, OPEN, WAVES], ids=["closed", "one group", "open", "no key frame"]
 )
-@pytest.mark.parametrize("name", ["a.ts", "a.mp4", "a.mkv", "a.avi", "a.flv"])
+@pytest.mark.parametrize(
+    "name", ["a.ts", "a.mp4", *(pytest.param(name, marks=pytest.mark.long) for name in ("a.mkv", "a.avi", "a.flv"))]
+)
 def test_no_frame_of_a_healthy_file_is_lost(tmp_path: Path, name: str, options: dict[str, str]) -> None:
     source = mpeg(tmp_path / name, range(100), **options)
     assert damage_inside(source) is None
