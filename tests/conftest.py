@@ -198,7 +198,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave what needs a cluster of Dask, which takes seconds to start, to `make test-long`.
 
-    `make test` also tries only a quarter of the examples of each property; a state machine has numbers of its own.
+    In `make test`, each property test tries a quarter of its examples. State machines set their own numbers.
     """
     properties: dict[int, Any] = {}  # those with parameters are several items
     for item in items:

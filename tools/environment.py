@@ -44,13 +44,13 @@ def create(folder: Path) -> None:
             if re.match("(pip|~ip)(-|$)", half.name):  # killed while it replaced itself
                 shutil.rmtree(str(half))
         subprocess.run(make, check=True)
-    # uv installs in a fifth of pip's time. Where it cannot be had, pip does everything.
+    # uv takes a fifth of pip's time. If it cannot be installed, pip does everything.
     uv = [*works[:3], "install", "--quiet", "--no-compile", "--only-binary", ":all:", "--retries", "0", "uv"]
     subprocess.run(uv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def installed_by_uv(arguments: "list[str]") -> bool:
-    """Whether uv is here and could install; it says nothing if it could not, because pip will try the same."""
+    """Install with uv, and return whether that worked. Errors are not shown, because pip tries the same next."""
     uv = Path(sys.executable).with_name("uv")
     if not uv.exists():
         return False

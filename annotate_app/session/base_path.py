@@ -1,7 +1,7 @@
 """Serve the app below a path of its host, such as https://lab.example.org/annotate/, behind a proxy.
 
-Only the way in and out knows that path. `BasePath` takes it off every request that has it, so a proxy may strip it or
-not, and puts it in front of redirects and of the paths of cookies. Pages get it by `full_path`, and scripts of
+No other code handles that path. `BasePath` removes it from requests, whether or not the proxy has stripped it, and
+adds it to redirects and cookie paths. Pages get it by `full_path`, and scripts of
 components by `fullPath`.
 """
 
@@ -55,7 +55,7 @@ class BasePath:
         await self._app(inner, receive, _below(base, send))
 
     def _forwarded(self, scope: Scope) -> str:
-        """Return what a trusted proxy says in front of the path; an empty text if none does.
+        """Return the path prefix that a trusted proxy sent; "" if there is none.
 
         When uvicorn believes `X-Forwarded-For`, it has replaced the address of the proxy by then. Somebody who passes
         the proxy by and sends both headers changes nothing but the addresses in their own answers.

@@ -68,6 +68,6 @@ def invitation_url(page_url: str, invitation: str) -> str:
 
 
 def app_address(page_url: str) -> str:
-    """Return the address of the app, as the one who looks at a page reaches it."""
+    """Return the address at which the reader of a page reaches the app."""
     parts = urlsplit(page_url)
     return f"{parts.scheme}://{parts.netloc}{base_path()}" if parts.netloc else ""

@@ -1,7 +1,7 @@
-"""What an encoder does not read of texts: what is too long, what it has no tokens for, what it cannot tell apart.
+"""Find texts that an encoder reads only in part: too long, without known tokens, or with the vector of another text.
 
-Nothing is stored: vectors on disk are looked at like fresh ones. Few texts of a corpus are so long, or have such
-characters, that they have to be split into tokens for it.
+Nothing is stored, so cached vectors are checked like fresh ones. Only long or non-ASCII texts are split into tokens,
+and a corpus has few of these.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,14 +15,14 @@ from backend.encoders.sentence import FloatArray
 from backend.ground.saying import said_n
 
 _ALIKE = 1 - 5e-7
-"""The cosine from which two vectors are one to six digits; batches of other lengths change the seventh."""
+"""Two vectors with at least this cosine count as equal. Padding in batches changes the seventh digit."""
 _GRID = 1e4
-"""Vectors that are one have their first numbers in one cell of such a grid, or of one shifted by half a cell."""
+"""Cells per unit of a grid. Equal vectors share a cell of it, or of the grid shifted by half a cell."""
 _LOOKED_AT = 4
 _LONGEST_WORD = 100
-"""Characters of a word; WordPiece takes a longer one for unknown."""
+"""WordPiece treats a word of more characters as unknown."""
 _MOST_TOKENS = 3
-"""Tokens that one character may become (a Hangul syllable is split); of ASCII it is one."""
+"""The most tokens of one character: Hangul syllables are split, ASCII characters are not."""
 _SHOWN = 80
 
 
@@ -36,13 +36,13 @@ class CutsTexts(Protocol):
         ...
 
     def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
-        """Tokens of each text, of all of it, and whether it has unknown ones and none with a letter or digit."""
+        """Return each text's tokens, uncut, and whether it has unknown ones but none with a letter or digit."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Texts that count otherwise than they read, the first ones first.
+    """Texts that the encoder does not read as people do, in the order of the corpus.
 
     `cut` are longer than `limit` tokens, `unknown` have no token with a letter or digit that the encoder knows, `same`
     have the vector of an earlier text, in pairs with it.
@@ -55,7 +55,7 @@ class Unread:
 
     @property
     def sentences(self) -> list[str]:
-        """What to tell of it: how many there are of each, and the first."""
+        """One warning for each kind, with the number of texts and the first."""
         told = []
         if n := len(self.cut):
             told.append(
@@ -99,7 +99,7 @@ class Unread:
 def find_unread(
     encoder: object, texts: Sequence[str], vectors: FloatArray, *, place: Callable[[str], int] | None = None
 ) -> Unread:
-    """What an encoder does not read of distinct texts.
+    """Return the texts that an encoder reads only in part. The texts must be distinct.
 
     Args:
         encoder: the encoder; one that cannot tell what it reads is asked for nothing.
@@ -131,7 +131,7 @@ def _may_be_unknown(text: str) -> bool:
 
 
 def _same(vectors: FloatArray, texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Rows whose vector is that of an earlier row, with the first such; texts that differ in case alone are one."""
+    """Return pairs (first row, later row) of equal vectors. Texts that differ only in case are not reported."""
     first: dict[int, int] = {}
     for group in _near(vectors):
         heads: list[int] = []
@@ -145,7 +145,7 @@ def _same(vectors: FloatArray, texts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _near(vectors: FloatArray) -> Iterable[list[int]]:
-    """Groups of rows, in order, of which some may be one vector."""
+    """Yield groups of rows, in order, that may have equal vectors."""
     for shift in (0.0, 0.5):
         cells = np.floor(vectors[:, :_LOOKED_AT] * _GRID + shift).astype(np.int32)
         order = np.lexsort(cells.T)
@@ -161,13 +161,13 @@ def _plain(text: str) -> str:
 
 
 def _short(text: str, begin: int = 0) -> str:
-    """The beginning of a text, or what is from `begin` on, as long as a message has room for."""
+    """Shorten a text for a message, from its start or from `begin`."""
     text = f"…{text[begin:]}" if begin else text
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def _short_pair(one: str, other: str) -> tuple[str, str]:
-    """Two texts such that their difference is seen, where it is in one place."""
+    """Shorten two texts so that their first difference is visible."""
     alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     begin = max(0, alike - _SHOWN // 4) if max(len(one), len(other)) > _SHOWN else 0
     return _short(one, begin), _short(other, begin)

@@ -1,4 +1,4 @@
-"""Which file system holds a path, as Linux lists its mounts; elsewhere nobody knows."""
+"""Tell which file system holds a path, from Linux's list of mounts; other systems have none."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What people, runs and releases may be called: names that can be read; and of people, that look like nobody else's.
+"""Check the names of people, runs and releases: readable, and for people not similar to another's.
 
 Names of videos come from files, and are what they are, in Unicode's composed form.
 """

@@ -109,6 +109,6 @@ def _begin(line: "Connection", initializer: Callable[..., object] | None, initar
 
 
 def _break_off(_number: int, _frame: object) -> None:
-    """Leaves what the worker is at by its `finally` clauses. Nobody reads a traceback of where that was."""
+    """Interrupt the worker so that its `finally` clauses run, without printing a traceback."""
     sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     raise KeyboardInterrupt

@@ -29,7 +29,7 @@ def bytes_of(path: Path) -> bytes:
 
 
 def on_disk(path: Path) -> Path:
-    """Return a path as the disk has it, where nothing but the Unicode form of its letters differs; else as it is.
+    """Return the path that exists on the disk under another Unicode form of the same name; else the path as given.
 
     People and lists write names composed; a Mac, and what was copied from one, may have them decomposed.
     """

@@ -19,10 +19,10 @@ LARGEST = 2**53
 """Every reader of JSON keeps whole numbers up to here."""
 
 DELIMITERS = (",", ";", "\t")
-"""What may separate the cells of a table. Spreadsheets write semicolons where the comma is the decimal sign."""
+"""Separators between cells. Spreadsheets write semicolons in countries with decimal commas."""
 
 _HEAD = 1 << 16
-"""Characters at the beginning of a table that hold its header."""
+"""The header must be within this many characters of a table's start."""
 SEP_LINE = re.compile(r"\Asep=.(?=[\r\n])")
 """A first line that tells Excel the delimiter."""
 _WIDE = {
@@ -39,7 +39,7 @@ _GROUPED = {
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})"),
 }
 _EITHER = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}}") for sign in ",."}
-"""A decimal sign or a thousands separator: nothing in the number tells which."""
+"""A number such as `1,234`: its sign may be a decimal sign or a thousands separator."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -90,7 +90,7 @@ class TableHead:
 
     @property
     def spaced(self) -> bool:
-        """Whether a space follows each delimiter, which is then no part of a cell."""
+        """Whether each delimiter is followed by a space. Readers then leave that space out of the cell."""
         return len(self.cells) > 1 and all(cell.startswith(" ") for cell in self.cells[1:])
 
     def places(self, name: str) -> list[int]:
@@ -279,7 +279,7 @@ def read_csv(
 def _with_points(
     columns: dict[str, Sequence[str]], rows: list[int], numbers: Sequence[str], file: str
 ) -> tuple[dict[str, Sequence[str]], list[int], list[Problem]]:
-    """Columns whose numbers have decimal points, without the rows that have a number which may mean two."""
+    """Return the columns with decimal points in their numbers, without the rows whose numbers are ambiguous."""
     texts = {text for name in numbers for text in columns[name]}
     read, doubtful = _plain_numbers(texts)
     if not read and not doubtful:
@@ -303,7 +303,7 @@ def _with_points(
 
 
 def _plain_numbers(texts: Collection[str]) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Numbers in the notation of a country.
+    """Convert numbers with decimal commas or thousands separators to plain notation.
 
     Returns:
         Each text of one meaning with this number in plain notation, and each of two meanings with what to do. A comma

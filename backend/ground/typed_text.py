@@ -1,4 +1,4 @@
-"""How texts of people and files are written: one form of equal names, no control characters, something to see."""
+"""Normalise and check typed texts: Unicode form, control characters, visible characters."""
 
 import re
 import unicodedata

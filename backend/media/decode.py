@@ -210,7 +210,7 @@ def packets_from(container: InputContainer, stream: S, start_s: Fraction) -> Ite
 
 
 def sound_ends_s(container: InputContainer, after_s: Fraction) -> Fraction:
-    """Where the last sound of a file ends that goes on after an instant; 0 where none does."""
+    """Return the end (s) of the last sound after an instant; 0 if there is none."""
     ends_s = Fraction(0)
     for stream in container.streams.audio:
         for packet in packets_from(container, stream, after_s):
@@ -219,7 +219,7 @@ def sound_ends_s(container: InputContainer, after_s: Fraction) -> Fraction:
 
 
 def end_of(packet: Packet[VideoStream] | Packet[AudioStream], stream: Stream) -> Fraction | None:
-    """Where a packet stops being shown or heard; None of one that never is."""
+    """Return when a packet stops being shown or heard (s); None if it never is."""
     time_s = time_of(packet, stream)
     if time_s is None or packet.is_discard:
         return None
@@ -236,7 +236,7 @@ class TimedFrame:
 
 
 class MomentFrames:
-    """Chooses the frames of `[start_s, end_s)` from frames that come in order, and says how long each is shown.
+    """Choose the frames of `[start_s, end_s)` from a sequence in order, with the duration of each.
 
     A frame's exact time is compared after rounding it once to a double: `start_s=2.2` then means the frame at
     11/5 s, although the double 2.2 is a little more than 11/5. What comes after the start by less than `wait_s` is the
@@ -254,11 +254,11 @@ class MomentFrames:
         self.over = False
 
     def holds(self, time_s: Fraction) -> bool:
-        """Whether a frame of this time is one of the moment's."""
+        """Whether a frame with this time belongs to the moment."""
         return self.start_s <= float(time_s) < self.end_s
 
     def add(self, frame: TimedFrame) -> Iterator[TimedFrame]:
-        """Yield the frame before this one, if it is of the moment: how long it is shown is known now."""
+        """Yield the previous frame if it belongs to the moment: only now is its duration known."""
         if self.over:
             return
         start_s = Fraction(self.start_s)
@@ -279,7 +279,7 @@ class MomentFrames:
         self._shown = frame
 
     def finish(self, until_s: Fraction) -> Iterator[TimedFrame]:
-        """Yield the last frame: no other comes before `until_s`."""
+        """Yield the last frame, which is shown until `until_s` at most."""
         if self.over:
             return
         self.over = True

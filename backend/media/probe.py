@@ -51,7 +51,7 @@ _NO_END_S = 1e9
 _SHORT_FRAMES = 2
 """A file may end so many frames before its index says, and is whole all the same."""
 _UNREAD_SHARE = 0.1
-"""Of a file without an index: so much may come after the last picture and sound."""
+"""The share of a file without an index that may follow the last picture and sound."""
 
 
 def probe(source: Source) -> VideoFacts:
@@ -283,7 +283,7 @@ def _names(path: Path, folder: Path) -> set[str]:
 
 
 def _clash(paths: list[Path]) -> bool:
-    """Whether the first of several paths of one name is canonically equal to another one: they differ in form alone."""
+    """Whether the first of several paths is canonically equal to another: they differ only in Unicode form."""
     return any(nfc(str(path)) == nfc(str(paths[0])) for path in paths[1:])
 
 

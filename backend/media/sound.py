@@ -29,10 +29,10 @@ AAC and MP3 need a packet to settle; MP2 in MPEG-PS is entered in the middle of 
 """
 
 _AHEAD = 5
-"""Frames whose times are compared before one is put in its place."""
+"""How many frames' times are compared before a frame gets its place."""
 
 _TOLERANCE = SAMPLE_RATE // 200
-"""Samples, 5 ms. Times that are rounded, or count other samples than there are, stray less; a lost packet is longer."""
+"""5 ms, in samples. Rounded or miscounted times stray by less than this; a lost packet leaves a longer gap."""
 
 
 def sound_between(
@@ -60,7 +60,7 @@ def sound_between(
 
 
 def _framed(samples: NDArray[np.float32], pts: int) -> AudioFrame:
-    # Encoders refuse what is no number, which damaged sound may hold.
+    # Damaged sound may hold NaN, which encoders refuse.
     if np.isnan(samples).any():
         samples = np.nan_to_num(samples)
     frame = AudioFrame.from_ndarray(samples.clip(-1, 1), format="fltp", layout="stereo")
@@ -126,7 +126,7 @@ def _described(frame: AudioFrame) -> _Frame:
 
 
 def _usual_place(frames: deque[_Frame]) -> float | None:
-    """Where the first of some frames begins by the times of all of them, in samples."""
+    """Return the start of the first frame, in samples: the median of what all the frames' times imply."""
     places: list[float] = []
     before = 0.0
     for frame in frames:
@@ -172,7 +172,7 @@ class _Run:
 
 def _converter(frame: AudioFrame) -> Graph | None:
     """Turn frames like this one into 48 kHz stereo; None where FFmpeg cannot."""
-    # What speakers many channels are meant for is not always known; the first two are heard then.
+    # FFmpeg may not know the speakers of many channels. Then use the first two.
     for mixed in ("anull", "pan=stereo|c0=c0|c1=c1"):
         name, _, args = mixed.partition("=")
         graph = Graph()

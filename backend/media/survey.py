@@ -99,7 +99,7 @@ def _facts(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
         raise VideoUnreadable(
             said("{name} {why}", name=video.name, why=said("holds a picture that is shown for no time"))
         )
-    # What one version of FFmpeg, or of this project, called damaged may be whole to another.
+    # Decode damaged files again: a newer FFmpeg or ReelRank may read them whole.
     if facts.sha256 in known and not (decode and known[facts.sha256]):
         return replace(facts, decoded=True, damage=known[facts.sha256])
     if not decode:

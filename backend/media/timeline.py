@@ -28,25 +28,25 @@ from av.stream import Stream
 from av.video.stream import VideoStream
 
 BACK_S = Fraction(1, 10)
-"""A clock that goes back by more begins anew. FFmpeg's command line says so too."""
+"""A clock that goes back by more than this (s) has restarted. FFmpeg's command line uses the same limit."""
 FORTH_S = 60
-"""A clock that goes on by more began anew as well. Less is a picture that stands, or a hole in the recording."""
+"""A clock that jumps forward by more than this (s) has restarted. A smaller jump is a held picture or a gap."""
 AHEAD_S = Fraction(1)
-"""Pictures and sound that belong together lie so near one another in a file."""
+"""Pictures and sound of one instant are at most this far apart (s) in the order of a file."""
 
 _MICROSECOND = Fraction(1, 1_000_000)
 _NONE = -(2**63)
 _KEPT = 4
-"""Indexes of so many files stay in memory."""
+"""How many files' indexes stay in memory."""
 _FAR = 100
-"""Packets on either side of two of one time among which a hole is looked for."""
+"""How many packets on either side of a doubled time are searched for the gap that it left."""
 _MARKED_BYTES = 1024
 _ANCHORS = 12
-"""So many known places lie between where reading begins again and the packet: parsers of sound take some to settle."""
+"""How many known file positions before a packet reading restarts, because audio parsers need some data to settle."""
 
 
 def start_of(container: InputContainer) -> Fraction:
-    """Return where a file's clock stands at its start, in seconds: where `ffmpeg -ss 0` seeks, without its rounding."""
+    """Return the time of a file's clock at its start, in seconds: what `ffmpeg -ss 0` seeks to, but not rounded."""
     if container.start_time is None:
         return Fraction(0)
     rounded_s = container.start_time * _MICROSECOND
@@ -142,9 +142,9 @@ def _moved(packet: Packet[Any], ticks: int) -> Packet[Any]:
 
 
 class _Clock:
-    """Turns times of a clock that begins anew into times of one that goes on.
+    """Turn the times of a clock that restarts into times that keep rising.
 
-    All streams share the clock, but each comes by itself to the place in the file where it begins anew.
+    All streams share the clock, but each reaches the place of the restart on its own.
     """
 
     def __init__(self, start_s: Fraction) -> None:
@@ -154,7 +154,7 @@ class _Clock:
         self._ends_s: dict[int, Fraction] = {}
 
     def put_right(self, packet: Packet[Any]) -> None:
-        """Time a packet; they come in the order of the file."""
+        """Correct the times of a packet. Packets must come in the order of the file."""
         place, base_s = packet.stream.index, packet.time_base
         ticks = packet.pts if packet.dts is None else packet.dts
         if ticks is None:
@@ -172,17 +172,17 @@ class _Clock:
     def _goes_on(self, place: int, time_s: Fraction, back_s: Fraction) -> bool:
         if place not in self._next_s:
             return True
-        # Sound that goes on tells that a picture stands.
+        # While the sound continues, a long picture is held, and the clock has not restarted.
         latest_s = max(self._ends_s.values())
         return self._next_s[place] - back_s <= time_s <= max(self._next_s[place], latest_s) + FORTH_S
 
     def _turned(self, place: int, shown_s: Fraction, turn: int) -> int:
-        """At which turn of the clock a stream goes on that cannot go on as before."""
+        """Return the restart of the clock at which a stream continues."""
         ends_s = self._ends_s[place]
         for later in range(turn + 1, len(self._offsets_s)):
             early_s = ends_s - (shown_s + self._offsets_s[later])
             if abs(early_s) <= AHEAD_S:
-                # No picture may come before one that was shown already.
+                # A picture must not come before one that was already shown.
                 self._offsets_s[later] += max(early_s, Fraction(0))
                 return later
         self._offsets_s.append(max(self._ends_s.values()) - shown_s)
@@ -191,17 +191,17 @@ class _Clock:
 
 @dataclass(slots=True)
 class _Packets:
-    """What is known of all packets of a stream, in the order of the file."""
+    """The positions and times of all packets of a stream, in the order of the file."""
 
     base_s: Fraction
     marks: array[int] = field(default_factory=lambda: array("q"))
-    """Which tell contents apart; see `_mark`."""
+    """Checksums that tell packets apart; see `_mark`."""
     places: array[int] = field(default_factory=lambda: array("q"))
-    """Bytes from the beginning of the file; -1 where the file does not say."""
+    """Position in the file, in bytes; -1 if unknown."""
     pts: array[int] = field(default_factory=lambda: array("q"))
     dts: array[int] = field(default_factory=lambda: array("q"))
     keys: array[int] = field(default_factory=lambda: array("q"))
-    """Numbers of the packets that decoding may begin with, and their times, rising."""
+    """Indexes of the key frames. `key_times` has their times, which never fall."""
     key_times: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, packet: Packet[Any]) -> None:
@@ -215,12 +215,12 @@ class _Packets:
         self.dts.append(_NONE if packet.dts is None else packet.dts)
 
     def key_before(self, time_s: Fraction) -> int:
-        """The last packet presented at or before an instant that decoding may begin with, else the first of all."""
+        """Return the index of the last key frame shown at or before an instant, or 0."""
         found = bisect_right(self.key_times, floor(time_s / self.base_s))
         return self.keys[found - 1] if found else 0
 
     def before(self, number: int) -> int:
-        """A packet some way before another one, with a known place; 0 for the beginning of the file."""
+        """Return the index of a packet a little before another one, with a known position; 0 for the file's start."""
         places: set[int] = set()
         while number > 0 and len(places) < _ANCHORS:
             number -= 1
@@ -229,12 +229,12 @@ class _Packets:
         return number
 
     def settle(self) -> None:
-        """Give packets of one time times of their own, where a hole beside them shows what they were.
+        """Repair doubled times: move one of two packets with the same time into the gap that it left.
 
         MPEG-PS has a time for each of its blocks, and FFmpeg may take it for that of the picture beside the right one.
         """
         order = [number for number in range(len(self.pts)) if self.pts[number] != _NONE]
-        # Of two, the one that need not wait for others is shown first.
+        # Of two packets with one time, the one that is not reordered is shown first.
         order.sort(key=lambda number: (self.pts[number], -self.dts[number], number))
         shown = [self.pts[number] for number in order]
         steps = Counter(map(sub, shown[1:], shown))
@@ -260,18 +260,18 @@ class _Packets:
             self.key_times[at] = max(self.pts[number], self.key_times[at - 1]) if at else self.pts[number]
 
     def _waits(self, number: int, other: int) -> bool:
-        """Whether a packet is shown after another one that follows it in the file, as the other need not wait."""
+        """Whether a packet is shown after one that follows it in the file, because that one is not reordered."""
         return number < other and all(self.dts[n] >= self.pts[n] for n in range(number + 1, other + 1))
 
     def timed(self, packet: Packet[Any], number: int) -> Packet[Any]:
-        """The packet of this number, with its right times."""
+        """Return the packet with the repaired times of this index."""
         packet.pts = None if self.pts[number] == _NONE else self.pts[number]
         packet.dts = None if self.dts[number] == _NONE else self.dts[number]
         return packet
 
 
 def timed_from(container: InputContainer, stream: Stream, start_s: Fraction) -> Iterator[Packet[Any]]:
-    """Read the packets of a file whose clock may jump, from one that decoding may begin with, before an instant.
+    """Read the packets of a file whose clock may jump, from the last key frame before an instant.
 
     Such a file has no index, and tells a place by the clock alone. So it is read whole once, and remembered; packets
     are then known by their place and content.
@@ -294,7 +294,7 @@ def timed_from(container: InputContainer, stream: Stream, start_s: Fraction) -> 
 def _from_place(
     container: InputContainer, stream: Stream, known: _Packets, near: int, key: int
 ) -> Iterator[Packet[Any]] | None:
-    """The packets from `key` on, read from a little before it; None where they are not found there."""
+    """Read from a little before packet `key`, and return the packets from `key` on; None if they are not found."""
     numbers = range(key, near - 1, -1)
     by_place = {known.places[number]: number for number in numbers if known.places[number] >= 0}
     by_mark = {known.marks[number]: number for number in numbers}
@@ -306,7 +306,7 @@ def _from_place(
         place: int | None = None
         for packet in islice(found, reach):
             mark = _mark(packet)
-            # Packets that share a place cannot be told apart, so the first of the next place tells where we are.
+            # Packets at one position cannot be told apart: the first packet of the next position says where we are.
             come = place is not None and packet.pos is not None and packet.pos != place
             place = place if packet.pos is None else packet.pos
             number = by_place.get(place) if come and place is not None else None
@@ -338,14 +338,14 @@ def _read(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
             continue
         if doubtful is not None:
             yield doubtful
-        # A file that was cut off ends in a packet that is not whole. Elsewhere FFmpeg says so of whole ones too.
+        # A truncated file ends in a corrupt packet. Elsewhere FFmpeg calls whole packets corrupt too.
         doubtful = packet if packet.is_corrupt else None
         if doubtful is None:
             yield packet
 
 
 def _demuxed(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
-    # A file cut off or damaged between packets ends here; what came before it is still good.
+    # A truncated or damaged file ends here; the packets before are still good.
     with suppress(av.FFmpegError):
         while True:
             try:
@@ -364,7 +364,7 @@ def _to_beginning(container: InputContainer) -> None:
 
 
 def _packets_of(container: InputContainer) -> dict[int, _Packets]:
-    """What is known of a file whose clock may jump, by number of stream; read from its beginning the first time."""
+    """Return the packets of each stream of a file whose clock may jump. The first call reads the whole file."""
     name = container.name
     path = Path(name.removeprefix("file:"))
     stamp = (path.stat().st_mtime_ns,) if path.exists() else ()

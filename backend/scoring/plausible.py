@@ -1,6 +1,6 @@
-"""Predictions that cannot be meant: after the end of their video, in another unit than seconds, of unknown videos.
+"""Warn of predictions that are probably mistakes: after their video ends, not in seconds, of unknown videos.
 
-Pure: what is known of videos is in the truth.
+All facts about videos come from the truth.
 """
 
 from dataclasses import replace
@@ -12,24 +12,24 @@ from backend.ground.timespan import Flags, Floats
 from backend.scoring.matching.columns import Run, Truth, VideoMap
 
 SLACK_S = 5.0
-"""Seconds after the end of its video that a prediction may end: models predict whole clips, in DiDeMo of 5 s."""
+"""A prediction may end this many seconds after its video: models predict whole clips, in DiDeMo of 5 s."""
 _MOST = 0.95
-"""The share of the doubtful predictions that a unit must explain."""
+"""A unit is named only if it explains at least this share of the late predictions."""
 _FRAMES = ((1, 35), (10, 65))
-"""Frames a second at most, from so many predictions on: a few of 60 frames a second could as well be milliseconds."""
+"""(number of late predictions, highest frame rate): a few times at 60 frames/s could also be milliseconds."""
 _MUCH = 5
-"""How many times the duration of its video half of the predictions in frames end after; less has other causes."""
+"""Times are called frames only if their median is this many durations of the video; less has other causes."""
 
 
 def with_videos(truth: Truth, videos: VideoMap | None) -> Truth:
-    """The truth with what a map says of videos, if there is one."""
+    """Return the truth with the names and durations of a video map, if there is one."""
     if videos is None:
         return truth
     return replace(truth, catalogue=frozenset(videos.values()), durations={**truth.durations, **videos.durations})
 
 
 def doubts_about(run: Run, truth: Truth) -> list[str]:
-    """Return what cannot be meant in a run: a sentence for each kind, with the number of predictions and the first.
+    """Return a warning for each kind of implausible prediction, with their number and the first.
 
     >>> from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
     >>> truth = parse_truth_mapping({"q": [{"video": "v", "start": 0, "end": 9, "relevance": 1}]})
@@ -94,7 +94,7 @@ def _with_first(run: Run, what: str, at: int, example: str) -> str:
 
 
 def _unit(end_s: Floats, lasts_s: Floats) -> str:
-    """The unit that these times seem to be in, an empty text if none explains them.
+    """Return the unit that these times seem to be in, or "" if none explains them.
 
     Most times in frames are below 60 times the duration, and in milliseconds far above.
     """

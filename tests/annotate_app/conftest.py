@@ -16,7 +16,7 @@ def quick_pages(packages_are_searched_once: None) -> None:
 
 
 class _Kept(Executor):
-    """A process that cuts clips for one test after the other: starting one takes half a second."""
+    """A clip cutter's process that outlives a test: starting one takes half a second."""
 
     def __init__(self, pool: Executor) -> None:
         self.pool = pool
@@ -25,12 +25,12 @@ class _Kept(Executor):
         return self.pool.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """The next test goes on with it."""
+        """Do nothing: the next test uses the same process."""
 
 
 @pytest.fixture(scope="session", autouse=True)
 def own_pool() -> Iterator[Callable[..., Executor]]:
-    """Let all servers of tests share one process that cuts clips, until it dies; gives what starts another."""
+    """Let the servers of all tests share one clip-cutting process. Yields the function that starts an own one."""
     from annotate_app.server.clip_worker import ClipWorker
 
     new, kept = ClipWorker._new_pool, list[_Kept]()

@@ -1,4 +1,4 @@
-"""The app below a path of its host: its routes and the guard, as both kinds of proxy ask them, without Streamlit."""
+"""Routes and guard below a path of the host, for proxies that keep the path and proxies that strip it."""
 
 import re
 import sys

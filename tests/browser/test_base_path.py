@@ -1,4 +1,4 @@
-"""The app below a path of its host, through nginx that passes the path on and nginx that strips it."""
+"""The app below a path of its host, behind an nginx that keeps the path and one that strips it."""
 
 import os
 import re

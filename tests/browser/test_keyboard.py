@@ -14,7 +14,7 @@ APP = Path(annotate_app.__file__).parent
 TEXTS, WIDGETS = APP / "language" / "browser.js", APP / "widgets"
 
 SHIFT = {"shiftKey": True}
-# What browsers report for the keys of these layouts, as `key`, `code` and modifiers; and what the key says.
+# What browsers report for keys of these layouts (`key`, `code`, modifiers), and what `keyOf` must return.
 AZERTY_DIGITS = dict(zip("à&é\"'(-è_ç", "0123456789", strict=True))
 CZECH_DIGITS = dict(zip("é+ěščřžýáí", "0123456789", strict=True))
 PERSIAN_DIGITS = dict(zip("۰۱۲۳۴۵۶۷۸۹", "0123456789", strict=True))

@@ -94,7 +94,7 @@ def page(browser: Browser, report: Path) -> Iterator[Page]:
 
 
 def test_the_page_is_usable_by_everybody_in_the_light_in_the_dark_and_on_a_phone(page: Page) -> None:
-    # Two of a kind stand for all: axe takes long for every further one.
+    # Open two sections of each kind: axe takes long for each one, and the others have the same markup.
     page.locator("details").evaluate_all(
         """(all) => all.forEach((one) => {
           one.open = one.parentElement.querySelectorAll(":scope > details[open]").length < 2;

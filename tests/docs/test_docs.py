@@ -62,7 +62,7 @@ def test_every_command_is_told_of(command: str) -> None:
 
 
 def test_documents_and_messages_name_only_commands_that_exist() -> None:
-    """Only the changelog may name a command by a former name."""
+    """No document but the changelog uses the former name of a command."""
     sources = [path for package in ("backend", "annotate_app", "assets") for path in (ROOT / package).rglob("*.py")]
     unknown = {}
     for path in [*DOCUMENTS, *sources]:

@@ -31,7 +31,7 @@ SLIDES = [0, 18_000]
 SLOW = [0, 5_000, 10_000, 15_000]
 GAP = [*range(0, 3_000, 100), *range(11_000, 14_000, 100)]
 _TURN = 2**33
-"""Ticks of 1/90000 s at which the clock of MPEG recordings begins anew."""
+"""The MPEG clock wraps around after this many ticks of 1/90000 s."""
 
 
 def shown(clip: Path) -> list[int]:

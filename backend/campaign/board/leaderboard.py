@@ -162,7 +162,7 @@ def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kep
 
 
 def _durations(project: Project, truth: str, runs: Sequence[Kept]) -> dict[str, float]:
-    """Seconds of each video: the project has measured it, and a truth knows it better than a run."""
+    """Return each video's duration (s): measured by the project, else told by the truth, else by a run."""
     releases = frozen.frozen_truths(project)
     with reading(project.store) as db:
         told = [kept_rows.facts(db, Shelf.RUNS, run.name).durations for run in runs]

@@ -1,6 +1,6 @@
-"""Names that slipped through a rewrite: misspelt ones, names that are words too, and words that nobody knows.
+"""Find words of a rewrite that may still be names: misspelt names, names that are also words, unknown words.
 
-What is found here waits for a person; nothing is replaced. The text is English, told by the lexicon that `Known` has.
+Rewrites with such words wait for a lead; nothing is replaced. The rules are for English, and need a lexicon in `Known`.
 """
 
 import re
@@ -13,9 +13,9 @@ from backend.campaign.captions.rules.spelling import Known, key, key_of, plain, 
 from backend.campaign.captions.rules.text import TITLES, opens_sentence, word_pattern
 
 LONG_ENOUGH = 5
-"""From so many letters on, a name is looked for in spellings that differ in one letter."""
+"""Names with at least this many letters are also found when one letter differs."""
 USUAL = 2
-"""A word that captions have so often in lower case, but not as first word, is a word without any lexicon."""
+"""A word that captions use this often in lower case, after their first word, needs no lexicon to be a word."""
 
 _PARTS = re.compile(r"['’_\d-]+|(?<=[^\W\d_A-Z])(?=[A-Z])")
 _TITLES = frozenset(title.lower() for title in TITLES)
@@ -32,13 +32,13 @@ _UNCOUNTED = """
     art ash autumn cash charity clay dawn faith grace harmony hope honor honour joy justice love mercy patience peace
     serenity spring summer winter wood"""
 _WITHOUT_ARTICLE = frozenset(_UNCOUNTED.split())
-"""Names that are words for what cannot be counted: these stand anywhere without an article."""
+"""Names that are also uncountable nouns, which need no article anywhere."""
 _CLAUSE_ENDS = frozenset(".,;:!?")
 _THIRD_PERSON = frozenset({"is", "was", "has", "does"})
 
 
 class Slips:
-    """Finds what may be a name of one cast in rewrites of some texts."""
+    """Find words in rewrites that may be names of a cast."""
 
     def __init__(self, cast: Mapping[str, str], known: Known, texts: Iterable[str] = ()) -> None:
         """Prepare the search.
@@ -92,7 +92,7 @@ class Slips:
                     yield base
 
     def _misspelt(self, base: str, small: str, place: int, words: list[re.Match[str]], text: str) -> bool:
-        """Whether a word is one letter away from a name, and none of the language; or rare, and where people stand."""
+        """Whether a word is one letter from a name, and is no English word, or a rare one in a person's place."""
         if small not in self._is_near:
             near = (name for short in _shortened(small) for name in self._near.get(short, ()))
             self._is_near[small] = any(_one_apart(small, name) for name in near)
@@ -102,7 +102,7 @@ class Slips:
         return rare and base.islower() and self._stands_like_a_name(place, words, text)
 
     def _unknown(self, base: str, small: str, place: int, start: int, text: str) -> bool:
-        """Whether a word is on the lists of first names, or opens a sentence, and is in no lexicon."""
+        """Whether a word is in no lexicon, and is a listed first name or opens a sentence."""
         if self.known.parts_of_speech is None or self._is_word(small):
             return False
         if self._usual[small] >= USUAL or small.capitalize() in NO_NAMES:
@@ -116,7 +116,7 @@ class Slips:
         return all(self.known.is_word(part) for part in re.split(r"['-]", small) if part)
 
     def _stands_like_a_name(self, place: int, words: list[re.Match[str]], text: str) -> bool:
-        """Whether a word in lower case stands where people do, and things do not without an article.
+        """Whether a word in lower case stands where a person's name would, and a thing would need an article.
 
         It is after a title; or it begins a clause and a verb follows (`house pulls`); or it is after a verb or a word
         like `with`, and something follows that is no noun (`talks to house and`).
@@ -153,12 +153,12 @@ class Slips:
 
 
 def _is_third_person(word: str, readings: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether a word may be a verb of somebody else: `pulls`, `is`."""
+    """Whether a word may be a verb in the third person: `pulls`, `is`."""
     return word in _THIRD_PERSON or (word.endswith("s") and word not in readings.get("VERB", (word,)))
 
 
 def _shortened(word: str) -> set[str]:
-    """The word, and what it is without one of its letters."""
+    """Return the word, and every form of it with one letter left out."""
     return {word, *(word[:place] + word[place + 1 :] for place in range(len(word)))}
 
 

@@ -25,12 +25,12 @@ _TITLE_INSIDE = re.compile(rf"({'|'.join(sorted(TITLES))})(?=[A-Z])")
 _LONGEST_TITLE = max(map(len, TITLES)) + 4
 _BETWEEN = re.compile(r"\.?\s+")
 _SHORT = 2
-"""Names of so few letters are not replaced in capitals: `ED` is a place in a hospital."""
+"""Names with at most this many letters are not replaced in capitals: `ED` may be an emergency department."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of words beside the texts themselves.
+    """What is known about words: first names, ordinary words, a vocabulary and a lexicon.
 
     `first_names` says what a name becomes (`a woman`), as written with a capital; `ordinary` are words in lower case
     that are no names although they are on such lists (`will`); `vocabulary` are the words in lower case that an
@@ -44,7 +44,7 @@ class Known:
     parts_of_speech: Callable[[str], Mapping[str, tuple[str, ...]]] | None = None
 
     def is_word(self, small: str) -> bool:
-        """Whether a word in lower case is one of the language, or may be because there is no lexicon."""
+        """Whether a word in lower case is an English word; always true without a lexicon."""
         return self.parts_of_speech is None or bool(self.parts_of_speech(small))
 
 
@@ -68,7 +68,7 @@ class Spellings:
 
 @lru_cache(maxsize=1 << 16)
 def key(word: str) -> str:
-    """What all spellings of a word have in common: NFKC, case, apostrophes, Latin accents, invisible characters.
+    """Return the same key for all spellings of a word: NFKC, without case, Latin accents and invisible characters.
 
     >>> key("JOSE\u0301") == key("josé") == key("Jose") == key("J\u200bosé"), key("O`Brien") == key("o’brien")
     (True, True)
@@ -199,7 +199,7 @@ def _name(
 
 
 def _no_other_word(bases: list[str], known: Known) -> bool:
-    """Whether words in this spelling can only be the name."""
+    """Whether these words, spelt like this, can only be the name."""
     small = [base.islower() for base in bases]
     sure = [not known.is_word(key(base)) or (known.parts_of_speech is None and not base.islower()) for base in bases]
     if len(bases) == 1:
