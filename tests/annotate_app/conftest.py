@@ -1,5 +1,6 @@
 """What tests of the pages share."""
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
 from typing import Any
@@ -28,25 +29,33 @@ class _Kept(Executor):
         """Do nothing: the next test uses the same process."""
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_pool() -> Iterator[Callable[..., Executor]]:
-    """Let the servers of all tests share one clip-cutting process. Yields the function that starts an own one."""
+@pytest.fixture(scope="session")
+def kept_pools() -> Iterator[dict[frozenset[tuple[str, str]], _Kept]]:
+    """The processes that outlive their tests, each by the environment that it began in."""
+    kept: dict[frozenset[tuple[str, str]], _Kept] = {}
+    yield kept
+    for one in kept.values():
+        one.pool.shutdown()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shared_pools(kept_pools: dict[frozenset[tuple[str, str]], _Kept]) -> Iterator[None]:
+    """Let the servers of these tests, and of no others, share clip-cutting processes."""
     from annotate_app.server.clip_worker import ClipWorker
 
-    new, kept = ClipWorker._new_pool, list[_Kept]()
+    new = ClipWorker._new_pool
 
     def shared(worker: ClipWorker[Any]) -> Executor:
+        environment = frozenset(item for item in os.environ.items() if item[0] != "PYTEST_CURRENT_TEST")
         try:
-            kept[-1].pool.submit(int)
-        except (IndexError, BrokenExecutor):
-            kept.append(_Kept(new(worker)))
-        return kept[-1]
+            kept_pools[environment].pool.submit(int)
+        except (KeyError, BrokenExecutor):
+            kept_pools[environment] = _Kept(new(worker))
+        return kept_pools[environment]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ClipWorker, "_new_pool", shared)
-        yield new
-    for one in kept:
-        one.pool.shutdown()
+        yield
 
 
 @pytest.fixture

@@ -2,8 +2,7 @@
 
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Executor
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -66,12 +65,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory, s3: S3) -> Path:
     bucket = s3.bucket("routes")
     settings.write_text(settings.read_text().replace("# bucket = ", f'bucket = "{bucket}/ours" # '))
     return project.folder
-
-
-@pytest.fixture(autouse=True)
-def its_own_cutter(own_pool: Callable[..., Executor], monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that starts with the environment of the bucket."""
-    monkeypatch.setattr(ClipWorker, "_new_pool", own_pool)
 
 
 @contextmanager
