@@ -67,7 +67,7 @@ bench: $(VENV)/.dev ## measure speed and memory; prints tables and keeps them in
 	rm -rf bench-results
 	REELRANK_BENCH_OUT=$(CURDIR)/bench-results $(BIN)/pytest -m bench -s tests/bench tests/browser
 
-mutants: $(VENV)/.dev ## try small faults in rules and measures, of one room with ROOM=campaign/gold; hours for all
+mutants: $(VENV)/.dev ## try small faults in rules and measures, of one room with ROOM=campaign/qualification/gold; hours for all
 	nice -n 15 $(BIN)/python -m tools.mutants $(ROOM)
 
 coverage: $(VENV)/.dev ## lines and branches of rules and measures that their own tests leave out

@@ -26,14 +26,14 @@ from annotate_app.session.addresses import is_own_path
 from annotate_app.session.base_path import BasePath
 from annotate_app.session.guard import Guard
 from annotate_app.session.websocket_sessions import bind_sessions
-from annotate_app.widgets.menu_counts import MORE, told
+from annotate_app.shared.menu_counts import MORE, told
 from backend import api
-from backend.ground import processes
-from backend.ground.base_path import BASE_PATH_VARIABLE, checked_base_path
-from backend.ground.errors import ReelRankError
-from backend.ground.logs import READY_VARIABLE
-from backend.ground.metrics import METRICS_VARIABLE
-from backend.ground.text_files import visible
+from backend.core import processes
+from backend.core.base_path import BASE_PATH_VARIABLE, checked_base_path
+from backend.core.errors import ReelRankError
+from backend.core.logs import READY_VARIABLE
+from backend.core.metrics import METRICS_VARIABLE
+from backend.core.text_files import visible
 
 try:
     auth.project()

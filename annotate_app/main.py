@@ -7,8 +7,8 @@ from annotate_app.language import retold
 from annotate_app.plain import plain
 from annotate_app.screens import signed_out
 from annotate_app.session import auth
-from annotate_app.widgets import look
-from backend.ground.errors import StoreUnavailable, TextRefused
+from annotate_app.shared import look
+from backend.core.errors import StoreUnavailable, TextRefused
 
 st.set_page_config(page_title="ReelRank", page_icon=look.MARK, layout="wide")
 try:

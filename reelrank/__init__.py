@@ -9,10 +9,10 @@ Nothing of a campaign is loaded: no database, no video, no model, no page; a nam
 from typing import TYPE_CHECKING
 
 from backend import __version__
-from backend.ground import lazy
+from backend.core import lazy
 
 if TYPE_CHECKING:
-    from backend.ground.errors import InputError
+    from backend.core.errors import InputError
     from backend.scoring.evaluate import compare, evaluate
     from backend.scoring.latex import to_latex
     from backend.scoring.pools.files import read_pools

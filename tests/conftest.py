@@ -25,14 +25,14 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 from backend import api
-from backend.campaign.candidates.rows import lists
 from backend.campaign.nouns import Role
-from backend.campaign.people import accounts as people
-from backend.campaign.project import database_place
-from backend.campaign.release import export
-from backend.campaign.release.statistics import figures
+from backend.campaign.release.export import export
+from backend.campaign.release.export.statistics import figures
+from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project import database_place
+from backend.core.where import Where
 from backend.encoders import sentence
-from backend.ground.where import Where
 from backend.store import connection, secret
 from postgres import Cluster, binary
 from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder, have_read
@@ -70,12 +70,12 @@ LONG = (
     *("tests/install/test_pythons.py", "tests/install/test_wheel.py", "tests/encoders/"),
 )
 MODELS = (
-    *("tests/encoders/", "tests/training/", "tests/systems/", "tests/campaign/pool_check/"),
+    *("tests/encoders/", "tests/training/", "tests/systems/", "tests/campaign/selection/pool_check/"),
     *("tests/cli/test_mvmr.py", "tests/cli/test_pool_checking.py", "tests/cli/test_learning.py"),
 )
 """Run by one process, because what runs a model takes 5 s to load."""
 ON_CLUSTER = (
-    *("tests/ground/test_cluster.py", "tests/media/test_together.py", "tests/media/test_frame_folders.py"),
+    *("tests/core/test_cluster.py", "tests/media/test_together.py", "tests/media/test_frame_folders.py"),
     *("tests/cli/test_clips.py", "tests/cli/test_moments.py", "tests/cli/test_evaluate.py"),
     "tests/scoring/studies/test_studies.py",
 )

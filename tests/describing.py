@@ -5,7 +5,7 @@ from contextlib import closing
 from itertools import count
 
 from backend import api
-from backend.campaign.describing.model import DescribeAnswer, DescribeEvent, DescribeKind, DescribingChoice
+from backend.campaign.corpus.describing.model import DescribeAnswer, DescribeEvent, DescribeKind, DescribingChoice
 from support import NOW, Judging
 
 _number = count()

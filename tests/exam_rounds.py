@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from sqlite3 import connect
 
 from backend import api
-from backend.campaign.exam.model import ExamDesk, ExamPhase
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt
 from backend.campaign.nouns import Person
-from backend.ground.ids import PairKey
+from backend.campaign.qualification.exam.model import ExamDesk, ExamPhase
+from backend.core.ids import PairKey
 from support import NOW, Judging
 
 

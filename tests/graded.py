@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
 from backend.campaign.nouns import Rounding
-from backend.campaign.quality.rules.pairs import GradedPairs
 
 Table = list[list[int | None]]
 """Grades of pairs (rows) by annotators (columns)."""

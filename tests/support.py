@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from backend import api
-from backend.campaign.corpus.model import CaptionedMoment
+from backend.campaign.corpus.importing.model import CaptionedMoment
 from backend.campaign.judging.model import GradeEvent, Receipt
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import Operator, Person, Role
-from backend.campaign.project import rows as facts
-from backend.campaign.project.model import Campaign
-from backend.campaign.release.model import ReleaseOptions
+from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.review.model import CaseList, PairReview
-from backend.ground.ids import PairKey
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.model import Campaign
+from backend.core.ids import PairKey
 from backend.store import connection
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from backend.ground.arriving import new_files
-from backend.ground.errors import InputError, Problem
-from backend.ground.where import HERE, Where
+from backend.core.arriving import new_files
+from backend.core.errors import InputError, Problem
+from backend.core.where import HERE, Where
 
 
 def wait_for(condition: Callable[[], object], why: str) -> None:

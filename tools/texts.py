@@ -23,7 +23,7 @@ CATALOGUES = FRONT_END / "language" / "catalogues"
 BACK_END = ROOT / "backend"
 KEYWORDS = {"tr": None, "trn": (1, 2), "marked": None, "marked_n": (1, 2)}
 SAYING = {"said": None, "said_n": (1, 2)}
-"""The same of the back end: see `backend.ground.saying`."""
+"""The same of the back end: see `backend.core.saying`."""
 _TEXT = r'("(?:[^"\\]|\\.)*")'
 _IN_JAVASCRIPT = re.compile(rf"\b(trn?|marked)\(\s*{_TEXT}(?:,\s*{_TEXT})?")
 _SHOWN = ("aria-label", "placeholder", "title")

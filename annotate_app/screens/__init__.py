@@ -1,1 +1,1 @@
-"""One screen a module; each has `page()`, which asks the gate before it shows anything."""
+"""The pages: a module each, or a folder with the page in its `__init__.py` and its parts beside it."""

@@ -6,12 +6,12 @@ from html import escape
 import streamlit as st
 
 from annotate_app.language import marked, retold, tr, translated
-from annotate_app.widgets import address_state, look, wording
-from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
+from annotate_app.shared import address_state, look, wording
+from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from backend import api
-from backend.campaign.activity.model import ActivityEntry, ActivityFilter, ActivityGroup
+from backend.campaign.monitoring.activity.model import ActivityEntry, ActivityFilter, ActivityGroup
 from backend.campaign.nouns import Person
-from backend.ground.days import midnight
+from backend.core.days import midnight
 
 _GROUPS = {
     "": marked("All but the desk"),

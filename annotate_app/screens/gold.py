@@ -7,14 +7,14 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.widgets import address_state, look, tables, wording
-from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
-from annotate_app.widgets.review_clip import review_clip
-from annotate_app.widgets.searched import searched
+from annotate_app.shared import address_state, look, tables, wording
+from annotate_app.shared.long_list import ListColumn, ListRow, long_list
+from annotate_app.shared.review_clip import review_clip
+from annotate_app.shared.searched import searched
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.project.model import GoldSettings
-from backend.ground.ids import AnnotatorId
+from backend.campaign.setup.project.model import GoldSettings
+from backend.core.ids import AnnotatorId
 
 PER_PAGE = 10
 _ANSWER = "answer"

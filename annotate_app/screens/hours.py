@@ -9,12 +9,12 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.widgets import address_state, look, tables, wording
-from annotate_app.widgets.day_chart import stacked_days
+from annotate_app.shared import address_state, look, tables, wording
+from annotate_app.shared.day_chart import stacked_days
 from backend import api
-from backend.campaign.hours.model import HoursReport, Outlook, PersonHours
-from backend.ground.days import last_days
-from backend.ground.errors import ReelRankError
+from backend.campaign.monitoring.hours.model import HoursReport, Outlook, PersonHours
+from backend.core.days import last_days
+from backend.core.errors import ReelRankError
 
 PERIODS = (marked("Last 30 days"), marked("This month"), marked("Last month"), marked("All days"))
 _DAYS = 30

@@ -11,12 +11,12 @@ from annotate_app.language import dates, tr, trn
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
-from annotate_app.widgets import exam_results, look, tables, wording
-from annotate_app.widgets.day_chart import day_chart
+from annotate_app.shared import exam_results, look, tables, wording
+from annotate_app.shared.day_chart import day_chart
 from backend import api
 from backend.campaign.judging.model import CORRECTION_S
+from backend.campaign.monitoring.quality.model import MyAgreement, MyReply, MyWork
 from backend.campaign.nouns import Role, Scale
-from backend.campaign.quality.model import MyAgreement, MyReply, MyWork
 
 _EVEN = 0.05
 """A mean difference below this is written 0.0 or is too small to be called strict or generous."""

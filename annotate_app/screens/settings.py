@@ -9,9 +9,9 @@ import streamlit as st
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.session.addresses import TITLES, address, full_path
-from annotate_app.widgets import look, tables, wording
+from annotate_app.shared import look, tables, wording
 from backend import api
-from backend.campaign.activity.model import CampaignSetting
+from backend.campaign.monitoring.activity.model import CampaignSetting
 
 _TITLES = {address(title): title for title in TITLES}
 

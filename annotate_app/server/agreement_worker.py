@@ -5,9 +5,9 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from backend import api
+from backend.campaign.monitoring.quality.model import BoardPart
 from backend.campaign.nouns import Person
-from backend.campaign.quality.model import BoardPart
-from backend.ground import processes
+from backend.core import processes
 
 LEFT_OVER = 19
 """Take what nobody else wants: on two cores, a little less niceness is felt by everybody who grades."""

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.serving.model import OutcomeTable, WorkOutcome
-from backend.ground.errors import InputError
-from backend.ground.progress import Progress
-from backend.ground.saying import said
+from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome
+from backend.core.errors import InputError
+from backend.core.progress import Progress
+from backend.core.saying import said
 
 
 class CandidatesAsked(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from annotate_app.language import tr
 from annotate_app.session.bodies import TooMuch
-from backend.ground.ids import AnnotatorId
+from backend.core.ids import AnnotatorId
 
 MOST_WAITING = 48
 """Clips that one person may have waiting. The page that asks for most, a lead's list, asks for 25."""

@@ -17,9 +17,9 @@ from typing import Generic, Protocol, TypeVar
 from annotate_app.language import tr
 from annotate_app.server.clip_queue import ClipQueue, Priority
 from annotate_app.session.bodies import TooMuch
-from backend.ground import processes
-from backend.ground.errors import VideoUnreadable
-from backend.ground.ids import AnnotatorId
+from backend.core import processes
+from backend.core.errors import VideoUnreadable
+from backend.core.ids import AnnotatorId
 
 
 class Job(Protocol):

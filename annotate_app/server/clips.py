@@ -20,7 +20,7 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.session.guard import person_of
 from backend import api
 from backend.campaign.nouns import Person
-from backend.ground.errors import VideoUnreadable
+from backend.core.errors import VideoUnreadable
 
 ASKED_AGAIN = "private, no-cache"
 """A browser may keep the answer, but asks before each use: the session is checked, then 304 sends no content."""

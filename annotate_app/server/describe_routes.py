@@ -26,8 +26,8 @@ from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.guard import person_of
 from backend import api
-from backend.campaign.describing.model import DescribeEvent
-from backend.ground.errors import NoRoom, ProjectError, StorageUnavailable, StoreUnavailable, VideoUnreadable
+from backend.campaign.corpus.describing.model import DescribeEvent
+from backend.core.errors import NoRoom, ProjectError, StorageUnavailable, StoreUnavailable, VideoUnreadable
 
 
 class _Exchange(Sent):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.release.model import ReleaseOptions
-from backend.ground import processes
+from backend.campaign.release.export.model import ReleaseOptions
+from backend.core import processes
 
 
 def make(folder: Path, person: Person, options: ReleaseOptions, name: str, notes: str, now: float) -> tuple[str, bool]:

@@ -14,8 +14,8 @@ import time
 from types import TracebackType
 from typing import Any
 
-from backend.ground.logs import LogForm
-from backend.ground.text_files import visible
+from backend.core.logs import LogForm
+from backend.core.text_files import visible
 
 _TAKEN_OUT = r"\1[taken out]"
 _SECRETS = (

@@ -16,9 +16,9 @@ from pathlib import Path
 from annotate_app.language import marked, tr
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.serving.model import WorkOutcome, WorkState
-from backend.ground import processes
-from backend.ground.errors import ReelRankError, StoreUnavailable
+from backend.campaign.setup.serving.model import WorkOutcome, WorkState
+from backend.core import processes
+from backend.core.errors import ReelRankError, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
 _PAGE = "Set up"

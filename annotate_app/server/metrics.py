@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from annotate_app.server.clip_worker import ClipWorker
 from backend import api
 from backend.campaign.judging.model import GradeEvent, Receipt
-from backend.ground.metrics import place_of
+from backend.core.metrics import place_of
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

@@ -14,7 +14,7 @@ from annotate_app.server.clips import clip_response, cut_clip, refused
 from annotate_app.session.guard import person_of
 from backend import api
 from backend.campaign.nouns import Person
-from backend.ground.errors import VideoUnreadable
+from backend.core.errors import VideoUnreadable
 
 Find = Callable[[api.Project, Person, str, float, float], api.ClipJob]
 

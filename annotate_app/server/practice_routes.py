@@ -14,7 +14,7 @@ from annotate_app.server.clips import clip_response, cut_clip, not_shown, refuse
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
 from backend import api
-from backend.ground.errors import ProjectError, StoreUnavailable, VideoUnreadable
+from backend.core.errors import ProjectError, StoreUnavailable, VideoUnreadable
 
 
 class _Answer(Sent, kw_only=True):

@@ -13,8 +13,8 @@ from annotate_app.language import as_json
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
 from backend import api
-from backend.campaign.captions.model import TakenDecision
-from backend.ground.errors import NotAllowed, ReelRankError, StoreUnavailable
+from backend.campaign.corpus.captions.model import TakenDecision
+from backend.core.errors import NotAllowed, ReelRankError, StoreUnavailable
 
 
 class _Decision(Sent, kw_only=True):

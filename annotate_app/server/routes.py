@@ -37,10 +37,10 @@ from annotate_app.session.bodies import TooMuch
 from annotate_app.session.guard import person_of
 from annotate_app.session.routes import Sessions
 from backend import api
-from backend.campaign.exam.model import ExamDesk
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.nouns import Person
-from backend.ground.errors import (
+from backend.campaign.qualification.exam.model import ExamDesk
+from backend.core.errors import (
     NoRoom,
     NotAllowed,
     ProjectError,
@@ -48,7 +48,7 @@ from backend.ground.errors import (
     StoreUnavailable,
     VideoUnreadable,
 )
-from backend.ground.ids import PairKey
+from backend.core.ids import PairKey
 
 _LOG = logging.getLogger(__name__)
 

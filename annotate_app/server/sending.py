@@ -10,7 +10,7 @@ from annotate_app.language import tr
 from annotate_app.server.clips import refused
 from annotate_app.session.bodies import BodyRefused, json_body
 from annotate_app.session.guard import is_own_page, person_of
-from backend.ground.ids import AnnotatorId
+from backend.core.ids import AnnotatorId
 
 
 class Sent(msgspec.Struct):

@@ -7,11 +7,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from backend import api
-from backend.campaign.moments.model import ByShots, ByWindows
+from backend.campaign.corpus.moments.model import ByShots, ByWindows
 from backend.campaign.nouns import Person
-from backend.campaign.serving.model import OutcomeTable, WorkOutcome
-from backend.ground.progress import Progress
-from backend.ground.saying import said, said_n
+from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome
+from backend.core.progress import Progress
+from backend.core.saying import said, said_n
 
 _SHOWN = 50
 """Rows of a table; the project has all."""

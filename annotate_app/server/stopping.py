@@ -16,8 +16,8 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from backend.ground import processes
-from backend.ground.logs import READY_VARIABLE
+from backend.core import processes
+from backend.core.logs import READY_VARIABLE
 
 _LOG = logging.getLogger(__name__)
 _BEGUN = threading.Event()

@@ -21,7 +21,7 @@ import anyio
 from annotate_app.language import tr
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.lately import Lately
-from backend.ground.ids import AnnotatorId
+from backend.core.ids import AnnotatorId
 
 MOST_EVENTS = 100
 """In one request; a page sends 50 at most."""

@@ -22,10 +22,10 @@ from annotate_app.server.clips import refused
 from annotate_app.session.bodies import chunks as sent_chunks
 from annotate_app.session.guard import is_own_page, person_of
 from backend import api
-from backend.ground.arriving import own_folder
-from backend.ground.links import leads_out
-from backend.ground.private import make_private, make_private_folder
-from backend.ground.typed_text import nfc
+from backend.core.arriving import own_folder
+from backend.core.links import leads_out
+from backend.core.private import make_private, make_private_folder
+from backend.core.typed_text import nfc
 
 GIB = 2**30
 KEPT_FREE_BYTES = GIB

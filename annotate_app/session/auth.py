@@ -21,7 +21,7 @@ from annotate_app.session.cookies import SESSION_COOKIE
 from annotate_app.session.websocket_limits import SCRIPTS_AT_ONCE, ScriptTurns
 from backend import api
 from backend.campaign.nouns import Person, Role
-from backend.ground.errors import NotAllowed, ProjectError
+from backend.core.errors import NotAllowed, ProjectError
 
 PROJECT_VARIABLE = "REELRANK_PROJECT"
 

@@ -14,7 +14,7 @@ from streamlit.runtime.media_file_storage import MediaFileStorageError
 
 from annotate_app.session.notice import gone_page
 from backend.campaign.nouns import Person
-from backend.ground.errors import ReelRankError
+from backend.core.errors import ReelRankError
 
 PREFIX = "/media/"
 _LOG = logging.getLogger(__name__)

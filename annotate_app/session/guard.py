@@ -36,7 +36,7 @@ from annotate_app.session.policy import of_pages
 from annotate_app.session.websocket import Pages
 from backend import api
 from backend.campaign.nouns import Person
-from backend.ground.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable, TextRefused
+from backend.core.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable, TextRefused
 
 _UPLOADS = "/_stcore/upload_file/"
 

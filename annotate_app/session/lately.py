@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable
 
-from backend.ground.ids import AnnotatorId
+from backend.core.ids import AnnotatorId
 
 
 class Lately:

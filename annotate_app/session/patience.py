@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from annotate_app.language import tr
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.lately import Lately
-from backend.ground.ids import AnnotatorId
+from backend.core.ids import AnnotatorId
 
 MOST_AT_ONCE = 8
 """Posted requests of one person, under way at a time; files that are uploaded are not among them."""

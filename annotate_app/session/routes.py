@@ -1,7 +1,7 @@
 """Signing in and out, accepting an invitation, the account: plain HTML pages without scripts.
 
 Checking a password is meant to be slow (argon2), so it runs in a thread, two at a time, fairly by address.
-Whoever guesses is slowed down; nobody can lock somebody else out (`backend.campaign.serving.rules.delay`).
+Whoever guesses is slowed down; nobody can lock somebody else out (`backend.campaign.setup.serving.rules.delay`).
 """
 
 import hmac
@@ -28,8 +28,8 @@ from annotate_app.session.notice import not_found_page
 from annotate_app.session.sign_in import account_page, invitation_page, sign_in_page
 from backend import api
 from backend.campaign.nouns import Person
-from backend.ground.errors import ReelRankError, SignInRefused, StoreUnavailable
-from backend.ground.typed_text import normalised_password
+from backend.core.errors import ReelRankError, SignInRefused, StoreUnavailable
+from backend.core.typed_text import normalised_password
 
 _HERE = Path(__file__).parent
 _ASSETS = {"sign_in.css": "text/css", "mark.svg": "image/svg+xml"}

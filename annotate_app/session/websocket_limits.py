@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from annotate_app.session.lately import Lately
 from backend.campaign.nouns import Role
-from backend.ground.ids import AnnotatorId
+from backend.core.ids import AnnotatorId
 
 OTHER_MESSAGE = 0.1
 """What a message costs that runs no script, such as a sign of life, in runs."""

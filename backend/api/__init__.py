@@ -8,7 +8,7 @@ Functions take an opened `Project` first. `now` is seconds since 1970, always gi
 
 from typing import TYPE_CHECKING
 
-from backend.ground import lazy
+from backend.core import lazy
 
 if TYPE_CHECKING:
     from backend.api.activity import (
@@ -331,63 +331,64 @@ if TYPE_CHECKING:
     from backend.api.validating import validate_release
     from backend.api.videos import look_at_videos, video_states
     from backend.api.work_flags import behind_flag, flags, pairs_behind
-    from backend.campaign.board.leaderboard import Leaderboard
-    from backend.campaign.board.rows import Kept
-    from backend.campaign.candidates.choosing import CandidateReport
-    from backend.campaign.candidates.model import PoolingReport
-    from backend.campaign.candidates.submitted import PoolingOptions
-    from backend.campaign.captions.cast import CastReport
-    from backend.campaign.captions.rewriting import RewriteReport
-    from backend.campaign.captions.rules.differences import RewriteSummary
-    from backend.campaign.corpus.formats import FORMATS as CORPUS_FORMATS
-    from backend.campaign.corpus.importing import ImportReport
+    from backend.campaign.corpus.captions.cast import CastReport
+    from backend.campaign.corpus.captions.rewriting import RewriteReport
+    from backend.campaign.corpus.captions.rules.differences import RewriteSummary
+    from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
+    from backend.campaign.corpus.importing.importing import ImportReport
+    from backend.campaign.corpus.moments.model import ProposeReport, RegisterReport, TakenMoments
     from backend.campaign.doctor.examining import DoctorReport, Finding
-    from backend.campaign.earlier.judgements import JudgementsReport
-    from backend.campaign.exam.keys import KeyPreview as ExamKeyPreview
-    from backend.campaign.exam.keys import KeyReport as ExamKeyReport
-    from backend.campaign.exam.model import ExamKey
-    from backend.campaign.exam.previewing import ExamPreview
-    from backend.campaign.exam.previewing import PreviewItem as ExamPreviewItem
-    from backend.campaign.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed
-    from backend.campaign.exam.results import outcomes_csv as exam_outcomes_csv
-    from backend.campaign.exam.rows.exams import Exam
-    from backend.campaign.exam.rows.exams import Place as ExamItem
-    from backend.campaign.exam.rules.guessing import Constant as ExamConstant
-    from backend.campaign.exam.rules.guessing import Guesses as ExamGuesses
-    from backend.campaign.exam.rules.outcomes import PAPER_KAPPA, PAPER_MISSED
-    from backend.campaign.exam.rules.outcomes import Estimate as ExamEstimate
-    from backend.campaign.exam.rules.outcomes import Outcome as ExamOutcome
-    from backend.campaign.exam.setting import ExamReport
-    from backend.campaign.exam.taking import Act as ExamAct
-    from backend.campaign.exam.using import UsedReport
-    from backend.campaign.gold.results import GoldAnswer, GoldPerson
-    from backend.campaign.gold.setting import PAIRS as GOLD_PAIRS
-    from backend.campaign.gold.setting import GoldOptions, GoldReport
-    from backend.campaign.guideline.reading import News as GuidelineNews
-    from backend.campaign.guideline.rows import Example
-    from backend.campaign.moments.model import ProposeReport, RegisterReport, TakenMoments
+    from backend.campaign.monitoring.progress.cutting import ClipsReport
+    from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
+    from backend.campaign.monitoring.videos.model import LookReport, VideoState
     from backend.campaign.nouns import OPERATOR, Operator
-    from backend.campaign.people.accounts import PASSWORD_LENGTH, SESSION_S
-    from backend.campaign.pool_check.model import CheckReport as PoolCheckReport
-    from backend.campaign.pool_check.model import MadeReport as PoolCheckMade
-    from backend.campaign.pool_check.model import Share as PoolCheckShare
-    from backend.campaign.pools.building import BuildReport
-    from backend.campaign.pools.stored import StoredThresholds
-    from backend.campaign.project.folder import Project
-    from backend.campaign.project.places import is_project
-    from backend.campaign.quality.model import AggregatorReport, AgreementBoard
-    from backend.campaign.queries.drawing import QueryReport
-    from backend.campaign.release.export import ReleaseReport
-    from backend.campaign.release.formats.model import FormReport
-    from backend.campaign.release.importing import ReleaseImport
-    from backend.campaign.release.model import KeptRelease, ReleaseOptions, ReleaseSelection, Terms
-    from backend.campaign.release.rules.diffing import PairChange, QueryChange, ReleaseDiff
-    from backend.campaign.release.validating import ValidationReport
+    from backend.campaign.qualification.exam.keys import KeyPreview as ExamKeyPreview
+    from backend.campaign.qualification.exam.keys import KeyReport as ExamKeyReport
+    from backend.campaign.qualification.exam.model import ExamKey
+    from backend.campaign.qualification.exam.previewing import ExamPreview
+    from backend.campaign.qualification.exam.previewing import PreviewItem as ExamPreviewItem
+    from backend.campaign.qualification.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed
+    from backend.campaign.qualification.exam.results import outcomes_csv as exam_outcomes_csv
+    from backend.campaign.qualification.exam.rows.exams import Exam
+    from backend.campaign.qualification.exam.rows.exams import Place as ExamItem
+    from backend.campaign.qualification.exam.rules.guessing import Constant as ExamConstant
+    from backend.campaign.qualification.exam.rules.guessing import Guesses as ExamGuesses
+    from backend.campaign.qualification.exam.rules.outcomes import PAPER_KAPPA, PAPER_MISSED
+    from backend.campaign.qualification.exam.rules.outcomes import Estimate as ExamEstimate
+    from backend.campaign.qualification.exam.rules.outcomes import Outcome as ExamOutcome
+    from backend.campaign.qualification.exam.setting import ExamReport
+    from backend.campaign.qualification.exam.taking import Act as ExamAct
+    from backend.campaign.qualification.exam.using import UsedReport
+    from backend.campaign.qualification.gold.results import GoldAnswer, GoldPerson
+    from backend.campaign.qualification.gold.setting import PAIRS as GOLD_PAIRS
+    from backend.campaign.qualification.gold.setting import GoldOptions, GoldReport
+    from backend.campaign.qualification.guideline.reading import News as GuidelineNews
+    from backend.campaign.qualification.guideline.rows import Example
+    from backend.campaign.release.board.leaderboard import Leaderboard
+    from backend.campaign.release.board.rows import Kept
+    from backend.campaign.release.earlier.judgements import JudgementsReport
+    from backend.campaign.release.export.export import ReleaseReport
+    from backend.campaign.release.export.formats.model import FormReport
+    from backend.campaign.release.export.importing import ReleaseImport
+    from backend.campaign.release.export.model import KeptRelease, ReleaseOptions, ReleaseSelection
+    from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
+    from backend.campaign.release.export.validating import ValidationReport
+    from backend.campaign.release.statistics.model import Statistics
     from backend.campaign.review.probing import ProbeReport
     from backend.campaign.review.taking_back import TakenBack
-    from backend.campaign.statistics.model import Statistics
-    from backend.campaign.steering.cutting import ClipsReport
-    from backend.campaign.videos.model import LookReport, VideoState
+    from backend.campaign.selection.candidates.choosing import CandidateReport
+    from backend.campaign.selection.candidates.model import PoolingReport
+    from backend.campaign.selection.candidates.submitted import PoolingOptions
+    from backend.campaign.selection.pool_check.model import CheckReport as PoolCheckReport
+    from backend.campaign.selection.pool_check.model import MadeReport as PoolCheckMade
+    from backend.campaign.selection.pool_check.model import Share as PoolCheckShare
+    from backend.campaign.selection.pools.building import BuildReport
+    from backend.campaign.selection.pools.stored import StoredThresholds
+    from backend.campaign.selection.queries.drawing import QueryReport
+    from backend.campaign.setup.people.accounts import PASSWORD_LENGTH, SESSION_S
+    from backend.campaign.setup.project.folder import Project
+    from backend.campaign.setup.project.model import Terms
+    from backend.campaign.setup.project.places import is_project
     from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
     from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES

@@ -1,13 +1,13 @@
 """How well the annotators of a project agree; `agreement_files` has what needs no project."""
 
+from backend.campaign.monitoring.quality import agreement_board as boards
+from backend.campaign.monitoring.quality.model import WHOLE, AggregatorReport, AgreementBoard, BoardPart
+from backend.campaign.monitoring.quality.rules.aggregators import LEARNING
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.campaign.quality import agreement_board as boards
-from backend.campaign.quality.model import WHOLE, AggregatorReport, AgreementBoard, BoardPart
-from backend.campaign.quality.rules.aggregators import LEARNING
-from backend.campaign.quality.rules.bootstrap import RESAMPLES
-from backend.ground.progress import Progress, named
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.progress import Progress, named
+from backend.scoring.statistics.bootstrap import RESAMPLES
 
 
 def agreement_board(
@@ -24,13 +24,13 @@ def agreement_board(
     Raises:
         ProjectError: there is no such split or query.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return boards.report(project.store, part, resamples=resamples)
 
 
 def agreement_version(project: Project, by: Person | Operator) -> str:
     """Changes whenever the board would."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return boards.version(project.store)
 
 
@@ -42,5 +42,5 @@ def other_relevances(project: Project, by: Person | Operator, *, progress: Progr
         by: a lead, or the machine's operator.
         progress: called with what is being done: seconds for a quarter of a million grades.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return boards.other_relevances(project.store, progress=named(progress, LEARNING))

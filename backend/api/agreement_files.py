@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backend.campaign.earlier.rules.raw_annotation import read_raw
-from backend.campaign.project import scale_file
-from backend.campaign.quality.model import AggregatorReport, AgreementBoard
-from backend.campaign.quality.rules import aggregators
-from backend.campaign.quality.rules import board as rules
-from backend.campaign.quality.rules import board_tables as tables
-from backend.campaign.quality.rules.bootstrap import RESAMPLES
-from backend.campaign.quality.rules.origins import no_origins
-from backend.campaign.quality.rules.pairs import GradedPairs
-from backend.ground.arriving import new_files
-from backend.ground.progress import Progress, named
-from backend.ground.reading import bytes_of
-from backend.ground.text_files import csv_text
+from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
+from backend.campaign.monitoring.quality.rules import aggregators
+from backend.campaign.monitoring.quality.rules import board as rules
+from backend.campaign.monitoring.quality.rules import board_tables as tables
+from backend.campaign.monitoring.quality.rules.origins import no_origins
+from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
+from backend.campaign.release.earlier.rules.raw_annotation import read_raw
+from backend.campaign.setup.project import scale_file
+from backend.core.arriving import new_files
+from backend.core.progress import Progress, named
+from backend.core.reading import bytes_of
+from backend.core.text_files import csv_text
+from backend.scoring.statistics.bootstrap import RESAMPLES
 
 if TYPE_CHECKING:
-    from backend.campaign.quality.charts import BoardPicture
+    from backend.campaign.monitoring.quality.charts import BoardPicture
 
 
 def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = RESAMPLES) -> AgreementBoard:
@@ -90,14 +90,14 @@ def agreement_csv(board: AgreementBoard, name: str) -> str:
 def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
     """A part of the board as a chart: all but figures, pairs and queries."""
     # Charts take as long to load as everything else together.
-    from backend.campaign.quality import charts
+    from backend.campaign.monitoring.quality import charts
 
     return charts.picture(board, name)
 
 
 def agreement_picture_file(board: AgreementBoard, name: str, kind: str) -> bytes:
     """The same as a file, `png` or `svg`. Drawing it keeps all threads waiting: for a process of its own."""
-    from backend.campaign.quality import charts
+    from backend.campaign.monitoring.quality import charts
 
     return charts.file_of(board, name, kind)
 

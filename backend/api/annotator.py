@@ -4,13 +4,8 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backend.campaign.corpus import rows as corpus_rows
-from backend.campaign.exam import taking as exam
-from backend.campaign.exam.model import ExamDesk, ExamPurpose
-from backend.campaign.exam.taking import Act as ExamAct
-from backend.campaign.gold import offering as gold
-from backend.campaign.guideline import reading as guideline
-from backend.campaign.judging import assignments, blocking, consensus, judgements, skips
+from backend.campaign.corpus.importing import rows as corpus_rows
+from backend.campaign.judging import assignments, blocking, consensus, judgements, pausing, skips
 from backend.campaign.judging.model import (
     Desk,
     DeskState,
@@ -26,17 +21,22 @@ from backend.campaign.judging.rows import judgements as judgement_rows
 from backend.campaign.judging.rows import seats as seat_rows
 from backend.campaign.judging.rows import skips as skip_rows
 from backend.campaign.judging.rows.judgements import PairRow
+from backend.campaign.monitoring.quality import my_work as own_work
+from backend.campaign.monitoring.quality import replies
+from backend.campaign.monitoring.quality.model import MyReply, MyWork
 from backend.campaign.nouns import Annotator, Lead, Person, Role
-from backend.campaign.people import gate, pausing
-from backend.campaign.project import rows as campaign
-from backend.campaign.project.folder import Project
-from backend.campaign.quality import my_work as own_work
-from backend.campaign.quality import replies
-from backend.campaign.quality.model import MyReply, MyWork
-from backend.campaign.serving import windows
-from backend.ground.errors import NotAllowed, VideoUnreadable
-from backend.ground.ids import AnnotatorId, PairKey
-from backend.ground.saying import said
+from backend.campaign.qualification.exam import taking as exam
+from backend.campaign.qualification.exam.model import ExamDesk, ExamPurpose
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.gold import offering as gold
+from backend.campaign.qualification.guideline import reading as guideline
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project import rows as campaign
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving import windows
+from backend.core.errors import NotAllowed, VideoUnreadable
+from backend.core.ids import AnnotatorId, PairKey
+from backend.core.saying import said
 from backend.media.jobs import ClipJob, clip_job, gif, storyboard, with_context
 from backend.store.connection import Database, reading, writing
 
@@ -120,7 +120,7 @@ def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> D
 
 def read_guideline(project: Project, person: Person, version: int, *, now: float) -> Desk[ExamDesk]:
     """This annotator was shown a version of the guideline, to its end; the fresh desk."""
-    annotator = gate.annotator_of(project.store, person)
+    annotator = permissions.require_annotator(project.store, person)
     guideline.note_seen(project.store, annotator, version, now=now)
     return _desk(project, annotator, now=now)
 
@@ -137,7 +137,7 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
         NotAllowed: not this person's pair.
         VideoUnreadable: the project does not know the video's file.
     """
-    job, duration_s = _job(project, _shown(project, gate.signed_in(project.store, person), pair))
+    job, duration_s = _job(project, _shown(project, permissions.require_signed_in(project.store, person), pair))
     return with_context(job, duration_s) if context else job
 
 
@@ -189,7 +189,7 @@ def gif_for(project: Project, lead: Person, pair: PairKey) -> ClipJob:
         NotAllowed: not a lead.
         VideoUnreadable: the project does not know the video's file.
     """
-    return gif(clip_for(project, gate.lead_of(project.store, lead), pair))
+    return gif(clip_for(project, permissions.require_lead(project.store, lead), pair))
 
 
 def why_not_shown(project: Project, person: Person, error: VideoUnreadable) -> str:
@@ -200,7 +200,7 @@ def why_not_shown(project: Project, person: Person, error: VideoUnreadable) -> s
     Raises:
         NotAllowed: nobody who works here.
     """
-    return str(error) if isinstance(gate.signed_in(project.store, person), Lead) else _NOT_SHOWN
+    return str(error) if isinstance(permissions.require_signed_in(project.store, person), Lead) else _NOT_SHOWN
 
 
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:
@@ -209,7 +209,7 @@ def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *,
     Raises:
         NotAllowed: not on the desk of the person whose page asked for the clip, nor reported by them.
     """
-    asked_by = gate.signed_in(project.store, person)
+    asked_by = permissions.require_signed_in(project.store, person)
     try:
         key = _shown(project, asked_by, pair).pair_key
     except NotAllowed:
@@ -248,19 +248,19 @@ def reported_clip(project: Project, person: Person, pair: PairKey) -> ClipJob:
         NotAllowed: they did not report it.
         VideoUnreadable: the project does not know the video's file.
     """
-    return _job(project, _reported(project, gate.signed_in(project.store, person), pair))[0]
+    return _job(project, _reported(project, permissions.require_signed_in(project.store, person), pair))[0]
 
 
 def reported_clips(project: Project, lead: Person) -> list[ReportedClip]:
     """The clips that one person reported as broken and that are still shown to others."""
-    gate.lead_of(project.store, lead)
+    permissions.require_lead(project.store, lead)
     with reading(project.store) as db:
         return skip_rows.reported(db)
 
 
 def block_clip(project: Project, lead: Person, pair: PairKey, reason: str, *, now: float) -> None:
     """A lead has looked at a clip and keeps it back: nobody gets it until a lead hands it out again."""
-    blocking.block_clip(project.store, gate.lead_of(project.store, lead), pair, reason, now=now)
+    blocking.block_clip(project.store, permissions.require_lead(project.store, lead), pair, reason, now=now)
 
 
 def lift_skips(
@@ -271,36 +271,36 @@ def lift_skips(
     Raises:
         Overtaken: nothing of theirs stands any more.
     """
-    by = gate.lead_of(project.store, lead)
+    by = permissions.require_lead(project.store, lead)
     return skips.lift_all(project.store, by, annotator_id, reports_only=reports_only, now=now)
 
 
 def restore_clip(project: Project, lead: Person, pair: PairKey, *, now: float) -> None:
     """A lead hands a blocked pair out again."""
-    blocking.restore_clip(project.store, gate.lead_of(project.store, lead), pair, now=now)
+    blocking.restore_clip(project.store, permissions.require_lead(project.store, lead), pair, now=now)
 
 
 def my_work(project: Project, person: Person, *, now: float) -> MyWork:
     """What this person did: counts, time, how their grades spread; agreement over settled pairs only."""
-    return own_work.report(project.store, gate.annotator_of(project.store, person), now=now)
+    return own_work.report(project.store, permissions.require_annotator(project.store, person), now=now)
 
 
 def my_replies(project: Project, person: Person, *, now: float) -> list[MyReply]:
     """What leads replied to this person's notes, of pairs that are settled for good; unread first."""
-    return replies.told(project.store, gate.annotator_of(project.store, person), now=now)
+    return replies.told(project.store, permissions.require_annotator(project.store, person), now=now)
 
 
 def read_replies(project: Project, person: Person, *, now: float) -> None:
     """The person has read the replies that have reached them."""
-    replies.mark_read(project.store, gate.annotator_of(project.store, person), now=now)
+    replies.mark_read(project.store, permissions.require_annotator(project.store, person), now=now)
 
 
 def _at_desk(project: Project, person: Person) -> Annotator | Lead:
     """Who sits at a desk: an annotator, or a lead while the key of the exam is a lead's to give."""
-    found = gate.signed_in(project.store, person)
+    found = permissions.require_signed_in(project.store, person)
     if isinstance(found, Annotator) or exam.key_is_leads(project.store):
         return found
-    return gate.annotator_of(project.store, person)
+    return permissions.require_annotator(project.store, person)
 
 
 def _desk(project: Project, annotator: Annotator | Lead, *, now: float, shown: PairKey | None = None) -> Desk[ExamDesk]:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from backend.core.arriving import require_new_file
+from backend.core.progress import Progress
+from backend.core.where import HERE, Where, placed
 from backend.encoders import cache, sentence
 from backend.encoders.clip import CLIP_NAME, load_clip
 from backend.encoders.sentence import EncoderSpec
-from backend.ground.arriving import require_new_file
-from backend.ground.progress import Progress
-from backend.ground.where import HERE, Where, placed
 from backend.systems import baselines
 from backend.systems.baselines import BASELINES, BaselineOptions
 from backend.systems.model import SearchTask

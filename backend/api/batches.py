@@ -1,14 +1,14 @@
 """Next batches: the rule, what it says, and what leads decide."""
 
-from backend.campaign.batches import accepting, deciding, ruling
-from backend.campaign.batches.model import AcceptedReport, BatchRule, BatchRuleVersion, NextBatch, Suggestions
-from backend.campaign.batches.rows import open_queries
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.ground.ids import QueryId
-from backend.ground.progress import Progress, named
-from backend.ground.saying import said
+from backend.campaign.selection.batches import accepting, deciding, ruling
+from backend.campaign.selection.batches.model import AcceptedReport, BatchRule, BatchRuleVersion, NextBatch, Suggestions
+from backend.campaign.selection.batches.rows import open_queries
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import QueryId
+from backend.core.progress import Progress, named
+from backend.core.saying import said
 
 
 def next_batch(project: Project, by: Person | Operator, query_id: QueryId) -> NextBatch:
@@ -17,7 +17,7 @@ def next_batch(project: Project, by: Person | Operator, query_id: QueryId) -> Ne
     Raises:
         ProjectError: no such query.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return deciding.next_batch(project.store, query_id)
 
 
@@ -29,7 +29,7 @@ def open_batch(
     Raises:
         Overtaken: somebody else opened or declined it.
     """
-    by = gate.lead_of(project.store, lead)
+    by = permissions.require_lead(project.store, lead)
     return deciding.open_next(project.store, by, query_id, number=number, reason=reason, now=now)
 
 
@@ -40,7 +40,7 @@ def undo_batch(project: Project, lead: Person, query_id: QueryId, reason: str, *
         Overtaken: somebody else did.
         ProjectError: people have worked on it.
     """
-    by = gate.lead_of(project.store, lead)
+    by = permissions.require_lead(project.store, lead)
     return deciding.undo(project.store, by, query_id, number=number, reason=reason, now=now)
 
 
@@ -50,7 +50,7 @@ def decline_batch(project: Project, lead: Person, query_id: QueryId, reason: str
     Raises:
         Overtaken: somebody else opened or declined it.
     """
-    by = gate.lead_of(project.store, lead)
+    by = permissions.require_lead(project.store, lead)
     deciding.decline(project.store, by, query_id, number=number, reason=reason, now=now)
 
 
@@ -62,13 +62,13 @@ def take_back_decline(
     Raises:
         Overtaken: somebody else took it back.
     """
-    by = gate.lead_of(project.store, lead)
+    by = permissions.require_lead(project.store, lead)
     deciding.take_back_decline(project.store, by, query_id, number=number, reason=reason, now=now)
 
 
 def batch_suggestions(project: Project, by: Person | Operator) -> Suggestions:
     """What the rule says about every query whose next batch may be opened and was not declined."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return accepting.suggestions(project.store)
 
 
@@ -95,14 +95,14 @@ def accept_suggestions(
         Overtaken: another rule stands, or others decided about all of it.
         ProjectError: there is nothing to do.
     """
-    lead = gate.in_charge(project.store, by)
+    lead = permissions.require_in_charge(project.store, by)
     steps = named(progress, said("queries"))
     return accepting.accept(project.store, lead, seen, decline=decline, now=now, progress=steps)
 
 
 def batch_rule_versions(project: Project, by: Person | Operator) -> list[BatchRuleVersion]:
     """All versions of the rule about next batches, the first one first; the last one stands."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return ruling.versions(project.store)
 
 
@@ -120,11 +120,11 @@ def set_batch_rule(
     Raises:
         Overtaken: there is a version that the lead had not seen, the one `based_on`.
     """
-    lead = gate.in_charge(project.store, by)
+    lead = permissions.require_in_charge(project.store, by)
     return ruling.change(project.store, lead, rule, reason, based_on=based_on, now=now)
 
 
 def batch_shares(project: Project, by: Person | Operator) -> dict[str, dict[str, int]]:
     """How many queries of each split have one batch, two batches and so on."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return open_queries.shares(project.store.db)

@@ -4,23 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from backend.campaign.corpus.model import ImportOptions
+from backend.campaign.corpus.importing.model import ImportOptions
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.pools import building, calibrating, from_file, from_project, looking
-from backend.campaign.pools.building import BuildReport
-from backend.campaign.pools.labelled import read_labelled
-from backend.campaign.pools.looking import Looking
-from backend.campaign.pools.model import Captioned, Looks, PoolOptions
-from backend.campaign.pools.stored import StoredThresholds, read_thresholds
-from backend.campaign.project.folder import Project
+from backend.campaign.selection.pools import building, calibrating, from_file, from_project, looking
+from backend.campaign.selection.pools.building import BuildReport
+from backend.campaign.selection.pools.labelled import read_labelled
+from backend.campaign.selection.pools.looking import Looking
+from backend.campaign.selection.pools.model import Captioned, Looks, PoolOptions
+from backend.campaign.selection.pools.stored import StoredThresholds, read_thresholds
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.arriving import require_new_folder
+from backend.core.errors import InputError, ProjectError
+from backend.core.progress import Progress
+from backend.core.where import HERE, Where, placed
 from backend.encoders import cache, sentence
 from backend.encoders.clip import CLIP_NAME, load_clip
 from backend.encoders.sentence import Encoder
-from backend.ground.arriving import require_new_folder
-from backend.ground.errors import InputError, ProjectError
-from backend.ground.progress import Progress
-from backend.ground.where import HERE, Where, placed
 from backend.media.sources import Source
 
 
@@ -54,7 +54,7 @@ def build_pools(
         InputError: the file of thresholds is none, or a video cannot be shown.
         EncoderUnavailable: the encoder or the CLIP model cannot be found or built.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     settings = project.settings
     spec = sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
     corpus = from_project.read(project)

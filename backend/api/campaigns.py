@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from backend.campaign.earlier import judgements as earlier_judgements
-from backend.campaign.earlier.judgements import JudgementsReport
-from backend.campaign.project.folder import Project
-from backend.ground.progress import Progress
+from backend.campaign.release.earlier import judgements as earlier_judgements
+from backend.campaign.release.earlier.judgements import JudgementsReport
+from backend.campaign.setup.project.folder import Project
+from backend.core.progress import Progress
 
 
 def import_judgements(
@@ -16,5 +16,5 @@ def import_judgements(
     now: float,
     progress: Progress | None = None,
 ) -> JudgementsReport:
-    """Take the raw annotations of an earlier campaign, or nothing; see `backend.campaign.earlier.judgements`."""
+    """Take the raw annotations of an earlier campaign, or nothing."""
     return earlier_judgements.import_judgements(project, raw, pairs, now=now, progress=progress)

@@ -2,24 +2,24 @@
 
 from collections.abc import Mapping
 
-from backend.campaign.captions import cast
-from backend.campaign.captions.cast import CastReport
-from backend.campaign.captions.model import CastLine
+from backend.campaign.corpus.captions import cast
+from backend.campaign.corpus.captions.cast import CastReport
+from backend.campaign.corpus.captions.model import CastLine
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.ground.progress import Progress
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.progress import Progress
 
 
 def propose_cast(project: Project, by: Person | Operator, *, progress: Progress | None = None) -> CastReport:
     """Write the names of the captions that the cast lacks, with a guess what they become, into `cast.csv`."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return cast.propose_cast(project, progress=progress)
 
 
 def cast_lines(project: Project, by: Person | Operator) -> tuple[CastLine, ...]:
     """The lines of `cast.csv`, in its order."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return cast.lines_of(project)
 
 
@@ -29,5 +29,5 @@ def correct_cast(project: Project, by: Person | Operator, becomes: Mapping[str, 
     Raises:
         InputError: with these words the cast cannot be used.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     cast.correct(project, becomes)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from backend.ground.arriving import require_room
-from backend.ground.errors import InputError, VideoUnreadable
-from backend.ground.parallel import run_units
+from backend.core.arriving import require_room
+from backend.core.errors import InputError, VideoUnreadable
+from backend.core.parallel import run_units
 from backend.media import cut as scissors
 from backend.media.gif import cut_gif
 from backend.media.jobs import ClipForm, Profile

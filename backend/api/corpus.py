@@ -5,19 +5,19 @@ from fractions import Fraction
 from pathlib import Path
 
 from backend.api.videos import settle_videos
-from backend.campaign.corpus import importing as corpus
-from backend.campaign.corpus.importing import ImportReport
-from backend.campaign.corpus.model import ImportOptions
+from backend.campaign.corpus.importing import importing as corpus
+from backend.campaign.corpus.importing.importing import ImportReport
+from backend.campaign.corpus.importing.model import ImportOptions
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.campaign.statistics import from_project, rules
-from backend.campaign.statistics.model import Statistics
-from backend.ground import lexicon
-from backend.ground.addresses import Place
-from backend.ground.progress import Progress, named
-from backend.ground.saying import said
-from backend.ground.where import Where
+from backend.campaign.release.statistics import from_project, rules
+from backend.campaign.release.statistics.model import Statistics
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core import lexicon
+from backend.core.addresses import Place
+from backend.core.progress import Progress, named
+from backend.core.saying import said
+from backend.core.where import Where
 from backend.media.sources import USUAL_FPS
 
 
@@ -37,10 +37,10 @@ def import_corpus(
     now: float,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Take an annotation file into the project, or nothing of it; see `backend.campaign.corpus.importing`."""
+    """Take an annotation file into the project, or nothing of it; see `backend.campaign.corpus.importing.importing`."""
     report = corpus.import_file(
         project,
-        gate.in_charge(project.store, by),
+        permissions.require_in_charge(project.store, by),
         file,
         format,
         videos=videos,
@@ -59,7 +59,7 @@ def import_corpus(
 
 def project_statistics(project: Project, by: Person | Operator, *, progress: Progress | None = None) -> Statistics:
     """Count what a project holds: its queries (its captions before there are any), moments and videos."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     holdings = from_project.read(project)
     return rules.count(
         holdings,

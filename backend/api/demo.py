@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backend.campaign.demo import building as demo
-from backend.campaign.project import folder as projects
-from backend.campaign.project import places
-from backend.campaign.project.folder import Project
 from backend.campaign.review import status
-from backend.ground.errors import SchemaOutOfDate
-from backend.ground.progress import Progress
-from backend.ground.saying import said
+from backend.campaign.setup.project import folder as projects
+from backend.campaign.setup.project import places
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import SchemaOutOfDate
+from backend.core.progress import Progress
+from backend.core.saying import said
 
 
 def build_demo(

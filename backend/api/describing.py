@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 
-from backend.campaign.describing import opening, work, writing
-from backend.campaign.describing.model import DescribeAnswer, DescribeEvent, DescribeWork, DescribingChoice
-from backend.campaign.describing.rows import choices
+from backend.campaign.corpus.describing import opening, work, writing
+from backend.campaign.corpus.describing.model import DescribeAnswer, DescribeEvent, DescribeWork, DescribingChoice
+from backend.campaign.corpus.describing.rows import choices
 from backend.campaign.nouns import Annotator, Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
 from backend.media.jobs import ClipJob
 
 
 def may_describe(project: Project, person: Person) -> bool:
     """Whether describing is open for this person; never for a lead, nor for whoever is paused."""
-    found = gate.signed_in(project.store, person)
+    found = permissions.require_signed_in(project.store, person)
     return isinstance(found, Annotator) and opening.is_open_for(project.store.db, found)
 
 
@@ -28,7 +28,7 @@ def describe_work(project: Project, person: Person) -> DescribeWork:
     Raises:
         NotAllowed: a lead, or describing is not open for them.
     """
-    return work.work(project, gate.annotator_of(project.store, person))
+    return work.work(project, permissions.require_annotator(project.store, person))
 
 
 def describe_exchange(
@@ -40,7 +40,7 @@ def describe_exchange(
         NotAllowed: a lead, or describing was never open for them.
         StoreUnavailable: the database cannot be written; what is in no answer may be sent again.
     """
-    return writing.exchange(project, gate.annotator_of(project.store, person), events, now=now)
+    return writing.exchange(project, permissions.require_annotator(project.store, person), events, now=now)
 
 
 def describe_clip(project: Project, person: Person, video: str) -> ClipJob:
@@ -51,17 +51,17 @@ def describe_clip(project: Project, person: Person, video: str) -> ClipJob:
         ProjectError: not theirs to describe.
         VideoUnreadable: the project does not know the video's file.
     """
-    return work.clip(project, gate.annotator_of(project.store, person), video)
+    return work.clip(project, permissions.require_annotator(project.store, person), video)
 
 
 def note_describing_seen(project: Project, person: Person, version: int, *, now: float) -> None:
     """This annotator was shown a version of the guideline for describers."""
-    work.note_seen(project.store, gate.annotator_of(project.store, person), version, now=now)
+    work.note_seen(project.store, permissions.require_annotator(project.store, person), version, now=now)
 
 
 def describing_choice(project: Project, by: Person | Operator) -> DescribingChoice:
     """Whether describing is open, for whom, in which videos, and how much is wanted."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return opening.standing(project.store)
 
 
@@ -71,9 +71,9 @@ def choose_describing(project: Project, by: Person | Operator, chosen: Describin
     Raises:
         ProjectError: everything that is wrong with the choice.
     """
-    opening.choose(project.store, gate.in_charge(project.store, by), chosen, now=now)
+    opening.choose(project.store, permissions.require_in_charge(project.store, by), chosen, now=now)
 
 
 def close_describing(project: Project, by: Person | Operator, *, now: float) -> bool:
     """Close describing; whether it was open."""
-    return opening.close(project.store, gate.in_charge(project.store, by), now=now)
+    return opening.close(project.store, permissions.require_in_charge(project.store, by), now=now)

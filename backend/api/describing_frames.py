@@ -1,9 +1,9 @@
 """When the frames of a video are shown, for marks that are exact to the frame."""
 
-from backend.campaign.describing import work
+from backend.campaign.corpus.describing import work
 from backend.campaign.nouns import Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
 from backend.media.frame_times import frame_times
 
 
@@ -15,4 +15,4 @@ def describe_frames(project: Project, person: Person, video: str) -> list[float]
         ProjectError: not theirs to describe.
         VideoUnreadable: there is no file, or nothing of it can be shown.
     """
-    return frame_times(work.clip(project, gate.annotator_of(project.store, person), video).source)
+    return frame_times(work.clip(project, permissions.require_annotator(project.store, person), video).source)

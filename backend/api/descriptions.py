@@ -1,7 +1,7 @@
 """A lead's page of descriptions: what waits, what became of the rest, and the guideline for describers."""
 
-from backend.campaign.describing import reviewing, rewording
-from backend.campaign.describing.model import (
+from backend.campaign.corpus.describing import reviewing, rewording
+from backend.campaign.corpus.describing.model import (
     DescribingFigures,
     DescribingGuideline,
     DescriptionAct,
@@ -10,23 +10,23 @@ from backend.campaign.describing.model import (
     DescriptionReview,
     DescriptionStatus,
 )
-from backend.campaign.describing.rows import choices, reviewed
+from backend.campaign.corpus.describing.rows import choices, reviewed
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.ground.ids import MomentId
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import MomentId
 from backend.store.connection import reading
 
 
 def description_counts(project: Project, by: Person | Operator) -> dict[DescriptionStatus, int]:
     """How many descriptions stand how."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return reviewed.counts(project.store.db)
 
 
 def count_descriptions(project: Project, by: Person | Operator, wanted: DescriptionFilter) -> int:
     """How many descriptions a lead looks for."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return reviewed.count(project.store.db, wanted)
 
 
@@ -34,19 +34,19 @@ def find_descriptions(
     project: Project, by: Person | Operator, wanted: DescriptionFilter, *, first: int = 0, most: int = 25
 ) -> list[DescriptionLine]:
     """A page of the descriptions that a lead looks for: at most so many from the given one on, counted from 0."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return reviewed.page(project.store.db, wanted, first, most)
 
 
 def description_keys(project: Project, by: Person | Operator, wanted: DescriptionFilter) -> list[str]:
     """The names of all descriptions that a lead looks for, in their order: what comes before and after one."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return reviewed.keys(project.store.db, wanted)
 
 
 def description(project: Project, by: Person | Operator, key: str) -> DescriptionReview | None:
     """One description with all that a lead decides by; None if there is no such."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return reviewing.review(project, key)
 
 
@@ -66,7 +66,7 @@ def accept_description(
         Overtaken: somebody did something about it since the revision `seen`.
         ProjectError: it cannot be accepted so.
     """
-    found = gate.lead_of(project.store, lead)
+    found = permissions.require_lead(project.store, lead)
     reviewing.accept(project.store, found, key, sentence=sentence, into=into, seen=seen, now=now)
 
 
@@ -77,7 +77,7 @@ def return_description(project: Project, lead: Person, key: str, words: str, *, 
         Overtaken: somebody did something about it since the revision `seen`.
         ProjectError: no words.
     """
-    reviewing.give_back(project.store, gate.lead_of(project.store, lead), key, words, seen=seen, now=now)
+    reviewing.give_back(project.store, permissions.require_lead(project.store, lead), key, words, seen=seen, now=now)
 
 
 def take_back_description(project: Project, lead: Person, key: str, *, now: float) -> DescriptionAct:
@@ -87,24 +87,24 @@ def take_back_description(project: Project, lead: Person, key: str, *, now: floa
         Overtaken: somebody did something about it since.
         ProjectError: something rests on its caption.
     """
-    return reviewing.take_back(project.store, gate.lead_of(project.store, lead), key, now=now)
+    return reviewing.take_back(project.store, permissions.require_lead(project.store, lead), key, now=now)
 
 
 def describing_figures(project: Project, by: Person | Operator) -> DescribingFigures:
     """How far describing is, and by whom."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return reviewing.figures(project.store)
 
 
 def descriptions_csv(project: Project, by: Person | Operator) -> str:
     """All descriptions with author, words and what became of each, as CSV; instants in UTC."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return reviewing.as_csv(project.store)
 
 
 def describing_guideline(project: Project, by: Person | Operator) -> DescribingGuideline:
     """What describers are told, as it stands."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     with reading(project.store) as db:
         return choices.guideline(db)
 
@@ -118,5 +118,5 @@ def reword_describing(
         Overtaken: another version came meanwhile.
         ProjectError: no words, no reason, or nothing changed.
     """
-    found = gate.in_charge(project.store, by)
+    found = permissions.require_in_charge(project.store, by)
     return rewording.reword(project.store, found, text, reason, based_on=based_on, now=now)

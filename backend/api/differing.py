@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from backend.campaign.release import diffing
-from backend.campaign.release.rules.diffing import ReleaseDiff
-from backend.ground.progress import Progress
+from backend.campaign.release.export import diffing
+from backend.campaign.release.export.rules.diffing import ReleaseDiff
+from backend.core.progress import Progress
 
 
 def diff_releases(before: Path, after: Path, *, progress: Progress | None = None) -> ReleaseDiff:

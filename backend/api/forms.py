@@ -4,13 +4,13 @@ from pathlib import Path
 
 from backend.api.pipeline import encoder_needed
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.campaign.release import export
-from backend.campaign.release.formats import exporting
-from backend.campaign.release.formats.model import FormReport, ReleaseForm
-from backend.campaign.release.model import ReleaseOptions
-from backend.ground.progress import Progress
+from backend.campaign.release.export import export
+from backend.campaign.release.export.formats import exporting
+from backend.campaign.release.export.formats.model import FormReport, ReleaseForm
+from backend.campaign.release.export.model import ReleaseOptions
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.progress import Progress
 
 
 def export_form(
@@ -24,7 +24,7 @@ def export_form(
     progress: Progress | None = None,
 ) -> FormReport:
     """Write what a release would hold in another form: `trec`, `parquet` or `qvhighlights`; see `formats.exporting`."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     wanted, options = ReleaseForm(form), options or ReleaseOptions()
     export.require_ready(project, options, out)  # before the encoder is loaded
     encoder = encoder_needed(project) if wanted is ReleaseForm.PARQUET else None

@@ -4,19 +4,21 @@ from pathlib import Path
 
 from backend.api.pipeline import encoder_needed
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.campaign.release import changes, contents, export, keeping, rows, terms
-from backend.campaign.release.export import ReleaseReport
-from backend.campaign.release.model import KeptRelease, ReleaseOptions, ReleaseSelection, Terms
-from backend.campaign.release.rules.diffing import ReleaseDiff
-from backend.ground.progress import Progress
+from backend.campaign.release.export import changes, contents, export, keeping, terms
+from backend.campaign.release.export.export import ReleaseReport
+from backend.campaign.release.export.model import KeptRelease, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.rules.diffing import ReleaseDiff
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project import rows as project_rows
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.model import Terms
+from backend.core.progress import Progress
 from backend.store.connection import reading
 
 
 def release_preview(project: Project, by: Person | Operator, options: ReleaseOptions | None = None) -> ReleaseSelection:
     """Which queries a release made now would hold, and which not."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return contents.preview(project, options or ReleaseOptions())
 
 
@@ -36,7 +38,7 @@ def export_release(
 
     Without `out` it is only kept; without `name` it is `release-N`, or called what the same release is called already.
     """
-    in_charge, options = gate.in_charge(project.store, by), options or ReleaseOptions()
+    in_charge, options = permissions.require_in_charge(project.store, by), options or ReleaseOptions()
     export.require_ready(project, options, out)  # before the encoder is loaded
     encoder = encoder_needed(project)
     return export.freeze(
@@ -46,7 +48,7 @@ def export_release(
 
 def list_releases(project: Project, by: Person | Operator) -> list[KeptRelease]:
     """The releases made so far, the newest first."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return keeping.listed(project)
 
 
@@ -56,15 +58,15 @@ def release_file(project: Project, by: Person | Operator, name: str) -> Path:
     Raises:
         ProjectError: there is none of this name, or its file is not there.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return keeping.file_of(project, name)
 
 
 def release_terms(project: Project, by: Person | Operator) -> Terms:
     """Under which licence releases are handed on, and how to cite them."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     with reading(project.store) as db:
-        return rows.terms(db)
+        return project_rows.terms(db)
 
 
 def set_release_terms(
@@ -76,8 +78,8 @@ def set_release_terms(
     reason: str = "",
     now: float,
 ) -> Terms:
-    """Say licence and citation, or one of them; see `backend.campaign.release.terms`."""
-    who = gate.in_charge(project.store, by)
+    """Say licence and citation, or one of them; see `backend.campaign.release.export.terms`."""
+    who = permissions.require_in_charge(project.store, by)
     return terms.set_terms(project.store, who, licence=licence, citation=citation, reason=reason, now=now)
 
 
@@ -88,5 +90,5 @@ def release_changes(
 
     Each is named by its name in the project, or is a folder or zip.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return changes.between(project, before, after, progress=progress)

@@ -2,36 +2,36 @@
 
 from pathlib import Path
 
-from backend.campaign.corpus import rows as corpus_rows
-from backend.campaign.guideline import examples as example_acts
-from backend.campaign.guideline import reading, rewording
-from backend.campaign.guideline import rows as example_rows
-from backend.campaign.guideline.model import Change
-from backend.campaign.guideline.reading import News
-from backend.campaign.guideline.rows import Example
-from backend.campaign.guideline.rules import changes
+from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.judging.rows import judgements as judgement_rows
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project import rows as facts
-from backend.campaign.project import scale_file
-from backend.campaign.project.folder import Project
-from backend.campaign.project.model import Grading, GuidelineVersion
-from backend.ground.errors import ProjectError, VideoUnreadable
-from backend.ground.ids import PairKey
-from backend.ground.saying import said
+from backend.campaign.qualification.guideline import examples as example_acts
+from backend.campaign.qualification.guideline import reading, rewording
+from backend.campaign.qualification.guideline import rows as example_rows
+from backend.campaign.qualification.guideline.model import Change
+from backend.campaign.qualification.guideline.reading import News
+from backend.campaign.qualification.guideline.rows import Example
+from backend.campaign.qualification.guideline.rules import changes
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import scale_file
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.model import Grading, GuidelineVersion
+from backend.core.errors import ProjectError, VideoUnreadable
+from backend.core.ids import PairKey
+from backend.core.saying import said
 from backend.media.jobs import ClipJob, clip_job
 
 
 def guideline_versions(project: Project, by: Person | Operator) -> list[GuidelineVersion]:
     """All versions of the guideline, the first one first; the last one stands."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return facts.versions(project.store.db)
 
 
 def guideline_readers(project: Project, by: Person | Operator) -> dict[int, int]:
     """How many annotators were shown each version as their newest."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return example_rows.readers(project.store.db)
 
 
@@ -45,9 +45,9 @@ def reword_guideline(
 ) -> tuple[int, list[Change]]:
     """Let the guideline say this from now on; the number of the new version, and what changed.
 
-    See `backend.campaign.guideline.rewording`.
+    See `backend.campaign.qualification.guideline.rewording`.
     """
-    lead = gate.in_charge(project.store, by)
+    lead = permissions.require_in_charge(project.store, by)
     return rewording.reword(project.store, lead, new, reason, now=now, based_on=based_on)
 
 
@@ -55,23 +55,23 @@ def set_guideline_from_file(
     project: Project, by: Person | Operator, file: Path, reason: str, *, now: float
 ) -> tuple[int, list[Change]]:
     """Let the guideline say what a file says, in the form of `init --scale`."""
-    lead = gate.in_charge(project.store, by)
+    lead = permissions.require_in_charge(project.store, by)
     return rewording.reword(project.store, lead, scale_file.read(file), reason, now=now, source=str(file))
 
 
 def guideline_news(project: Project, person: Person) -> News | None:
     """What changed since this person was shown the guideline; None if nothing did, or they are new."""
-    return reading.news(project.store, gate.annotator_of(project.store, person))
+    return reading.news(project.store, permissions.require_annotator(project.store, person))
 
 
 def note_guideline_seen(project: Project, person: Person, version: int, *, now: float) -> None:
     """This person was shown a version of the guideline, to its end."""
-    reading.note_seen(project.store, gate.annotator_of(project.store, person), version, now=now)
+    reading.note_seen(project.store, permissions.require_annotator(project.store, person), version, now=now)
 
 
 def examples_chosen(project: Project, by: Person | Operator) -> list[Example]:
     """The example that stands for each grade, also one that does not show just now."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return example_rows.standing(project.store.db)
 
 
@@ -80,7 +80,7 @@ def examples(project: Project, person: Person) -> list[Example]:
 
     Left out: pairs that got another relevance since they were chosen, and pairs whose clip cannot be shown.
     """
-    gate.signed_in(project.store, person)
+    permissions.require_signed_in(project.store, person)
     return [example for example in example_rows.standing(project.store.db) if example.showing]
 
 
@@ -105,12 +105,12 @@ def example_clip(project: Project, person: Person, grade: int, version: int | No
 
 def choose_example(project: Project, lead: Person, pair: PairKey, grade: int, note: str, *, now: float) -> None:
     """A lead shows a settled pair, whose relevance is `grade`, as the example of it, with a note in their words."""
-    example_acts.choose(project.store, gate.lead_of(project.store, lead), pair, grade, note, now=now)
+    example_acts.choose(project.store, permissions.require_lead(project.store, lead), pair, grade, note, now=now)
 
 
 def withdraw_example(project: Project, lead: Person, grade: int, *, now: float) -> None:
     """A lead takes back the example of a grade; the guideline then shows the one in words."""
-    example_acts.withdraw(project.store, gate.lead_of(project.store, lead), grade, now=now)
+    example_acts.withdraw(project.store, permissions.require_lead(project.store, lead), grade, now=now)
 
 
 def _clip(project: Project, key: PairKey) -> ClipJob:

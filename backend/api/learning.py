@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from backend.campaign.release.validating import VIDEOS
+from backend.campaign.release.export.validating import VIDEOS
+from backend.core import release_entries
+from backend.core.arriving import require_new_file, require_room
+from backend.core.errors import InputError
+from backend.core.progress import Progress, named
+from backend.core.reading import bytes_of
+from backend.core.release_entries import AnyMoment, GradedMoment, Moment, Queries
 from backend.encoders import cache, sentence
 from backend.encoders.sentence import Encoder, FloatArray
-from backend.ground import release_entries
-from backend.ground.arriving import require_new_file, require_room
-from backend.ground.errors import InputError
-from backend.ground.progress import Progress, named
-from backend.ground.reading import bytes_of
-from backend.ground.release_entries import AnyMoment, GradedMoment, Moment, Queries
 from backend.systems.feature_files import Features, open_features, require_videos
 from backend.systems.learning import checkpoints, loop, predicting
 from backend.systems.learning.config import Config, read_config

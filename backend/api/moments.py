@@ -1,11 +1,11 @@
 """Clips and thumbnails of moments that need be no pairs: what runs predicted, what lists show."""
 
-from backend.campaign.corpus import rows as corpus_rows
+from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.nouns import Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.ground.errors import VideoUnreadable
-from backend.ground.saying import said
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import VideoUnreadable
+from backend.core.saying import said
 from backend.media.jobs import ClipJob, clip_job, predicted, thumbnail
 
 
@@ -19,7 +19,7 @@ def moment_clip(project: Project, lead: Person, video: str, start_s: float, end_
         NotAllowed: not a lead.
         VideoUnreadable: the project has no file of that video, or the moment begins after its end.
     """
-    gate.lead_of(project.store, lead)
+    permissions.require_lead(project.store, lead)
     job, own = _moment(project, video, start_s, end_s)
     return job if own else predicted(job)
 
@@ -31,7 +31,7 @@ def moment_thumbnail(project: Project, lead: Person, video: str, start_s: float,
         NotAllowed: not a lead.
         VideoUnreadable: the project has no file of that video, or the span begins after its end.
     """
-    gate.lead_of(project.store, lead)
+    permissions.require_lead(project.store, lead)
     job, own = _moment(project, video, start_s, end_s)
     return thumbnail(job) if own else predicted(thumbnail(job))
 

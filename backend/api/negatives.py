@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from backend.campaign.corpus.model import ImportOptions
-from backend.campaign.pools import negatives
-from backend.campaign.pools.negatives import NegativesReport
+from backend.campaign.corpus.importing.model import ImportOptions
+from backend.campaign.selection.pools import negatives
+from backend.campaign.selection.pools.negatives import NegativesReport
+from backend.core.arriving import require_new_folder
+from backend.core.progress import Progress
+from backend.core.where import HERE, Where, placed
 from backend.encoders import cache, sentence
-from backend.ground.arriving import require_new_folder
-from backend.ground.progress import Progress
-from backend.ground.where import HERE, Where, placed
 
 
 def write_negatives(

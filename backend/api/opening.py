@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project import folder as projects
-from backend.campaign.project.folder import Project
 from backend.campaign.review import status
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project import folder as projects
+from backend.campaign.setup.project.folder import Project
 
 
 def open_project(folder: Path) -> Project:
@@ -32,11 +32,11 @@ def address(project: Project) -> str:
 
 def status_counts(project: Project, by: Person | Operator) -> dict[str, Any]:
     """The counts of `reelrank status --json`, equal to what the screens show."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return status.counts(project)
 
 
 def next_step(project: Project, by: Person | Operator) -> str:
     """The command that brings the project nearer to its first grade; an empty text if none is needed."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return status.next_step(project)

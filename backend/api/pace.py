@@ -3,19 +3,19 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from backend.campaign.monitoring.progress import cutting, watching
+from backend.campaign.monitoring.progress import progress as stage
+from backend.campaign.monitoring.progress.cutting import ClipsReport
+from backend.campaign.monitoring.progress.model import QueryStuck, Stuck, Wait, WorkProgress
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.campaign.steering import cutting, watching
-from backend.campaign.steering import progress as stage
-from backend.campaign.steering.cutting import ClipsReport
-from backend.campaign.steering.model import QueryStuck, Stuck, Wait, WorkProgress
-from backend.ground.errors import ProjectError
-from backend.ground.ids import QueryId
-from backend.ground.private import make_private_folder
-from backend.ground.progress import Steps
-from backend.ground.saying import said
-from backend.ground.where import HERE, Where
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
+from backend.core.ids import QueryId
+from backend.core.private import make_private_folder
+from backend.core.progress import Steps
+from backend.core.saying import said
+from backend.core.where import HERE, Where
 from backend.store import upkeep
 from backend.store.upkeep import Backup
 
@@ -25,37 +25,37 @@ BACKUPS = "backups"
 
 def progress(project: Project, by: Person | Operator, *, now: float) -> WorkProgress:
     """Pace, what is still needed, and when it may be done; the counts by verdict are those of `status_counts`."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return stage.report(project, now=now)
 
 
 def stuck(project: Project, by: Person | Operator) -> tuple[Stuck, ...]:
     """Pairs that those who may work cannot bring to an end, and why."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return watching.stuck(project.store)
 
 
 def query_stuck(project: Project, by: Person | Operator, query_id: QueryId) -> QueryStuck:
     """What of a query cannot come to its end by itself, and why."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return watching.stuck_of(project.store, query_id)
 
 
 def stuck_queries(project: Project, by: Person | Operator) -> frozenset[QueryId]:
     """The queries of all pairs that are stuck."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return watching.stuck_queries(project.store)
 
 
 def waits(project: Project, by: Person | Operator) -> tuple[Wait, ...]:
     """What waits for a lead, counted."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return watching.waiting(project.store)
 
 
 def work_version(project: Project, by: Person | Operator) -> tuple[int, ...]:
     """What changes whenever `progress`, `stuck` or `waits` may have changed; costs next to nothing."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return watching.version(project.store)
 
 
@@ -66,7 +66,7 @@ def backup_now(project: Project, lead: Person, *, now: float) -> Path:
         NotAllowed: not a lead.
         ProjectError: the copy cannot be made (the disk is full, the folder read-only); nothing is left behind.
     """
-    gate.lead_of(project.store, lead)
+    permissions.require_lead(project.store, lead)
     file = project.folder / BACKUPS / datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S.db")
     try:
         make_private_folder(file.parent)
@@ -80,7 +80,7 @@ def backup_now(project: Project, lead: Person, *, now: float) -> Path:
 
 def list_backups(project: Project, by: Person | Operator) -> list[Backup]:
     """The copies of the database that lie under `backups/` of the project, the newest first."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return upkeep.backups(project.folder / BACKUPS)
 
 
@@ -106,17 +106,17 @@ def cut_queued_clips(
     Raises:
         NoRoom: the disk is full. What was cut until then stays.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return cutting.cut_queued(project, next_batches=next_batches, everything=everything, where=where, progress=progress)
 
 
 def bucket_troubles(project: Project, by: Person | Operator) -> list[str]:
     """What a lead should know of the bucket of clips: that it cannot be read or written. Nobody waits for it."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return cutting.bucket_troubles(project)
 
 
 def little_room(project: Project, by: Person | Operator) -> str | None:
     """What a lead should know of the disk that clips are cut to; None while there is room."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return cutting.little_room(project)

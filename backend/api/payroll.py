@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from backend.campaign.hours import expecting, reporting
-from backend.campaign.hours.model import MS_AN_HOUR, Expected, HoursReport, WorkDay
+from backend.campaign.monitoring.hours import expecting, reporting
+from backend.campaign.monitoring.hours.model import MS_AN_HOUR, Expected, HoursReport, WorkDay
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.ground.text_files import csv_text
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.text_files import csv_text
 
 COLUMNS = (
     *("person", "day", "judgements", "exam_answers", "gold_answers", "descriptions", "unmeasured"),
@@ -24,20 +24,20 @@ def hours(
     rate: float | None = None,
     currency: str | None = None,
 ) -> HoursReport:
-    """How long people worked, what it costs, how much is still to come; see `backend.campaign.hours.reporting`.
+    """How long people worked, what it costs, how much is still to come.
 
     Raises:
         InputError: `reelrank.toml` says something that is not understood.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return reporting.report(project, first=first, last=last, rate=rate, currency=currency)
 
 
 def expected_work(
     project: Project, by: Person | Operator, *, batch_size: int, probe: int = 0, pooled: bool = False
 ) -> Expected:
-    """How many pairs and grades candidates would make, and how long those take; see `backend.campaign.hours`."""
-    gate.in_charge(project.store, by)
+    """How many pairs and grades candidates would make, and how long those take."""
+    permissions.require_in_charge(project.store, by)
     return expecting.expect(project, batch_size=batch_size, probe=probe, pooled=pooled)
 
 

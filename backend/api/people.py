@@ -3,27 +3,29 @@
 import time
 from collections.abc import Mapping, Sequence
 
-from backend.campaign.judging import assignments
+from backend.campaign.judging import assigning, assignments, pausing
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
-from backend.campaign.people import accounts as people
-from backend.campaign.people import assigning, gate, pausing
-from backend.campaign.people import rows as people_rows
-from backend.campaign.people.model import PersonReview
-from backend.campaign.project.folder import Project
-from backend.ground.ids import AnnotatorId
+from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.people import rows as people_rows
+from backend.campaign.setup.people.model import PersonReview
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import AnnotatorId
 
 
 def add_person(project: Project, by: Person | Operator, name: str, role: Role, *, now: float) -> str:
     """Add somebody; a one-time invitation token with which they set their password."""
-    return people.add_invited(project.store, gate.in_charge(project.store, by), name, role, now=now)
+    return people.add_invited(project.store, permissions.require_in_charge(project.store, by), name, role, now=now)
 
 
 def add_person_with_password(
     project: Project, by: Person | Operator, name: str, role: Role, password: str, *, now: float
 ) -> Person:
     """Add somebody whose password is known already, all or nothing (for scripts)."""
-    return people.add_with_password(project.store, gate.in_charge(project.store, by), name, role, password, now=now)
+    return people.add_with_password(
+        project.store, permissions.require_in_charge(project.store, by), name, role, password, now=now
+    )
 
 
 def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
@@ -74,12 +76,12 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
 
 def lead_of(project: Project, person: Person) -> Lead:
     """This person, if they are a lead as things stand now; raises `NotAllowed`, with a sentence for them."""
-    return gate.lead_of(project.store, person)
+    return permissions.require_lead(project.store, person)
 
 
 def annotator_of(project: Project, person: Person) -> Annotator:
     """This person, if they are an annotator as things stand now; raises `NotAllowed`, with a sentence for them."""
-    return gate.annotator_of(project.store, person)
+    return permissions.require_annotator(project.store, person)
 
 
 def new_invitation(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> tuple[Person, str]:
@@ -88,7 +90,7 @@ def new_invitation(project: Project, lead: Person, annotator_id: AnnotatorId, *,
     Returns:
         Whom it is for, and the token.
     """
-    return people.new_invitation(project.store, gate.lead_of(project.store, lead), annotator_id, now=now)
+    return people.new_invitation(project.store, permissions.require_lead(project.store, lead), annotator_id, now=now)
 
 
 def invited(project: Project, invitation: str, *, now: float) -> Person | None:
@@ -116,23 +118,23 @@ def list_people(project: Project, by: Person | Operator, *, now: float | None = 
 
     `now` tells when today began: by the clock of this machine, if not given.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return people_rows.reviews(project.store.db, time.time() if now is None else now)
 
 
 def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
     """Suspend somebody or let them in again."""
-    people.suspend(project.store, gate.lead_of(project.store, lead), annotator_id, suspended, now=now)
+    pausing.suspend(project.store, permissions.require_lead(project.store, lead), annotator_id, suspended, now=now)
 
 
 def pause_person(project: Project, lead: Person, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
     """Hand an annotator no pairs from now on; they may still sign in and look at their work."""
-    pausing.pause(project.store, gate.lead_of(project.store, lead), annotator_id, reason, now=now)
+    pausing.pause(project.store, permissions.require_lead(project.store, lead), annotator_id, reason, now=now)
 
 
 def unpause_person(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> None:
     """Let a paused annotator go on."""
-    pausing.unpause(project.store, gate.lead_of(project.store, lead), annotator_id, now=now)
+    pausing.unpause(project.store, permissions.require_lead(project.store, lead), annotator_id, now=now)
 
 
 def assign(
@@ -151,7 +153,9 @@ def assign(
     Raises:
         Overtaken: somebody has another one by now.
     """
-    return assigning.assign(project.store, gate.lead_of(project.store, lead), annotators, given, seen=seen, now=now)
+    return assigning.assign(
+        project.store, permissions.require_lead(project.store, lead), annotators, given, seen=seen, now=now
+    )
 
 
 def unassign(project: Project, lead: Person, annotator_id: AnnotatorId, *, seen: int | None = None, now: float) -> None:
@@ -160,10 +164,10 @@ def unassign(project: Project, lead: Person, annotator_id: AnnotatorId, *, seen:
     Raises:
         Overtaken: they have another one by now, or none any more.
     """
-    assigning.unassign(project.store, gate.lead_of(project.store, lead), annotator_id, seen=seen, now=now)
+    assigning.unassign(project.store, permissions.require_lead(project.store, lead), annotator_id, seen=seen, now=now)
 
 
 def assignments_standing(project: Project, by: Person | Operator) -> dict[AnnotatorId, Assignment]:
     """What every annotator is assigned to who is to anything."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return assigning.standing(project.store)

@@ -3,29 +3,29 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from backend.campaign.candidates import choosing as candidates
-from backend.campaign.candidates import pooling, pseudo_train
-from backend.campaign.candidates.choosing import CandidateReport
-from backend.campaign.candidates.model import PoolingReport
-from backend.campaign.candidates.record import require_no_lists
-from backend.campaign.candidates.submitted import PoolingOptions
-from backend.campaign.captions import deciding
-from backend.campaign.captions import rewriting as captions
-from backend.campaign.captions.by_model import ByModel
-from backend.campaign.captions.rewriting import RewriteReport
-from backend.campaign.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.captions import deciding
+from backend.campaign.corpus.captions import rewriting as captions
+from backend.campaign.corpus.captions.by_model import ByModel
+from backend.campaign.corpus.captions.rewriting import RewriteReport
+from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project import folder as projects
-from backend.campaign.project import scale_file, settings_file
-from backend.campaign.project.folder import Project
-from backend.campaign.release import export
+from backend.campaign.release.export import export
+from backend.campaign.selection.candidates import choosing as candidates
+from backend.campaign.selection.candidates import pooling, pseudo_train
+from backend.campaign.selection.candidates.choosing import CandidateReport
+from backend.campaign.selection.candidates.model import PoolingReport
+from backend.campaign.selection.candidates.record import require_no_lists
+from backend.campaign.selection.candidates.submitted import PoolingOptions
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project import folder as projects
+from backend.campaign.setup.project import scale_file, settings_file
+from backend.campaign.setup.project.folder import Project
+from backend.core.progress import Progress
+from backend.core.reading import bytes_of
+from backend.core.where import HERE, Where, placed
 from backend.encoders import sentence
 from backend.encoders.clip import FOR_CANDIDATES, load_clip
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
-from backend.ground.progress import Progress
-from backend.ground.reading import bytes_of
-from backend.ground.where import HERE, Where, placed
 from backend.language import endpoint as language
 from backend.language.endpoint import Endpoint
 from backend.language.names import FlairTagger
@@ -58,7 +58,7 @@ def choose_encoder(
         ProjectError: there are candidate lists already; their encoder stays.
         EncoderUnavailable: the encoder cannot be found.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     require_no_lists(project)
     settings = project.settings
     if name is None:
@@ -70,7 +70,7 @@ def choose_encoder(
 
 def encoder_name(project: Project, by: Person | Operator) -> str:
     """The project's encoder as its settings say at this moment."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return settings_file.read_settings(project.folder).encoder
 
 
@@ -88,7 +88,7 @@ def rewrite_captions(
         EndpointUnavailable: the model cannot be asked (any longer); what it answered before is kept, and asked no more.
         TaggerUnavailable: the project names a tagger that cannot be loaded.
     """
-    by = gate.in_charge(project.store, by)
+    by = permissions.require_in_charge(project.store, by)
     if endpoint:
         language.require(endpoint)  # before the encoder is loaded
     settings = project.settings.rewrite
@@ -129,7 +129,7 @@ def choose_candidates(
     Of `probe` queries, drawn by `seed`, pairs further down are judged too, to see how deep judging has to go. For
     candidates that runs found see `pool_candidates`.
     """
-    by = gate.in_charge(project.store, by)
+    by = permissions.require_in_charge(project.store, by)
     require_no_lists(project)
     candidates.to_search(project, batch_size)  # before the encoder is loaded
     return candidates.choose(
@@ -158,7 +158,7 @@ def pool_candidates(
     runs. Once there are lists, `again` adds to them what further runs found, and hands that out; captions and the size
     of a batch then stay as they are. `dry_run` tells what would be, and writes nothing.
     """
-    by = gate.in_charge(project.store, by)
+    by = permissions.require_in_charge(project.store, by)
     options = options or PoolingOptions()
     if again:
         return pooling.pool_again(project, by, runs, options, dry_run=dry_run, now=now, progress=progress)

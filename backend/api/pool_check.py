@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.pool_check import making, reporting
-from backend.campaign.pool_check.model import CheckReport, MadeReport
-from backend.campaign.project.folder import Project
+from backend.campaign.selection.pool_check import making, reporting
+from backend.campaign.selection.pool_check.model import CheckReport, MadeReport
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.progress import Progress
 from backend.encoders import sentence
-from backend.ground.progress import Progress
 
 
 def make_pool_check(
@@ -48,5 +48,5 @@ def make_pool_check(
 
 def pool_check_report(project: Project, by: Person | Operator) -> CheckReport | None:
     """The share of videos that stand wrongly in their pool; None in a project that checks no pools."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return reporting.report(project.store)

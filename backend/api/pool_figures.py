@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from backend.campaign.pools import figures
-from backend.campaign.pools.figures import FigureReport
+from backend.campaign.selection.pools import figures
+from backend.campaign.selection.pools.figures import FigureReport
+from backend.core.progress import Progress
 from backend.encoders import cache, sentence
-from backend.ground.progress import Progress
 
 
 def write_pool_figures(

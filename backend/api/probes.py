@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
 from backend.campaign.review import probing
 from backend.campaign.review.probing import ProbeReport
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
 
 
 def write_probe_figures(project: Project, by: Person | Operator, out: Path) -> ProbeReport:
@@ -15,5 +15,5 @@ def write_probe_figures(project: Project, by: Person | Operator, out: Path) -> P
     Raises:
         ProjectError: nothing is probed, or nothing of it is judged yet.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return probing.write(project, out)

@@ -5,8 +5,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from backend.api.videos import settle_videos
-from backend.campaign.moments import editing, proposing, registering, rows
-from backend.campaign.moments.model import (
+from backend.campaign.corpus.moments import editing, proposing, registering, rows
+from backend.campaign.corpus.moments.model import (
     ByShots,
     ByWindows,
     MomentRow,
@@ -16,12 +16,12 @@ from backend.campaign.moments.model import (
     VideoMoments,
 )
 from backend.campaign.nouns import Lead, Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.ground.ids import AnnotatorId, MomentId
-from backend.ground.progress import Progress, named
-from backend.ground.saying import said
-from backend.ground.where import Where
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import AnnotatorId, MomentId
+from backend.core.progress import Progress, named
+from backend.core.saying import said
+from backend.core.where import Where
 from backend.media.sources import USUAL_FPS
 from backend.store.connection import reading
 
@@ -37,7 +37,7 @@ def register_videos(
     now: float,
     progress: Progress | None = None,
 ) -> RegisterReport:
-    """Take the videos of a folder into the project; see `backend.campaign.moments.registering`."""
+    """Take the videos of a folder into the project; see `backend.campaign.corpus.moments.registering`."""
     report = registering.register(
         project,
         videos,
@@ -62,7 +62,7 @@ def propose_moments(
     now: float,
     progress: Progress | None = None,
 ) -> ProposeReport:
-    """Propose shots or windows as moments; see `backend.campaign.moments.proposing`."""
+    """Propose shots or windows as moments; see `backend.campaign.corpus.moments.proposing`."""
     who = _in_charge(project, by)
     told = named(progress, said("looking for shots (seconds of video)"))
     return proposing.propose(project, how, videos=videos, where=where, by=who, now=now, progress=told)
@@ -91,7 +91,7 @@ def change_moments(
     *,
     now: float,
 ) -> None:
-    """Remove, add or change moments of a video that nothing uses; see `backend.campaign.moments.editing`."""
+    """Remove, add or change moments of a video that nothing uses; see `backend.campaign.corpus.moments.editing`."""
     editing.change(project, video, gone, come, by=_in_charge(project, by), now=now)
 
 
@@ -120,5 +120,5 @@ def moments_csv(project: Project, by: Person | Operator) -> str:
 
 def _in_charge(project: Project, by: Person | Operator) -> AnnotatorId | None:
     """Whose name goes on record; nobody's, of what the command line does."""
-    who = gate.in_charge(project.store, by)
+    who = permissions.require_in_charge(project.store, by)
     return who.annotator_id if isinstance(who, Lead) else None

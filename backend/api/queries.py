@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from backend.campaign.candidates.record import require_no_lists
 from backend.campaign.nouns import Operator, Person, Split
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.campaign.queries import drawing, editing
-from backend.campaign.queries import rows as queries
-from backend.campaign.queries.drawing import QueryReport
-from backend.campaign.queries.model import DrawOptions, ListedQuery, OwnFile, Repeats, Stratum
 from backend.campaign.review import taking_back
 from backend.campaign.review.taking_back import TakenBack
-from backend.ground.ids import QueryId
-from backend.ground.reading import bytes_of
-from backend.ground.text_files import csv_text
+from backend.campaign.selection.candidates.record import require_no_lists
+from backend.campaign.selection.queries import drawing, editing
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.drawing import QueryReport
+from backend.campaign.selection.queries.model import DrawOptions, ListedQuery, OwnFile, Repeats, Stratum
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import QueryId
+from backend.core.reading import bytes_of
+from backend.core.text_files import csv_text
 from backend.store.connection import reading, writing
 
 
@@ -39,7 +39,7 @@ def draw_queries(
     Own queries may also be added later, as long as there are no candidate lists. The lines of a text file are of the
     split `own_split`; a table says it itself. With `dry_run` everything is checked and nothing is written.
     """
-    someone = gate.in_charge(project.store, by)
+    someone = permissions.require_in_charge(project.store, by)
     file = OwnFile(bytes_of(own), own.name, own_split) if isinstance(own, Path) else own
     asked = DrawOptions(val, test, seed, stratum, show_of, repeats)
     with reading(project.store) if dry_run else writing(project.store):
@@ -50,27 +50,27 @@ def draw_queries(
 
 def queries_csv(project: Project, by: Person | Operator) -> str:
     """The queries that are judged, for systems that answer them: their numbers, which runs name, splits and texts."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     rows = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
     return csv_text(("query_id", "split", "query"), ((one.query_id, one.split.value, one.text) for one in rows))
 
 
 def take_back_queries(project: Project, by: Person | Operator, *, now: float) -> TakenBack:
     """Remove all queries, with candidates, batches, pairs and seats, as long as nobody has worked on them."""
-    return taking_back.take_back(project.store, gate.in_charge(project.store, by), now=now)
+    return taking_back.take_back(project.store, permissions.require_in_charge(project.store, by), now=now)
 
 
 def drawn_queries(
     project: Project, by: Person | Operator, search: str = "", *, first: int = 0, most: int
 ) -> list[ListedQuery]:
     """At most so many of the validation and test queries with all these words, with candidates or without."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return queries.listed(project.store.db, search, first=first, most=most)
 
 
 def count_drawn_queries(project: Project, by: Person | Operator, search: str = "") -> int:
     """How many validation and test queries have all these words."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return queries.count_listed(project.store.db, search)
 
 
@@ -83,7 +83,7 @@ def change_query(
         Overtaken: it no longer has the text that was seen.
         ProjectError: there are candidate lists, no text, or that of another query.
     """
-    someone = gate.in_charge(project.store, by)
+    someone = permissions.require_in_charge(project.store, by)
     with writing(project.store):
         require_no_lists(project)
         return editing.change(project.store, someone, query_id, text, split, seen=seen, now=now)
@@ -91,7 +91,7 @@ def change_query(
 
 def remove_queries(project: Project, by: Person | Operator, query_ids: Sequence[QueryId], *, now: float) -> int:
     """Remove queries, as long as there are no candidate lists; how many were there."""
-    someone = gate.in_charge(project.store, by)
+    someone = permissions.require_in_charge(project.store, by)
     with writing(project.store):
         require_no_lists(project)
         return editing.remove(project.store, someone, query_ids, now=now)

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from backend.campaign.earlier.rules.raw_annotation import read_raw, summarise
-from backend.campaign.project import scale_file
-from backend.ground.reading import bytes_of
+from backend.campaign.release.earlier.rules.raw_annotation import read_raw, summarise
+from backend.campaign.setup.project import scale_file
+from backend.core.reading import bytes_of
 
 
 def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from backend.campaign.release import importing
-from backend.campaign.release.importing import ReleaseImport
+from backend.campaign.release.export import importing
+from backend.campaign.release.export.importing import ReleaseImport
+from backend.core.progress import Progress
 from backend.encoders import sentence
-from backend.ground.progress import Progress
 
 
 def import_release(
@@ -17,7 +17,7 @@ def import_release(
     now: float,
     progress: Progress | None = None,
 ) -> ReleaseImport:
-    """Make a project of a release; see `backend.campaign.release.importing`.
+    """Make a project of a release; see `backend.campaign.release.export.importing`.
 
     Its encoder is the one that the release says, if it can be named; else `encoder`, as for any new project.
     """

@@ -6,15 +6,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from backend.campaign.nouns import Operator, Person
-from backend.ground.errors import NotAllowed
-from backend.ground.progress import Progress
-from backend.ground.saying import said
+from backend.core.errors import NotAllowed
+from backend.core.progress import Progress
+from backend.core.saying import said
 from backend.scoring.files.facts import Inputs
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness
 
 if TYPE_CHECKING:
-    from backend.campaign.project.folder import Project
+    from backend.campaign.setup.project.folder import Project
 
 
 def report_page(
@@ -37,12 +37,12 @@ def report_page(
     film = None
     if project is not None:
         # A report without a project needs no database.
-        from backend.campaign.board import strips as report_strips
-        from backend.campaign.people import gate
+        from backend.campaign.release.board import strips as report_strips
+        from backend.campaign.setup.people import permissions
 
         if by is None:
             raise NotAllowed(said("frames of a project's videos are for its leads: say who asks"))
-        gate.in_charge(project.store, by)
+        permissions.require_in_charge(project.store, by)
         film = report_strips.film_of(project)
     # Charts take as long to load as everything else together; only a report needs them.
     from backend.scoring.report import report

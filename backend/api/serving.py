@@ -6,11 +6,11 @@ And whether one of them can serve.
 from collections.abc import Mapping
 
 from backend.campaign.nouns import Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.campaign.serving import attempts, drafts, readiness, work
-from backend.campaign.serving.model import Delay, LongWork, Typed, WorkOutcome, WorkState
-from backend.ground.ids import AnnotatorId
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving import attempts, drafts, readiness, work
+from backend.campaign.setup.serving.model import Delay, LongWork, Typed, WorkOutcome, WorkState
+from backend.core.ids import AnnotatorId
 
 
 def not_ready(project: Project) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def keep_draft(project: Project, person: AnnotatorId, place: str, values: Mappin
 
 def take_draft(project: Project, person: Person, place: str, *, now: float) -> dict[str, Typed]:
     """What this person had typed there, once; nothing if there is none, or it is older than an hour."""
-    return drafts.take(project.store, gate.signed_in(project.store, person), place, now=now)
+    return drafts.take(project.store, permissions.require_signed_in(project.store, person), place, now=now)
 
 
 def begin_work(project: Project, lead: Person, step: str, title: str, asked: Mapping[str, str], *, now: float) -> str:
@@ -50,12 +50,12 @@ def begin_work(project: Project, lead: Person, step: str, title: str, asked: Map
     Raises:
         ProjectError: another one is under way, at whichever front end.
     """
-    return work.begin(project.store, gate.lead_of(project.store, lead), step, title, asked, now=now)
+    return work.begin(project.store, permissions.require_lead(project.store, lead), step, title, asked, now=now)
 
 
 def look_at_work(project: Project, lead: Person, *, now: float) -> LongWork | None:
     """The last long work, as it stands, whichever front end does it; None if there is none to look at."""
-    gate.lead_of(project.store, lead)
+    permissions.require_lead(project.store, lead)
     return work.look(project.store, now=now)
 
 
@@ -73,5 +73,5 @@ def end_work(
 
 def put_work_away(project: Project, lead: Person, *, now: float) -> None:
     """Show the last long work no more; one that is under way stays."""
-    gate.lead_of(project.store, lead)
+    permissions.require_lead(project.store, lead)
     work.put_away(project.store, now=now)

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from backend.campaign.corpus.model import ImportOptions
-from backend.campaign.release import counting
-from backend.campaign.release.statistics import rules as release_rules
-from backend.campaign.release.statistics.model import ReleaseStatistics
-from backend.campaign.statistics import from_files, from_release, rules
-from backend.campaign.statistics.model import Statistics
-from backend.ground import lexicon
-from backend.ground.errors import InputError
-from backend.ground.progress import Progress, named
+from backend.campaign.corpus.importing.model import ImportOptions
+from backend.campaign.release.export import counting
+from backend.campaign.release.export.statistics import rules as release_rules
+from backend.campaign.release.export.statistics.model import ReleaseStatistics
+from backend.campaign.release.statistics import from_files, from_release, rules
+from backend.campaign.release.statistics.model import Statistics
+from backend.core import lexicon
+from backend.core.errors import InputError
+from backend.core.progress import Progress, named
 
 
 def file_statistics(

@@ -3,17 +3,17 @@
 from pathlib import Path
 
 from backend.api.baselines import CLIP, BaselineReport, advice, clip_name, ready, written
-from backend.campaign.captions.rows import rewrites
-from backend.campaign.corpus import rows as corpus
+from backend.campaign.corpus.captions.rows import rewrites
+from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Operator, Person, Split
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.campaign.queries import rows as queries
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
+from backend.core.progress import Progress
+from backend.core.where import HERE, Where, placed
 from backend.encoders import sentence
 from backend.encoders.clip import load_clip
-from backend.ground.errors import ProjectError
-from backend.ground.progress import Progress
-from backend.ground.where import HERE, Where, placed
 from backend.store.connection import reading
 from backend.systems import extracting
 from backend.systems.baselines import BaselineOptions
@@ -51,7 +51,7 @@ def write_baseline(
         ProjectError: the file is there already, or the project has no queries.
         EncoderUnavailable: a model cannot be had.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     settings = project.settings
     spec = sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
     options = ready(name, out, options)
@@ -84,7 +84,7 @@ def write_frame_features(
         ProjectError: the file is there already.
         EncoderUnavailable: the model cannot be had.
     """
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     extracting.require_extractable(out, rate)
     with reading(project.store) as db:
         files = {name: project.source(facts) for name, facts in corpus.all_facts(db).items()}

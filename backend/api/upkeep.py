@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from backend.campaign.candidates.rows import agenda, lists
 from backend.campaign.doctor import examining as stage
 from backend.campaign.doctor.examining import DoctorReport
-from backend.campaign.people import rows as people
-from backend.campaign.project import database_place, places, settings_file
-from backend.campaign.project import folder as projects
-from backend.campaign.project import rows as facts
-from backend.campaign.project.folder import Project
-from backend.campaign.project.places import require_inside
-from backend.ground import person_names as people_rules
-from backend.ground.errors import ProjectError
+from backend.campaign.selection.candidates.rows import agenda, lists
+from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.project import database_place, places, settings_file
+from backend.campaign.setup.project import folder as projects
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.places import require_inside
+from backend.core import person_names as people_rules
+from backend.core.errors import ProjectError
 from backend.store import connection, dumping, secret, upkeep
 from backend.store.connection import Database
 from backend.store.upkeep import Restored

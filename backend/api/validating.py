@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from backend.campaign.release import validating
-from backend.campaign.release.validating import ValidationReport
-from backend.ground.progress import Progress
+from backend.campaign.release.export import validating
+from backend.campaign.release.export.validating import ValidationReport
+from backend.core.progress import Progress
 
 
 def validate_release(path: Path, *, progress: Progress | None = None) -> ValidationReport:

@@ -4,14 +4,14 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 from pathlib import Path
 
+from backend.campaign.monitoring.videos import looking
+from backend.campaign.monitoring.videos.model import LookReport, VideoState
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
-from backend.campaign.project.folder import Project
-from backend.campaign.videos import looking
-from backend.campaign.videos.model import LookReport, VideoState
-from backend.ground.progress import Progress, named
-from backend.ground.saying import said
-from backend.ground.where import Where
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
+from backend.core.progress import Progress, named
+from backend.core.saying import said
+from backend.core.where import Where
 from backend.media.sources import USUAL_FPS
 from backend.store.connection import writing
 
@@ -28,14 +28,14 @@ def look_at_videos(
     now: float,
     progress: Progress | None = None,
 ) -> LookReport:
-    """Measure every video anew, and find those that were moved; see `backend.campaign.videos.looking`.
+    """Measure every video anew, and find those that were moved; see `backend.campaign.monitoring.videos.looking`.
 
     Raises:
         InputError: a video to accept is not one of the project, or has not changed.
     """
     return looking.look(
         project,
-        gate.in_charge(project.store, by),
+        permissions.require_in_charge(project.store, by),
         folder=videos,
         fps=fps,
         decode=decode,
@@ -48,7 +48,7 @@ def look_at_videos(
 
 def video_states(project: Project, by: Person | Operator, *, wrong: bool = False) -> Sequence[VideoState]:
     """Every video, or those with something wrong, with what was found the last time that somebody looked."""
-    gate.in_charge(project.store, by)
+    permissions.require_in_charge(project.store, by)
     return looking.states(project.store, wrong=wrong)
 
 

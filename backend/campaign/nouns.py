@@ -7,8 +7,8 @@ pixels. Instants (`at`, `until`) are seconds since 1970-01-01 UTC.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backend.ground.ids import AnnotatorId
-from backend.ground.saying import said
+from backend.core.ids import AnnotatorId
+from backend.core.saying import said
 
 Relevance = int
 """Consensus of a pair, a grade of the campaign's scale."""
@@ -76,7 +76,7 @@ class Rounding(StrEnum):
 
 
 class Role(StrEnum):
-    """What a person may do; `backend.campaign.people.gate` decides by it, and nothing else."""
+    """What a person may do; `backend.campaign.setup.people.permissions` decides by it, and nothing else."""
 
     ANNOTATOR = "annotator"
     LEAD = "lead"
@@ -122,13 +122,13 @@ class Person:
 
 
 class Lead(Person):
-    """A person whom `backend.campaign.people.gate` has just found to be a lead: it alone makes them."""
+    """A lead, as `backend.campaign.setup.people.permissions` has just checked; it alone makes them."""
 
     __slots__ = ()
 
 
 class Annotator(Person):
-    """A person whom `backend.campaign.people.gate` has just found to be an annotator: it alone makes them."""
+    """An annotator, as `backend.campaign.setup.people.permissions` has just checked; it alone makes them."""
 
     __slots__ = ()
 
@@ -144,3 +144,7 @@ class Operator:
 
 
 OPERATOR = Operator()
+
+
+FROM_EXAM = "exam:"
+"""What the event key of a judgement begins with that was an answer of an exam; no key press is named so."""

@@ -48,8 +48,8 @@ from backend.cli import (
 )
 from backend.cli.groups import CommandGroup
 from backend.cli.output import fail, visible_output
-from backend.ground import extras
-from backend.ground.errors import ReelRankError
+from backend.core import extras
+from backend.core.errors import ReelRankError
 
 SECTIONS = {
     "Start": ("demo", "init", "serve", "status"),

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.campaign.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, WHOLE, BoardPart, Figure, Verdicts
+from backend.campaign.monitoring.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, WHOLE, BoardPart, Figure, Verdicts
 from backend.cli.output import (
     FirstDay,
     Json,

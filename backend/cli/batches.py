@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from backend import api
-from backend.campaign.batches.model import RuleWord, Suggestions
+from backend.campaign.selection.batches.model import RuleWord, Suggestions
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds, table
 

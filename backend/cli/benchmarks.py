@@ -6,7 +6,7 @@ import typer
 
 from backend import api
 from backend.cli.output import fail, say, table
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 
 Name = Annotated[
     str | None,

@@ -9,7 +9,7 @@ from backend import api
 from backend.cli.groups import CommandGroup, add_group
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
 from backend.cli.where import Cluster, Jobs, where, whole
-from backend.ground.progress import named
+from backend.core.progress import named
 
 
 class QueuedByDefault(CommandGroup):

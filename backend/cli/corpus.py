@@ -12,7 +12,7 @@ from backend.cli.output import Dir, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
 from backend.cli.where import Cluster, Jobs, where_told, whole
-from backend.ground.addresses import place_of
+from backend.core.addresses import place_of
 
 FormatOption = Annotated[
     str | None,

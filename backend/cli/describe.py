@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.campaign.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
+from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
-from backend.ground.ids import AnnotatorId
-from backend.ground.person_names import name_key
-from backend.ground.reading import bytes_of
-from backend.ground.text_files import decode_text
+from backend.core.ids import AnnotatorId
+from backend.core.person_names import name_key
+from backend.core.reading import bytes_of
+from backend.core.text_files import decode_text
 
 
 class ShownDescriptions(StrEnum):

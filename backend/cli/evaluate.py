@@ -51,8 +51,8 @@ from backend.cli.several_runs import (
     writing,
 )
 from backend.cli.where import Cluster, ScoringJobs, where, whole
-from backend.ground.saying import as_text
-from backend.ground.typed_text import nfc
+from backend.core.saying import as_text
+from backend.core.typed_text import nfc
 
 
 class Format(StrEnum):

@@ -10,8 +10,8 @@ from backend import api
 from backend.cli.exam_results import results, status
 from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, say, table
-from backend.ground.ids import AnnotatorId
-from backend.ground.person_names import name_key
+from backend.core.ids import AnnotatorId
+from backend.core.person_names import name_key
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
 Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Number of queries to draw.", show_default="10")]

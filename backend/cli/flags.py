@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.campaign.quality.model import FLAG_NAMES, Flag, PersonFlags
+from backend.campaign.monitoring.quality.model import FLAG_NAMES, Flag, PersonFlags
 from backend.cli.output import Dir, Json, fail, json_text, say, table
-from backend.ground.person_names import name_key
+from backend.core.person_names import name_key
 
 SHOWN = 20
 """Pairs that are named of a flag."""

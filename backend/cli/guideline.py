@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.campaign.project.model import Grading
+from backend.campaign.setup.project.model import Grading
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, json_text, minute, now, say
 

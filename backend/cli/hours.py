@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.campaign.hours.model import HoursReport, Outlook
+from backend.campaign.monitoring.hours.model import HoursReport, Outlook
 from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, save, say, table, tell_written
 
 

@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.campaign.moments.model import ByShots, ByWindows, Origin
+from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.cli.lists import list_option, typed
 from backend.cli.output import Dir, Json, fail, now, progress_bar, save, say, seconds, table, tell_written
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.cli.where import Cluster, Jobs, where_told, whole
-from backend.ground.errors import Problem
+from backend.core.errors import Problem
 
 _LENGTHS_S = typed("5,10,20")
 

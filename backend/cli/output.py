@@ -14,9 +14,9 @@ from typing import Annotated, Any, NoReturn, TextIO, cast
 import msgspec
 import typer
 
-from backend.ground.progress import Progress
-from backend.ground.saying import as_text
-from backend.ground.text_files import visible
+from backend.core.progress import Progress
+from backend.core.saying import as_text
+from backend.core.text_files import visible
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]

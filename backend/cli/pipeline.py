@@ -10,7 +10,7 @@ import typer
 
 from backend import api
 from backend.campaign.nouns import Split
-from backend.campaign.release.model import Adjudicated, QueryStanding, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.model import Adjudicated, QueryStanding, ReleaseOptions, ReleaseSelection
 from backend.cli.lists import list_option, typed
 from backend.cli.output import (
     Dir,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.campaign.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
+from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import EncoderOption, KindOption, now, progress_bar, say, seconds, table
 from backend.cli.where import Cluster, EncodingJobs, where, whole

@@ -7,7 +7,7 @@ import typer
 
 from backend import api
 from backend.campaign.nouns import Split
-from backend.campaign.queries.model import Repeats, Stratum
+from backend.campaign.selection.queries.model import Repeats, Stratum
 from backend.cli.output import Dir, now, save, say, seconds
 from backend.cli.pipeline import say_next
 

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from backend import api
-from backend.campaign.release.model import LICENCES
+from backend.campaign.release.export.model import LICENCES
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import (
     Dir,
@@ -24,9 +24,9 @@ from backend.cli.output import (
     table,
     tell_written,
 )
-from backend.ground.reading import bytes_of
-from backend.ground.saying import as_text
-from backend.ground.text_files import decode_text
+from backend.core.reading import bytes_of
+from backend.core.saying import as_text
+from backend.core.text_files import decode_text
 
 SHOWN = 50
 """So many problems are printed; --json has up to 1,000."""

@@ -15,11 +15,11 @@ import typer
 from backend import api
 from backend.campaign.nouns import Role
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
-from backend.ground.base_path import BASE_PATH_VARIABLE, checked_base_path
-from backend.ground.logs import LOG_VARIABLE, READY_VARIABLE, LogForm
-from backend.ground.metrics import METRICS_VARIABLE, place_of
-from backend.ground.parallel import end_kept
-from backend.ground.processes import END_SIGNALS
+from backend.core.base_path import BASE_PATH_VARIABLE, checked_base_path
+from backend.core.logs import LOG_VARIABLE, READY_VARIABLE, LogForm
+from backend.core.metrics import METRICS_VARIABLE, place_of
+from backend.core.parallel import end_kept
+from backend.core.processes import END_SIGNALS
 
 HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 LogOption = Annotated[

@@ -9,7 +9,7 @@ import typer
 from backend import api
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import Json, json_text, progress_bar, say, table
-from backend.ground.saying import as_text
+from backend.core.saying import as_text
 
 
 def register(app: typer.Typer) -> None:

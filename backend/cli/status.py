@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from backend import api
-from backend.campaign.activity.model import ActivityFilter, ActivityGroup
+from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, save, say, table, tell_written
-from backend.ground.days import began, ended, instant
+from backend.core.days import began, ended, instant
 
 
 def register(app: typer.Typer) -> None:

@@ -9,7 +9,7 @@ from backend import api
 from backend.cli.conventions import Preset, read_option
 from backend.cli.lists import list_option
 from backend.cli.output import json_text, say, table, tell_written
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 
 
 def measure_option(name: str, help_text: str) -> Any:

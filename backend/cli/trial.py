@@ -8,7 +8,7 @@ import typer
 from backend import api
 from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
-from backend.ground.ids import QueryId
+from backend.core.ids import QueryId
 
 
 def register(app: typer.Typer) -> None:

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.campaign.corpus.model import Trouble, VideoTrouble
-from backend.campaign.videos.model import VideoState
+from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
+from backend.campaign.monitoring.videos.model import VideoState
 from backend.cli.output import Dir, Json, fail, json_text, now, progress_bar, say, seconds, table
 from backend.cli.where import Cluster, Jobs, where_told, whole
 

@@ -6,8 +6,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from backend.ground.addresses import Place
-from backend.ground.where import Where
+from backend.core.addresses import Place
+from backend.core.where import Where
 
 Jobs = Annotated[
     int | None,

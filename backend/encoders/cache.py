@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from backend.core.parallel import each_unit
+from backend.core.private import make_private, make_private_folder
+from backend.core.progress import Steps
+from backend.core.where import where_of
 from backend.encoders.lengths import longest_first
 from backend.encoders.sentence import Encoder, FloatArray
-from backend.ground.parallel import each_unit
-from backend.ground.private import make_private, make_private_folder
-from backend.ground.progress import Steps
-from backend.ground.where import where_of
 
 SHARD_TEXTS = 256
 """Texts a shard, and so the most that is encoded again after Ctrl-C or a kill: the work of some seconds."""

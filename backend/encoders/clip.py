@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from backend.core.errors import EncoderUnavailable
+from backend.core.progress import Steps
+from backend.core.saying import said
+from backend.core.where import HERE, Where
 from backend.encoders.cache import keep_array
 from backend.encoders.emscore import SentenceVectors
 from backend.encoders.lengths import longest_first
 from backend.encoders.sentence import FloatArray, files_sha256, one_line
-from backend.ground.errors import EncoderUnavailable
-from backend.ground.progress import Steps
-from backend.ground.saying import said
-from backend.ground.where import HERE, Where
 
 if TYPE_CHECKING:
     from backend.encoders.clip_model import ClipModel

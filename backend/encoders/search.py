@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from backend.core.progress import Steps
 from backend.encoders import coarse
 from backend.encoders.selection import SLACK, Described, Integers, Ranking, rank_moments, settled
 from backend.encoders.sentence import FloatArray
-from backend.ground.progress import Steps
 
 QUERIES_AT_ONCE = 512
 _SCORES_AT_ONCE = 1 << 26

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from backend.core.errors import EncoderUnavailable
+from backend.core.progress import Steps
+from backend.core.saying import said
+from backend.core.where import HERE
 from backend.encoders.lengths import longest_first
 from backend.encoders.vocabulary import lengths, words
-from backend.ground.errors import EncoderUnavailable
-from backend.ground.progress import Steps
-from backend.ground.saying import said
-from backend.ground.where import HERE
 
 if TYPE_CHECKING:
     from backend.encoders.simcse import Model

@@ -11,8 +11,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from backend.core.saying import said_n
 from backend.encoders.sentence import FloatArray
-from backend.ground.saying import said_n
 
 _ALIKE = 1 - 5e-7
 """Two vectors with at least this cosine count as equal. Padding in batches changes the seventh digit."""

@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from backend.ground.errors import EndpointUnavailable, ReelRankError
-from backend.ground.saying import said
+from backend.core.errors import EndpointUnavailable, ReelRankError
+from backend.core.saying import said
 from backend.language import prompt
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from backend.ground.errors import TaggerUnavailable
-from backend.ground.progress import Steps
-from backend.ground.saying import said
+from backend.core.errors import TaggerUnavailable
+from backend.core.progress import Steps
+from backend.core.saying import said
 
 SCRIPT = Path(__file__).parent / "apart" / "flair_names.py"
 

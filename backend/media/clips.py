@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from backend.ground.errors import NoRoom
-from backend.ground.locking import locked
-from backend.ground.private import make_private, make_private_folder
-from backend.ground.saying import said
+from backend.core.errors import NoRoom
+from backend.core.locking import locked
+from backend.core.private import make_private, make_private_folder
+from backend.core.saying import said
 from backend.media import clip_bucket
 from backend.media.cut import cut
 from backend.media.gif import cut_gif

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from backend.ground.addresses import Address
-from backend.ground.errors import VideoUnreadable
-from backend.ground.saying import said
+from backend.core.addresses import Address
+from backend.core.errors import VideoUnreadable
+from backend.core.saying import said
 from backend.media.limits import require_file
 from backend.media.sources import FrameFolder, Source, as_source, frame_files
 

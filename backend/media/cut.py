@@ -14,8 +14,8 @@ from av.container import InputContainer
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from backend.ground.errors import VideoUnreadable
-from backend.ground.saying import said
+from backend.core.errors import VideoUnreadable
+from backend.core.saying import said
 from backend.media.decode import (
     FrameSpan,
     PictureStream,

@@ -25,9 +25,9 @@ from av.stream import Disposition, Stream
 from av.video.frame import PictureType, VideoFrame
 from av.video.stream import VideoStream
 
-from backend.ground.addresses import Address
-from backend.ground.errors import VideoUnreadable
-from backend.ground.saying import said
+from backend.core.addresses import Address
+from backend.core.errors import VideoUnreadable
+from backend.core.saying import said
 from backend.media.frame_folder import OpenFolder, place_at
 from backend.media.limits import LARGEST_PIXELS, OPENED_AS, require_file, require_pixels
 from backend.media.refusal import why_not_opened

@@ -9,8 +9,8 @@ from typing import Literal
 import av
 from av.video.frame import VideoFrame
 
-from backend.ground.errors import VideoUnreadable
-from backend.ground.saying import said
+from backend.core.errors import VideoUnreadable
+from backend.core.saying import said
 from backend.media.limits import LARGEST_PIXELS
 from backend.media.sources import PICTURES, FrameFolder, frame_files, linked_frame
 

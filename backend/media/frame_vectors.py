@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.ground.errors import VideoUnreadable
-from backend.ground.parallel import run_units
-from backend.ground.private import make_private_folder
-from backend.ground.progress import Steps
-from backend.ground.where import HERE, where_of
+from backend.core.errors import VideoUnreadable
+from backend.core.parallel import run_units
+from backend.core.private import make_private_folder
+from backend.core.progress import Steps
+from backend.core.where import HERE, where_of
 from backend.media.content import sha256_of
 from backend.media.frames import frames_at
 from backend.media.sources import Source, paths_of, place_of_video

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.ground.errors import VideoUnreadable
-from backend.ground.saying import said
+from backend.core.errors import VideoUnreadable
+from backend.core.saying import said
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.picture import PictureConverter
 from backend.media.sources import Source

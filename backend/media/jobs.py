@@ -13,9 +13,9 @@ from enum import StrEnum
 from math import floor
 from pathlib import Path
 
-from backend.ground.addresses import Address
-from backend.ground.keyed import keyed_digest
-from backend.ground.links import leads_out
+from backend.core.addresses import Address
+from backend.core.keyed import keyed_digest
+from backend.core.links import leads_out
 from backend.media.sources import Source
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from backend.ground.bounds import OutOfBounds, bounded
-from backend.ground.errors import VideoUnreadable
-from backend.ground.saying import said
+from backend.core.bounds import OutOfBounds, bounded
+from backend.core.errors import VideoUnreadable
+from backend.core.saying import said
 from backend.media.sources import Source, paths_of
 
 FORMATS = "mov,matroska,avi,asf,mpeg,mpegts,mpegvideo,flv,ogg"

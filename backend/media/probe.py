@@ -16,11 +16,11 @@ from av.packet import Packet
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from backend.ground.addresses import Address
-from backend.ground.errors import VideoUnreadable
-from backend.ground.links import leads_out
-from backend.ground.saying import said
-from backend.ground.typed_text import nfc
+from backend.core.addresses import Address
+from backend.core.errors import VideoUnreadable
+from backend.core.links import leads_out
+from backend.core.saying import said
+from backend.core.typed_text import nfc
 from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.decode import (
     FrameSpan,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from backend.ground.saying import said
+from backend.core.saying import said
 from backend.media.limits import MOST_BOXES
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import av
 from av.container import InputContainer
 
-from backend.ground.addresses import Address
-from backend.ground.errors import StorageUnavailable, VideoUnreadable
-from backend.ground.saying import said
+from backend.core.addresses import Address
+from backend.core.errors import StorageUnavailable, VideoUnreadable
+from backend.core.saying import said
 from backend.media.limits import OPENED_AS
 from backend.media.sources import NOT_OPENED
 from backend.media.storage import store_at, told

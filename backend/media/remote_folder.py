@@ -4,11 +4,11 @@ from collections import defaultdict
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from backend.ground.addresses import Address, place_of
-from backend.ground.errors import InputError, VideoUnreadable
-from backend.ground.saying import said
-from backend.ground.text_files import utf8
-from backend.ground.typed_text import nfc
+from backend.core.addresses import Address, place_of
+from backend.core.errors import InputError, VideoUnreadable
+from backend.core.saying import said
+from backend.core.text_files import utf8
+from backend.core.typed_text import nfc
 from backend.media.probe import CLASH, EXTENSIONS
 from backend.media.remote import listed, whole
 

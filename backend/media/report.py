@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 
-from backend.ground.errors import InputError
-from backend.ground.saying import said
+from backend.core.errors import InputError
+from backend.core.saying import said
 from backend.media.decode import FrameSpan, PictureStream, frame_interval_s
 from backend.media.sources import Source
 

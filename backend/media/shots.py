@@ -14,8 +14,8 @@ import numpy as np
 from av.video.reformatter import Interpolation
 from numpy.typing import NDArray
 
-from backend.ground.errors import VideoUnreadable
-from backend.ground.saying import said
+from backend.core.errors import VideoUnreadable
+from backend.core.saying import said
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.sources import Source
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from backend.ground.addresses import SCHEMES, Address, Place
-from backend.ground.links import leads_out
-from backend.ground.reading import on_disk
-from backend.ground.saying import said
+from backend.core.addresses import SCHEMES, Address, Place
+from backend.core.links import leads_out
+from backend.core.reading import on_disk
+from backend.core.saying import said
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 """What counts as a frame in a folder."""

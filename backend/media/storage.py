@@ -10,9 +10,9 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from backend.ground.addresses import Address
-from backend.ground.errors import StorageUnavailable, VideoUnreadable
-from backend.ground.saying import said
+from backend.core.addresses import Address
+from backend.core.errors import StorageUnavailable, VideoUnreadable
+from backend.core.saying import said
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

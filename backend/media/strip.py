@@ -8,8 +8,8 @@ import numpy as np
 from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
-from backend.ground.errors import InputError, VideoUnreadable
-from backend.ground.saying import said
+from backend.core.errors import InputError, VideoUnreadable
+from backend.core.saying import said
 from backend.media.decode import FrameSpan, Opened, PictureStream, opened, picture_stream
 from backend.media.picture import PictureConverter
 from backend.media.sources import Source

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from backend.ground.addresses import Address
-from backend.ground.errors import StorageUnavailable, VideoUnreadable
-from backend.ground.parallel import run_units
-from backend.ground.progress import Steps
-from backend.ground.saying import said
-from backend.ground.where import HERE, Where
+from backend.core.addresses import Address
+from backend.core.errors import StorageUnavailable, VideoUnreadable
+from backend.core.parallel import run_units
+from backend.core.progress import Steps
+from backend.core.saying import said
+from backend.core.where import HERE, Where
 from backend.media.content import size_of
 from backend.media.facts import VideoFacts
 from backend.media.limits import too_heavy, within_bounds

@@ -13,12 +13,12 @@ from functools import partial
 from itertools import takewhile
 from pathlib import Path
 
-from backend.ground.addresses import Address
-from backend.ground.errors import VideoUnreadable
-from backend.ground.parallel import each_unit
-from backend.ground.private import make_private, make_private_folder
-from backend.ground.progress import Steps
-from backend.ground.where import HERE, Where
+from backend.core.addresses import Address
+from backend.core.errors import VideoUnreadable
+from backend.core.parallel import each_unit
+from backend.core.private import make_private, make_private_folder
+from backend.core.progress import Steps
+from backend.core.where import HERE, Where
 from backend.media import clip_bucket
 from backend.media.clips import with_room
 from backend.media.cut import CutSpan, cut_together, decoding_starts_s

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from backend.ground.errors import Problem
+from backend.core.errors import Problem
 from backend.scoring import measures as family
 from backend.scoring.measure import AVERAGE, Level, Measure
 

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from backend.ground.timespan import Flags, Floats
+from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices
 
 LEVELS: Mapping[str, int] = {"Fair": 2, "Good": 3, "VeryGood": 4}

@@ -7,8 +7,8 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from backend.ground.errors import InputError
-from backend.ground.reading import bytes_of
+from backend.core.errors import InputError
+from backend.core.reading import bytes_of
 from backend.scoring.files.facts import Facts, Inputs, Source, read_facts
 from backend.scoring.files.reading import map_of
 from backend.scoring.files.release_folder import choose_truth, queries_of

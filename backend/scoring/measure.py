@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.found import Found
 
 Compare = Literal[">=", ">"]

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from backend.ground.saying import said, said_n
-from backend.ground.timespan import Flags, Floats
+from backend.core.saying import said, said_n
+from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Run, Truth, VideoMap
 
 SLACK_S = 5.0

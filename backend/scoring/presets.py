@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, SupportsIndex, TypedDict
 
-from backend.ground.errors import InputError, Problem
+from backend.core.errors import InputError, Problem
 from backend.scoring import measures as family
 from backend.scoring.asked import HIGHEST_K, Asked, read_asked, split
 from backend.scoring.matching.abandonment import ERR, read_abandonment

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from backend.ground.errors import InputError, Problem
+from backend.core.errors import InputError, Problem
 from backend.scoring.files.partly import PartlyRead
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings

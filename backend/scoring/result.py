@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from backend.ground import extras
+from backend.core import extras
 from backend.scoring.matching.columns import QueryKey
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.ranking import word

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.reading import bytes_of
-from backend.ground.typed_text import nfc
-from backend.ground.undecodable import UNDECODABLE
+from backend.core.errors import InputError, Problem
+from backend.core.reading import bytes_of
+from backend.core.typed_text import nfc
+from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files.release_folder import SPLITS, choose_truth
 
 

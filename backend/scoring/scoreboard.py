@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.parallel import run_units
-from backend.ground.progress import Progress, named
-from backend.ground.saying import said
-from backend.ground.timespan import Floats
-from backend.ground.where import HERE, Where
+from backend.core.errors import InputError, Problem
+from backend.core.parallel import run_units
+from backend.core.progress import Progress, named
+from backend.core.saying import said
+from backend.core.timespan import Floats
+from backend.core.where import HERE, Where
 from backend.scoring.analysis.breakdown import Breakdown, break_down
 from backend.scoring.analysis.cases import Case, build_case
 from backend.scoring.analysis.fates import FATES, NEVER_FOUND, FateCounts, count_fates

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, SupportsIndex, Unpack
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.parallel import run_units
-from backend.ground.progress import Progress, named
-from backend.ground.where import HERE, Where
+from backend.core.errors import InputError, Problem
+from backend.core.parallel import run_units
+from backend.core.progress import Progress, named
+from backend.core.where import HERE, Where
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
 from backend.scoring.files.partly import PartlyRead

@@ -10,9 +10,9 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.saying import said
-from backend.ground.timespan import Flags, Floats
+from backend.core.errors import InputError, Problem
+from backend.core.saying import said
+from backend.core.timespan import Flags, Floats
 from backend.scoring import measures as family
 from backend.scoring.matching.columns import Indices, Run, Spans, Truth, order_within
 from backend.scoring.matching.found import Found

@@ -7,7 +7,7 @@ option that differs from it, and say of every measure whether IoU must reach or 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from backend.ground.text_files import csv_text
+from backend.core.text_files import csv_text
 from backend.scoring.latex import to_latex
 from backend.scoring.views.benchmark import figures
 from backend.scoring.views.errors import outcomes

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from backend.ground.reading import unpacked
+from backend.core.reading import unpacked
 from backend.scoring.analysis.meeting import meet
 from backend.scoring.files.formats import truth_file
 from backend.scoring.files.pair_ids import pair_ids, require_plain

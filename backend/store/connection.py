@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from backend.ground.errors import StoreUnavailable
-from backend.ground.saying import said
+from backend.core.errors import StoreUnavailable
+from backend.core.saying import said
 from backend.store import secret, sqlite
 from backend.store.engine import Database as Database
 from backend.store.schema import migrations

@@ -5,8 +5,8 @@ from contextlib import closing
 
 from psycopg import sql
 
-from backend.ground.errors import ProjectError
-from backend.ground.saying import said
+from backend.core.errors import ProjectError
+from backend.core.saying import said
 from backend.store import sqlite
 from backend.store.address import shown
 from backend.store.definitions import table_names, tables, the_rest

@@ -8,8 +8,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from backend.ground.errors import StoreUnavailable
-from backend.ground.saying import said
+from backend.core.errors import StoreUnavailable
+from backend.core.saying import said
 from backend.store.address import password_of, shown, without_password
 from backend.store.secret import TABLE
 

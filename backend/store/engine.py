@@ -13,9 +13,9 @@ from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any, Protocol
 
-from backend.ground.errors import TextRefused
-from backend.ground.saying import said
-from backend.ground.typed_text import is_storable
+from backend.core.errors import TextRefused
+from backend.core.saying import said
+from backend.core.typed_text import is_storable
 
 
 class _Absent(MetaPathFinder):

@@ -5,9 +5,9 @@ from enum import StrEnum
 
 import msgspec
 
-from backend.ground.ids import AnnotatorId
-from backend.ground.saying import as_text
-from backend.ground.typed_text import has_nul_escape
+from backend.core.ids import AnnotatorId
+from backend.core.saying import as_text
+from backend.core.typed_text import has_nul_escape
 from backend.store.engine import Database, checked
 
 

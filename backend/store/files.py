@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from backend.ground.arriving import own_folder
-from backend.ground.errors import ProjectError, ReelRankError, StoreUnavailable
-from backend.ground.private import make_private_file
-from backend.ground.saying import said
+from backend.core.arriving import own_folder
+from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
+from backend.core.private import make_private_file
+from backend.core.saying import said
 from backend.store.sqlite import READ_ERRORS, damage, damaged, is_damage
 
 COMPANIONS = ("-wal", "-shm", "-journal")

@@ -13,8 +13,8 @@ from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
-from backend.ground.errors import ProjectError
-from backend.ground.saying import said
+from backend.core.errors import ProjectError
+from backend.core.saying import said
 from backend.store.engine import SqliteDatabase
 from backend.store.schema import migrations
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from backend.ground.typed_text import has_nul_escape
+from backend.core.typed_text import has_nul_escape
 from backend.store.engine import SqliteDatabase
 
 _JSON = re.compile(r"json_valid\((\w+)\)")

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
-from backend.ground.private import make_private
-from backend.ground.saying import said
+from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.private import make_private
+from backend.core.saying import said
 from backend.store import events, secret
 from backend.store.connection import Store
 from backend.store.dumping import ENDING

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from backend.core.errors import InputError
+from backend.core.progress import Progress, named
 from backend.encoders.clip import Clip
 from backend.encoders.sentence import Encoder
-from backend.ground.errors import InputError
-from backend.ground.progress import Progress, named
 from backend.scoring.files.reading import read_run, read_videos
 from backend.scoring.pools.pooling import TOP_VIDEOS
 from backend.systems import caption, prior, random_moments, two_steps

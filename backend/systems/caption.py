@@ -7,11 +7,11 @@ from one of these captions. What this reaches is what text alone reaches where t
 from collections.abc import Sequence
 from pathlib import Path
 
+from backend.core.errors import InputError
+from backend.core.progress import Progress, named
 from backend.encoders.cache import encode_cached
 from backend.encoders.search import top_moments
 from backend.encoders.sentence import Encoder
-from backend.ground.errors import InputError
-from backend.ground.progress import Progress, named
 from backend.systems.model import TOP, Answers, KnownMoment, Predicted, SearchTask, require_searchable, require_texts
 
 

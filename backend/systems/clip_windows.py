@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from backend.core.errors import InputError, VideoUnreadable
+from backend.core.progress import Progress, named
 from backend.encoders.clip import Clip
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.encoders.sentence import FloatArray
 from backend.encoders.spans import of_span
-from backend.ground.errors import InputError, VideoUnreadable
-from backend.ground.progress import Progress, named
 from backend.media.frame_vectors import keep_frames, vectors_of
 from backend.scoring.matching.columns import Run, offsets_of
 from backend.scoring.matching.suppression import suppress

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from backend.core.arriving import require_new_file
+from backend.core.errors import InputError, VideoUnreadable
+from backend.core.progress import Progress, named
 from backend.encoders.clip import Clip
-from backend.ground.arriving import require_new_file
-from backend.ground.errors import InputError, VideoUnreadable
-from backend.ground.progress import Progress, named
 from backend.media.frame_vectors import keep_frames, vectors_of
 from backend.media.sources import Source
 from backend.systems.feature_files import FloatArray, write_features

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.ground.arriving import new_files, require_new_file
-from backend.ground.errors import InputError, Problem
-from backend.ground.reading import LARGEST_UNPACKED
-from backend.ground.typed_text import nfc
+from backend.core.arriving import new_files, require_new_file
+from backend.core.errors import InputError, Problem
+from backend.core.reading import LARGEST_UNPACKED
+from backend.core.typed_text import nfc
 from backend.systems.feature_refusals import SUFFIXES, is_rate, require_names, require_rate, require_suffix
 
 FloatArray = npt.NDArray[np.float32]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from backend.ground.errors import InputError, Problem
+from backend.core.errors import InputError, Problem
 
 SUFFIXES = (".h5", ".hdf5", ".npz")
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from backend.ground.errors import InputError, Problem
+from backend.core.errors import InputError, Problem
 from backend.media.sources import Source
 
 TOP = 100

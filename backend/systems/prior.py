@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
-from backend.ground.errors import InputError
-from backend.ground.progress import Steps
+from backend.core.errors import InputError
+from backend.core.progress import Steps
 from backend.systems.model import TOP, Answers, KnownMoment, SearchTask, generator, in_ms, require_searchable
 
 BINS = 20

@@ -4,7 +4,7 @@ It has seen how long videos last, and nothing else. So the length of a span has 
 of its video, mean 1/3; that moments are shorter than that is knowledge, which `prior` has.
 """
 
-from backend.ground.progress import Steps
+from backend.core.progress import Steps
 from backend.systems.model import TOP, Answers, SearchTask, generator, in_ms, require_searchable
 
 

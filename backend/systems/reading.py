@@ -6,9 +6,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from backend.ground.errors import InputError, VideoUnreadable
-from backend.ground.reading import unpacked
-from backend.ground.release_entries import Moment, read_queries
+from backend.core.errors import InputError, VideoUnreadable
+from backend.core.reading import unpacked
+from backend.core.release_entries import Moment, read_queries
 from backend.media.sources import Source
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.reading import map_of, read_truth

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.matching.columns import Run
 from backend.scoring.pools.pooling import TOP_VIDEOS
 from backend.systems.model import TOP, Answers, Predicted, SearchTask

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 
 LENGTHS_S = (4.0, 8.0, 16.0, 32.0)
 """Of windows: TVR's moments last 9 s in the mean, those of ActivityNet Captions 36 s."""

@@ -1,6 +1,7 @@
 """Negatives from the files of `reelrank mvmr negatives`: weak ones, any potential negative, and strong ones, by p'.
 
-Equations 1 to 3 of Yang et al. 2024, MVMR (CIKM), section CroCs; `backend/campaign/pools/distribution.py` has them.
+Equations 1 to 3 of Yang et al. 2024, MVMR (CIKM), section CroCs; see
+`backend/campaign/selection/pools/distribution.py`.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import torch
 from pyarrow import parquet
 from torch import Tensor
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 
 LARGEST_MATRIX = 32 << 30
 """Bytes. TVR's 87,175 queries by 17,435 training videos take 6 GB."""

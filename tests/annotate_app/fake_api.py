@@ -12,26 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from backend.campaign.batches import rules
-from backend.campaign.batches.model import NextBatch
-from backend.campaign.captions.model import RewriteCounts, RewriteQueue
-from backend.campaign.exam.keys import KeyPreview, KeyReport
-from backend.campaign.exam.model import ExamKey, Trial
-from backend.campaign.exam.planning import short
-from backend.campaign.exam.previewing import ExamPreview, PreviewItem
-from backend.campaign.exam.results import ExamOutcomes, ExamPerson
-from backend.campaign.exam.rows.exams import Exam
-from backend.campaign.exam.rows.exams import Place as ExamItem
-from backend.campaign.exam.rules.guessing import guesses, require_telling
-from backend.campaign.exam.rules.outcomes import together
-from backend.campaign.exam.setting import ExamReport
-from backend.campaign.exam.taking import Act
-from backend.campaign.exam.using import UsedReport
-from backend.campaign.explore.model import Funnel
-from backend.campaign.gold.results import GoldPerson
-from backend.campaign.gold.setting import GoldOptions, GoldReport
-from backend.campaign.guideline.rows import Example
-from backend.campaign.hours.model import HoursReport, Outlook, WorkDay
+from backend.campaign.corpus.captions.model import RewriteCounts, RewriteQueue
 from backend.campaign.judging.model import (
     ActKind,
     Assignment,
@@ -46,13 +27,38 @@ from backend.campaign.judging.model import (
     SkipEvent,
     SkipKind,
 )
+from backend.campaign.monitoring.explore.model import Funnel
+from backend.campaign.monitoring.hours.model import HoursReport, Outlook, WorkDay
+from backend.campaign.monitoring.progress.model import (
+    Ahead,
+    DayCount,
+    Forecast,
+    PersonPace,
+    QueryStuck,
+    Stuck,
+    Wait,
+    WorkProgress,
+)
+from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAgreement, MyReply, MyWork, PersonFlags
+from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
-from backend.campaign.people.model import Pause, PersonReview
-from backend.campaign.pool_check.model import CheckReport
-from backend.campaign.project.model import Campaign
-from backend.campaign.quality.model import BehindFlag, FlagKind, MyAgreement, MyReply, MyWork, PersonFlags
-from backend.campaign.release.model import KeptRelease, QueryStanding, ReleaseOptions, ReleaseSelection, Terms
-from backend.campaign.release.rules.selecting import select
+from backend.campaign.qualification.exam.keys import KeyPreview, KeyReport
+from backend.campaign.qualification.exam.model import ExamKey, Trial
+from backend.campaign.qualification.exam.planning import short
+from backend.campaign.qualification.exam.previewing import ExamPreview, PreviewItem
+from backend.campaign.qualification.exam.results import ExamOutcomes, ExamPerson
+from backend.campaign.qualification.exam.rows.exams import Exam
+from backend.campaign.qualification.exam.rows.exams import Place as ExamItem
+from backend.campaign.qualification.exam.rules.guessing import guesses, require_telling
+from backend.campaign.qualification.exam.rules.outcomes import together
+from backend.campaign.qualification.exam.setting import ExamReport
+from backend.campaign.qualification.exam.taking import Act
+from backend.campaign.qualification.exam.using import UsedReport
+from backend.campaign.qualification.gold.results import GoldPerson
+from backend.campaign.qualification.gold.setting import GoldOptions, GoldReport
+from backend.campaign.qualification.guideline.rows import Example
+from backend.campaign.release.export.model import KeptRelease, QueryStanding, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.rules.selecting import select
 from backend.campaign.review.model import (
     CaseList,
     CasePage,
@@ -67,20 +73,14 @@ from backend.campaign.review.model import (
     QueryReview,
     QueryShow,
 )
-from backend.campaign.serving import rules as serving
-from backend.campaign.serving.model import Delay, Failures
-from backend.campaign.steering.model import (
-    Ahead,
-    DayCount,
-    Forecast,
-    PersonPace,
-    QueryStuck,
-    Stuck,
-    Wait,
-    WorkProgress,
-)
-from backend.campaign.videos.model import VideoState
-from backend.ground.errors import (
+from backend.campaign.selection.batches import rules
+from backend.campaign.selection.batches.model import NextBatch
+from backend.campaign.selection.pool_check.model import CheckReport
+from backend.campaign.setup.people.model import Pause, PersonReview
+from backend.campaign.setup.project.model import Campaign, Terms
+from backend.campaign.setup.serving import rules as serving
+from backend.campaign.setup.serving.model import Delay, Failures
+from backend.core.errors import (
     NoRoom,
     NotAllowed,
     Overtaken,
@@ -89,7 +89,7 @@ from backend.ground.errors import (
     StoreUnavailable,
     VideoUnreadable,
 )
-from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
+from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.media.jobs import ClipCache
 from backend.store import upkeep
 from backend.store.upkeep import Backup

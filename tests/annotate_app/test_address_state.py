@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 def _page() -> None:
     import streamlit as st
 
-    from annotate_app.widgets import address_state
+    from annotate_app.shared import address_state
 
     if address_state.read("query"):
         st.button("Back to the list", on_click=address_state.go, kwargs={"query": None})

@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from backend import api
+from backend.campaign.monitoring.quality.model import BoardPart
 from backend.campaign.nouns import Role
-from backend.campaign.quality.model import BoardPart
 from reading import read
 from support import NOW, Judging
 

@@ -27,7 +27,7 @@ from annotate_app.session.guard import Guard
 from annotate_app.session.patience import Patience
 from backend import api
 from backend.campaign.nouns import Role
-from backend.ground.ids import AnnotatorId
+from backend.core.ids import AnnotatorId
 from support import NOW, Judging, have_read
 
 PASSWORD = "a long password"

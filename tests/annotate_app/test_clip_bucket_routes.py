@@ -20,7 +20,7 @@ from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.project import rows as facts
+from backend.campaign.setup.project import rows as facts
 from backend.encoders import sentence
 from backend.store.connection import writing
 from player_harness import make_clip

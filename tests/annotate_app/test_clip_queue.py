@@ -21,7 +21,7 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.patience import MOST_CLIPS_AT_ONCE, Patience
 from backend.campaign.nouns import Person
-from backend.ground.ids import AnnotatorId, PairKey
+from backend.core.ids import AnnotatorId, PairKey
 from test_routes import ANNOTATOR, LEAD, client, project, signed_in
 
 __all__ = ["client", "project"]  # fixtures

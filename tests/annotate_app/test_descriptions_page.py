@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate_app.screens.descriptions import choice as describing_choice
 from annotate_app.session import auth
-from annotate_app.widgets import describing_choice
 from backend import api
-from backend.campaign.describing.model import DescriptionStatus
+from backend.campaign.corpus.describing.model import DescriptionStatus
 from describing import event, opened, send
 from reading import read
 from support import NOW, Judging

@@ -14,7 +14,7 @@ import fake_api
 from backend.campaign.judging.model import ActKind
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import GivenAct, GivenGrade
-from backend.ground.ids import PairKey, QueryId
+from backend.core.ids import PairKey, QueryId
 from reading import read
 
 Open = Callable[..., AppTest]

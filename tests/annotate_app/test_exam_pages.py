@@ -12,12 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
-from backend.campaign.exam.model import ExamKey, ExamPhase
-from backend.campaign.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed, PersonOutcome
-from backend.campaign.exam.rows.exams import Exam, Place
-from backend.campaign.exam.rules.marking import mark
-from backend.campaign.exam.rules.outcomes import Answer, outcome, together
-from backend.ground.ids import PairId, PairKey, QueryId
+from backend.campaign.qualification.exam.model import ExamKey, ExamPhase
+from backend.campaign.qualification.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed, PersonOutcome
+from backend.campaign.qualification.exam.rows.exams import Exam, Place
+from backend.campaign.qualification.exam.rules.marking import mark
+from backend.campaign.qualification.exam.rules.outcomes import Answer, outcome, together
+from backend.core.ids import PairId, PairKey, QueryId
 from reading import read
 
 Open = Callable[..., AppTest]
@@ -321,6 +321,6 @@ def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page:
 
 
 def test_a_kappa_that_is_undefined_says_why() -> None:
-    from annotate_app.widgets import wording
+    from annotate_app.shared import wording
 
     assert wording.kappas(mark([(2, 2)], 20, 1)) == "Kappa is undefined: both gave one and the same grade throughout."

@@ -14,11 +14,11 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
-from backend.campaign.guideline.rows import Example
 from backend.campaign.judging.model import ActKind
 from backend.campaign.nouns import Role, Verdict
+from backend.campaign.qualification.guideline.rows import Example
 from backend.campaign.review.model import GivenAct, PairReview
-from backend.ground.ids import PairKey, QueryId
+from backend.core.ids import PairKey, QueryId
 from support import new_campaign
 
 Open = Callable[[], AppTest]
@@ -146,7 +146,7 @@ def test_somebody_who_is_no_lead_any_more_chooses_nothing(open_decided: Open, pr
 
 
 def test_a_browser_gets_the_words_and_the_address_of_an_example_and_nothing_else() -> None:
-    from annotate_app.widgets.guideline import guideline
+    from annotate_app.shared.guideline import guideline
 
     grades = guideline(new_campaign(), [replace(STANDING, pair=PairKey("qqsecretqq"))])["grades"]
     assert [grade["shown"] is not None for grade in grades] == [False, False, False, True, False]

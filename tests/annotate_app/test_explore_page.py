@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from backend import api
-from backend.campaign.explore.model import Along
+from backend.campaign.monitoring.explore.model import Along
 from backend.campaign.nouns import Role
 from backend.store.connection import writing
 from support import NOW, Judging

@@ -26,8 +26,8 @@ from annotate_app.session.guard import Guard
 from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Role
+from backend.core.ids import PairKey
 from backend.encoders import sentence
-from backend.ground.ids import PairKey
 from player_harness import make_clip
 from support import NOW, VERBS, WordEncoder, have_read, person_of, sit
 

@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
-from backend.campaign.gold.results import GoldAnswer, GoldPerson
-from backend.campaign.gold.rows import GoldFinding, GoldGrade
-from backend.campaign.gold.rules import Consequence
-from backend.campaign.people.model import Pause
-from backend.ground.ids import PairKey, QueryId
+from backend.campaign.qualification.gold.results import GoldAnswer, GoldPerson
+from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
+from backend.campaign.qualification.gold.rules import Consequence
+from backend.campaign.setup.people.model import Pause
+from backend.core.ids import PairKey, QueryId
 from reading import read
 
 Open = Callable[..., AppTest]

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from backend import api
 from backend.campaign.nouns import Role
-from backend.ground.ids import MomentId
+from backend.core.ids import MomentId
 from reading import read
 from support import NOW, Judging
 

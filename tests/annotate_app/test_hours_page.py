@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
 from annotate_app.screens.hours import ahead, bounds
-from backend.campaign.hours.model import Outlook, WorkDay
-from backend.campaign.hours.rules import by_person, paid
-from backend.ground.days import last_days
-from backend.ground.ids import AnnotatorId
+from backend.campaign.monitoring.hours.model import Outlook, WorkDay
+from backend.campaign.monitoring.hours.rules import by_person, paid
+from backend.core.days import last_days
+from backend.core.ids import AnnotatorId
 from reading import read
 
 Open = Callable[..., AppTest]

@@ -17,7 +17,7 @@ import fake_api
 from annotate_app import language
 from annotate_app.language import dates, retold
 from backend import api
-from backend.campaign.activity import rules as acts
+from backend.campaign.monitoring.activity import rules as acts
 from backend.store.events import EventKind
 from support import Judging
 from tools import texts
@@ -74,7 +74,7 @@ def unmarked(source: str) -> list[str]:
 
 
 def test_what_pages_show_is_marked() -> None:
-    files = [path for folder in ("screens", "widgets") for path in (FRONT_END / folder).rglob("*.py")]
+    files = [path for folder in ("screens", "shared") for path in (FRONT_END / folder).rglob("*.py")]
     assert len(files) > 80
     bare = {path.name: unmarked(path.read_text(encoding="utf-8")) for path in files}
     found = {name: set(told) - NOT_WORDS for name, told in bare.items() if set(told) - NOT_WORDS}
@@ -120,7 +120,7 @@ def pairs_of(one: Message) -> list[tuple[str, str]]:
 def test_a_text_of_the_browser_depends_on_a_number() -> None:
     language.use("de")
     try:
-        told = language.browser_texts(FRONT_END / "widgets" / "player", ("unsent.js", "player.html"))
+        told = language.browser_texts(FRONT_END / "shared" / "player", ("unsent.js", "player.html"))
     finally:
         language.use(None)
     assert told["language"] == "de"
@@ -130,7 +130,7 @@ def test_a_text_of_the_browser_depends_on_a_number() -> None:
 
 
 def test_english_hands_nothing_over() -> None:
-    assert language.browser_texts(FRONT_END / "widgets" / "player", ("player.html",)) == {}
+    assert language.browser_texts(FRONT_END / "shared" / "player", ("player.html",)) == {}
 
 
 @pytest.mark.parametrize(

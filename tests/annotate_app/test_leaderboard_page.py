@@ -241,7 +241,7 @@ def test_another_truth_brings_its_own_queries_and_begins_with_its_first(
 
 
 def test_a_case_counts_what_is_there_and_says_what_is_shown(board: Judging) -> None:
-    from annotate_app.widgets.board_view import case_data
+    from annotate_app.screens.leaderboard.board import case_data
 
     found = api.score_kept_runs(board.project, api.OPERATOR, "settled val")
     assert found.scores is not None

@@ -14,7 +14,7 @@ COUNT = 60
 def _page(count: int) -> None:
     import streamlit as st
 
-    from annotate_app.widgets.long_list import ListColumn, ListRow, long_list, sorted_by
+    from annotate_app.shared.long_list import ListColumn, ListRow, long_list, sorted_by
 
     columns = (
         ListColumn("Name", sort="name"),

@@ -12,12 +12,12 @@ from annotate_app.server import long_work, set_up_work
 from annotate_app.server.set_up_work import HowToMeasure
 from backend import api
 from backend.campaign.nouns import Person, Role
-from backend.campaign.people import accounts as people
-from backend.campaign.serving.model import LongWork, WorkOutcome, WorkState
-from backend.ground import processes
-from backend.ground.errors import NotAllowed, ProjectError
-from backend.ground.ids import AnnotatorId
-from backend.ground.progress import Progress
+from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.serving.model import LongWork, WorkOutcome, WorkState
+from backend.core import processes
+from backend.core.errors import NotAllowed, ProjectError
+from backend.core.ids import AnnotatorId
+from backend.core.progress import Progress
 from backend.store.connection import writing
 from support import NOW
 

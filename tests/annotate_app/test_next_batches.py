@@ -6,9 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend import api
-from backend.campaign.batches.model import AcceptedReport, BatchRule
 from backend.campaign.nouns import Role
-from backend.campaign.people import accounts as people
+from backend.campaign.selection.batches.model import AcceptedReport, BatchRule
+from backend.campaign.setup.people import accounts as people
 from reading import read
 from settled_batches import settle
 from support import NOW, Judging
@@ -38,7 +38,7 @@ def open_widget(monkeypatch: pytest.MonkeyPatch, judging: Judging) -> Open:
 
             from annotate_app.session import auth
 
-            widget = getattr(import_module(f"annotate_app.widgets.{name}"), name)
+            widget = getattr(import_module(f"annotate_app.shared.{name}"), name)
             widget(auth.project(), auth.current(), *arguments)
 
         app = AppTest.from_function(script, args=(name, arguments), default_timeout=60).run()
@@ -189,13 +189,13 @@ def test_the_rule_is_changed_with_a_reason_and_suggests_anew(open_widget: Open, 
     ],
 )
 def test_what_was_done_is_told(done: AcceptedReport, text: str) -> None:
-    from annotate_app.widgets.next_batches import told
+    from annotate_app.screens.queries.next_batches import told
 
     assert text in told(done)
 
 
 def test_shares_are_those_of_the_paper_where_the_numbers_are() -> None:
-    from annotate_app.widgets.next_batches import shares
+    from annotate_app.screens.queries.next_batches import shares
 
     found = {"val": {"1": 264, "2": 236}, "test": {"1": 1473, "2": 1308}}
     assert shares(found) == (

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
+from backend.campaign.monitoring.quality.model import MyReply
 from backend.campaign.nouns import Verdict
-from backend.campaign.quality.model import MyReply
 from backend.campaign.review.model import GivenNote, GivenReply
-from backend.ground.ids import QueryId
+from backend.core.ids import QueryId
 from reading import read
 
 Open = Callable[..., AppTest]

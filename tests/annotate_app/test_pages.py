@@ -19,24 +19,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import annotate_app
 import fake_api
 from annotate_app.plain import plain
-from backend.campaign.captions.model import RewriteCounts
-from backend.campaign.corpus.model import Trouble
+from backend.campaign.corpus.captions.model import RewriteCounts
+from backend.campaign.corpus.importing.model import Trouble
 from backend.campaign.judging.model import ReportedClip
 from backend.campaign.judging.rules import decide
-from backend.campaign.nouns import Role, Verdict
-from backend.campaign.people.model import Pause
-from backend.campaign.pool_check.model import CheckFacts, CheckReport, PutInAs, Share, WrongVideo
-from backend.campaign.quality.model import (
-    FLAG_MEANINGS,
-    BehindFlag,
-    Flag,
-    FlagKind,
-    PersonFlags,
-    Stretch,
-)
-from backend.campaign.release.model import ReleaseOptions
-from backend.campaign.review.model import GivenGrade
-from backend.campaign.steering.model import (
+from backend.campaign.monitoring.progress.model import (
     Ahead,
     Barred,
     DayCount,
@@ -47,9 +34,22 @@ from backend.campaign.steering.model import (
     Wait,
     WaitKind,
 )
-from backend.campaign.videos.model import VideoState
-from backend.ground.errors import StoreUnavailable
-from backend.ground.ids import AnnotatorId, PairKey, QueryId
+from backend.campaign.monitoring.quality.model import (
+    FLAG_MEANINGS,
+    BehindFlag,
+    Flag,
+    FlagKind,
+    PersonFlags,
+    Stretch,
+)
+from backend.campaign.monitoring.videos.model import VideoState
+from backend.campaign.nouns import Role, Verdict
+from backend.campaign.release.export.model import ReleaseOptions
+from backend.campaign.review.model import GivenGrade
+from backend.campaign.selection.pool_check.model import CheckFacts, CheckReport, PutInAs, Share, WrongVideo
+from backend.campaign.setup.people.model import Pause
+from backend.core.errors import StoreUnavailable
+from backend.core.ids import AnnotatorId, PairKey, QueryId
 from reading import read
 from support import new_campaign
 
@@ -201,7 +201,7 @@ def graded(project: fake_api.Project, *grades: int, tolerance: int = 1) -> Any:
     ],
 )
 def test_why_a_pair_has_its_verdict(project: fake_api.Project, grades: tuple[int, ...], sentence: str) -> None:
-    from annotate_app.widgets import wording
+    from annotate_app.shared import wording
 
     assert wording.why(graded(project, *grades), new_campaign().grading) == sentence
 
@@ -222,14 +222,14 @@ def test_why_a_pair_has_its_verdict(project: fake_api.Project, grades: tuple[int
 def test_where_only_equal_grades_agree_the_sentence_says_so(
     project: fake_api.Project, grades: tuple[int, ...], sentence: str
 ) -> None:
-    from annotate_app.widgets import wording
+    from annotate_app.shared import wording
 
     grading = replace(new_campaign().grading, tolerance=0)
     assert wording.why(graded(project, *grades, tolerance=0), grading) == sentence
 
 
 def test_the_sentence_ends_with_the_relevance_of_the_rule_for_all_grades(project: fake_api.Project) -> None:
-    from annotate_app.widgets import wording
+    from annotate_app.shared import wording
 
     for count in (2, 4):
         for grades in itertools.product(range(5), repeat=count):
@@ -306,7 +306,7 @@ def test_progress_shows_who_judged_how_much(open_page: Open) -> None:
     ],
 )
 def test_the_forecast_in_words(needed: int, found: Forecast, words: str) -> None:
-    from annotate_app.widgets import waiting
+    from annotate_app.shared import waiting
 
     assert waiting.forecast(replace(fake_api.NOTHING_AHEAD, needed=needed, forecast=found)) == words
 
@@ -348,7 +348,7 @@ def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page: Open, projec
     project.progress = replace(
         project.progress, ahead=replace(project.progress.ahead, stuck=(Stuck((3,), 7, 1, 7, ()),))
     )
-    from annotate_app.widgets import waiting
+    from annotate_app.shared import waiting
 
     waiting.forget()
     shown = html(open_page("queries"))
@@ -378,7 +378,7 @@ def test_a_query_says_which_of_its_pairs_are_stuck_and_why(open_page: Open, proj
 
 def test_the_menu_counts_what_waits_behind_each_page() -> None:
     from annotate_app.session.addresses import TITLES
-    from annotate_app.widgets import waiting
+    from annotate_app.shared import waiting
 
     every = [Wait(kind, 1000 + nth) for nth, kind in enumerate(WaitKind)]
     found = waiting.counts(every, (Stuck((1, 2), 7, 2, 14, ()), Stuck((2,), 1, 1, 1, ())))
@@ -397,7 +397,7 @@ def test_the_menu_counts_what_waits_behind_each_page() -> None:
 
 
 def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(project: fake_api.Project) -> None:
-    from annotate_app.widgets import menu_counts, waiting
+    from annotate_app.shared import menu_counts, waiting
 
     waiting.forget()
     lead = fake_api.person_for(project, "token-of-Lea", now=0.0)
@@ -412,7 +412,7 @@ def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(p
 
 
 def test_every_wait_has_a_sentence() -> None:
-    from annotate_app.widgets import waiting
+    from annotate_app.shared import waiting
 
     every = [Wait(kind, 1000 + nth) for nth, kind in enumerate(WaitKind)]
     assert len(waiting.wait_lines(every)) == len(WaitKind)
@@ -502,7 +502,7 @@ def test_queries_shows_the_counts_of_status(open_page: Open) -> None:
 def test_a_pair_without_a_verdict_is_not_charted_as_a_relevance_of_0(
     open_page: Open, project: fake_api.Project
 ) -> None:
-    from annotate_app.widgets import query_figure
+    from annotate_app.screens.queries import figure as query_figure
 
     undecided = [4, None, 3, None, 2, 1, None, 0, 0, None] * 2
     assert list(project.queries[2].relevances) == undecided
@@ -606,7 +606,7 @@ def test_batch_2_says_why_it_cannot_be_opened(open_page: Open) -> None:
     ],
 )
 def test_a_count_has_the_noun_of_its_number(count: int, noun: str, words: str) -> None:
-    from annotate_app.widgets import wording
+    from annotate_app.shared import wording
 
     assert wording.count_of(count, noun) == words
 
@@ -798,7 +798,7 @@ def test_who_paused_somebody_and_why() -> None:
 
 
 def test_an_invitation_leads_to_the_address_the_lead_uses() -> None:
-    from annotate_app.widgets.inviting import invitation_url
+    from annotate_app.shared.inviting import invitation_url
 
     url = invitation_url("https://grade.example.org:8443/people?x=1", "abc")
     assert url == "https://grade.example.org:8443/session/invitation/abc"
@@ -855,7 +855,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
 
 
 def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page: Open, project: fake_api.Project) -> None:
-    from annotate_app.widgets.releases import told
+    from annotate_app.screens.release.releases import told
 
     (kept,) = project.releases
     project.releases.append(replace(kept, name="v0", megabytes=None))

@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 import pytest
+from annotate_app.shared.lesson import lesson
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
@@ -14,10 +15,9 @@ from starlette.testclient import TestClient
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from annotate_app.session.guard import Guard
-from annotate_app.widgets.lesson import lesson
 from backend import api
 from backend.campaign.nouns import Person, Role
-from backend.ground.ids import MomentId
+from backend.core.ids import MomentId
 from support import NOW, Judging
 
 PASSWORD, WHY = "a long password", "qqwhy it is right"

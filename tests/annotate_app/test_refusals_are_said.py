@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from backend.ground import errors
+from backend.core import errors
 
 BACK_END = Path(__file__).parents[2] / "backend"
 REFUSALS = {
@@ -14,9 +14,19 @@ COMMANDS_ONLY = {
     *("scoring/asked.py", "scoring/evaluate.py", "scoring/inputs.py", "scoring/presets.py", "scoring/run_files.py"),
     *("scoring/scoreboard.py", "scoring/scored_files.py", "scoring/benchmarks", "scoring/pools", "scoring/report"),
     *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/coarse.py"),
-    *("campaign/demo", "campaign/doctor", "campaign/earlier", "campaign/pools", "campaign/statistics"),
-    *("campaign/pool_check/making.py", "campaign/release/importing.py", "campaign/release/validating.py"),
-    *("campaign/release/formats", "campaign/release/rules", "campaign/review/probing.py"),
+    *(
+        "campaign/demo",
+        "campaign/doctor",
+        "campaign/release/earlier",
+        "campaign/selection/pools",
+        "campaign/release/statistics",
+    ),
+    *(
+        "campaign/selection/pool_check/making.py",
+        "campaign/release/export/importing.py",
+        "campaign/release/export/validating.py",
+    ),
+    *("campaign/release/export/formats", "campaign/release/export/rules", "campaign/review/probing.py"),
     *("api/baselines.py", "api/building.py", "api/clip.py", "api/learning.py", "api/statistics.py", "api/systems.py"),
     *("api/upkeep.py", "ground/cluster.py", "store/creating.py", "store/moving.py", "store/schema"),
 }

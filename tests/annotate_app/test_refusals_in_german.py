@@ -15,9 +15,9 @@ from annotate_app.language import as_json, retold, tr
 from annotate_app.session import auth
 from backend import api
 from backend.campaign.nouns import Person, Role
-from backend.campaign.people import accounts as people
-from backend.ground.errors import Overtaken
-from backend.ground.saying import joined, said, said_n
+from backend.campaign.setup.people import accounts as people
+from backend.core.errors import Overtaken
+from backend.core.saying import joined, said, said_n
 from reading import read
 from support import NOW, Judging
 
@@ -73,7 +73,7 @@ def set_up_page(open_screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyP
     """The page Set up of an empty project, whose work is done before the page goes on."""
     from concurrent.futures import Future
 
-    from backend.ground import processes
+    from backend.core import processes
 
     def alone(work: Callable[..., None], *arguments: object) -> "Future[None]":
         future: Future[None] = Future()

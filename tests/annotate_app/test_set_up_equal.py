@@ -13,9 +13,9 @@ from annotate_app.session import auth
 from backend import api, cli
 from backend.campaign.demo import clips
 from backend.campaign.nouns import Role
-from backend.campaign.people import accounts as people
+from backend.campaign.setup.people import accounts as people
+from backend.core import processes
 from backend.encoders import sentence
-from backend.ground import processes
 from support import NOW, WordEncoder
 
 pytestmark = pytest.mark.long

@@ -15,13 +15,13 @@ from streamlit.testing.v1 import AppTest
 from annotate_app import language
 from annotate_app.session import auth
 from backend import api
-from backend.campaign.activity.model import ActivityFilter, ActivityGroup
+from backend.campaign.corpus.moments.model import Origin
 from backend.campaign.demo import clips
-from backend.campaign.moments.model import Origin
+from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
 from backend.campaign.nouns import Person, Role
-from backend.campaign.people import accounts as people
-from backend.campaign.serving.model import OutcomeTable, WorkOutcome, WorkState
-from backend.ground import processes
+from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome, WorkState
+from backend.core import processes
 from reading import read
 from support import NOW, Judging
 

@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 from annotate_app.session import auth
 from backend import api
 from backend.campaign.nouns import Person, Role, Split
-from backend.campaign.people import accounts as people
-from backend.campaign.queries.model import OwnFile
-from backend.ground import processes
-from backend.ground.errors import EncoderUnavailable
+from backend.campaign.selection.queries.model import OwnFile
+from backend.campaign.setup.people import accounts as people
+from backend.core import processes
+from backend.core.errors import EncoderUnavailable
 from reading import read
 from support import MOMENTS, NOW, Judging
 

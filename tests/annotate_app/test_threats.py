@@ -34,8 +34,8 @@ from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
 from annotate_app.session.routes import Sessions
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.serving.model import Delay
-from backend.ground.errors import NotAllowed
+from backend.campaign.setup.serving.model import Delay
+from backend.core.errors import NotAllowed
 from support import NOW, Judging, have_read
 
 PASSWORD = "a long password"
@@ -83,9 +83,9 @@ def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> It
         patch.setattr(Sessions.__init__, "__defaults__", (lambda: NOW, anyio.sleep))
         # These tests ask as fast as they can; those of the limits are elsewhere.
         patch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, websocket_limits.LIMITS[Role.LEAD]))
-        patch.setattr("backend.ground.processes.end_all", lambda: None)  # this process goes on after the app
+        patch.setattr("backend.core.processes.end_all", lambda: None)  # this process goes on after the app
         tokens = [api.sign_in(project, name, PASSWORD, now=NOW) for name in ("Lou", "Ada")]
-        from annotate_app.widgets import menu_counts
+        from annotate_app.shared import menu_counts
 
         auth._open.cache_clear()
         before = [*menu_counts.MORE]

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
-from backend.campaign.exam.model import Trial, TrialAnswer, TrialPair, TrialPerson
-from backend.ground.ids import AnnotatorId, PairKey, QueryId
+from backend.campaign.qualification.exam.model import Trial, TrialAnswer, TrialPair, TrialPerson
+from backend.core.ids import AnnotatorId, PairKey, QueryId
 from reading import read
 
 Open = Callable[..., AppTest]

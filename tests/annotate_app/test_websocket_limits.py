@@ -22,7 +22,7 @@ from annotate_app.session import websocket, websocket_limits
 from annotate_app.session.guard import Guard
 from annotate_app.session.websocket_limits import LIMITS, ScriptTurns
 from backend.campaign.nouns import Role
-from backend.ground.ids import AnnotatorId
+from backend.core.ids import AnnotatorId
 
 ANA, LEA = "token-of-Ana", "token-of-Lea"
 RERUN = BackMsg(rerun_script=ClientState()).SerializeToString()

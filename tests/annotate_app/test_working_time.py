@@ -16,7 +16,7 @@ from annotate_app.server.describe_routes import DescribeRoutes
 from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
 from backend import api
-from backend.campaign.people import accounts
+from backend.campaign.setup.people import accounts
 from backend.store.connection import writing
 from describing import opened
 from support import NOW, Judging

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 from backend import api
-from backend.campaign.activity.model import ActivityFilter
-from backend.campaign.batches.model import BatchRule
-from backend.campaign.describing.model import DescribingChoice, DescriptionFilter
-from backend.campaign.explore.model import Along, PairPart
+from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter
+from backend.campaign.corpus.moments.model import ByWindows
 from backend.campaign.judging.model import Assignment
-from backend.campaign.moments.model import ByWindows
+from backend.campaign.monitoring.activity.model import ActivityFilter
+from backend.campaign.monitoring.explore.model import Along, PairPart
+from backend.campaign.monitoring.quality.model import FlagKind
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role, Split
-from backend.campaign.people import gate
-from backend.campaign.pools.model import PoolOptions
-from backend.campaign.quality.model import FlagKind
 from backend.campaign.review.model import CaseList, QueryFilter
-from backend.ground.errors import NotAllowed, ReelRankError, VideoUnreadable
-from backend.ground.ids import AnnotatorId, MomentId, PairKey, QueryId
+from backend.campaign.selection.batches.model import BatchRule
+from backend.campaign.selection.pools.model import PoolOptions
+from backend.campaign.setup.people import permissions
+from backend.core.errors import NotAllowed, ReelRankError, VideoUnreadable
+from backend.core.ids import AnnotatorId, MomentId, PairKey, QueryId
 from backend.store.connection import writing
 from scored import write_files
 from support import NOW, Judging
@@ -503,9 +503,9 @@ def test_who_stopped_to_lead_does_so_at_once(judging: Judging) -> None:
 
 def test_a_refusal_tells_a_person_what_is_so(judging: Judging) -> None:
     with pytest.raises(NotAllowed, match="only leads may do this; Anna is signed in as annotator"):
-        gate.in_charge(judging.project.store, judging.annotators[0])
+        permissions.require_in_charge(judging.project.store, judging.annotators[0])
     with pytest.raises(NotAllowed, match="leads do not grade"):
-        gate.annotator_of(judging.project.store, judging.lead)
+        permissions.require_annotator(judging.project.store, judging.lead)
 
 
 def test_nothing_but_the_gate_makes_a_lead_or_an_annotator() -> None:
@@ -515,7 +515,7 @@ def test_nothing_but_the_gate_makes_a_lead_or_an_annotator() -> None:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Lead", "Annotator")
     }
-    assert made == {"backend/campaign/people/gate.py"}
+    assert made == {"backend/campaign/setup/people/permissions.py"}
 
 
 def test_pages_and_routes_decide_nothing_by_a_role() -> None:
@@ -529,9 +529,11 @@ def test_pages_and_routes_decide_nothing_by_a_role() -> None:
     assert found == {
         ("annotate_app/session/auth.py", "person.role is not Role.ANNOTATOR"),  # whose scripts wait for their turn
         ("annotate_app/session/notice.py", "person.role is Role.ANNOTATOR"),
-        ("annotate_app/screens/people.py", "person.role is Role.ANNOTATOR"),
-        ("annotate_app/screens/people.py", "person.role is Role.LEAD"),
-        ("annotate_app/screens/people.py", "review.person.role is Role.LEAD"),
+        ("annotate_app/screens/people/__init__.py", "person.role is Role.ANNOTATOR"),
+        ("annotate_app/screens/people/__init__.py", "person.role is Role.LEAD"),
+        ("annotate_app/screens/people/__init__.py", "review.person.role is Role.LEAD"),
+        ("annotate_app/screens/people/assigning.py", "one.person.role is Role.ANNOTATOR"),
+        ("annotate_app/screens/descriptions/choice.py", "one.person.role is Role.ANNOTATOR"),
     }
 
 

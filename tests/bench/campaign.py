@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backend import api
-from backend.campaign.candidates.rows import agenda
-from backend.campaign.earlier.rules.raw_annotation import read_raw
 from backend.campaign.judging import consensus
 from backend.campaign.nouns import Person, Role
-from backend.campaign.people import accounts as people
+from backend.campaign.release.earlier.rules.raw_annotation import read_raw
+from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.setup.people import accounts as people
 from backend.store.connection import writing
 from backend.store.engine import Database
 from support import have_read

@@ -30,8 +30,8 @@ from app_server import AppServer
 from backend import api
 from backend.campaign.demo import clips as demo_clips
 from backend.campaign.nouns import Role
+from backend.core.ids import AnnotatorId
 from backend.encoders import sentence
-from backend.ground.ids import AnnotatorId
 from backend.media.cut import CutSpan, cut, cut_together, decoding_starts_s
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.jobs import ClipCache, ClipForm, ClipJob, Profile, clip_job, with_context

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from backend import api
-from backend.campaign.captions.rows.rewrites import searchable_captions
+from backend.campaign.corpus.captions.rows.rewrites import searchable_captions
 from backend.encoders import sentence
 from backend.encoders.cache import encode_cached
 from backend.encoders.search import QUERIES_AT_ONCE, Captions, top_moments

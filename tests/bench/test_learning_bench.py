@@ -23,7 +23,7 @@ from scipy import stats
 from backend import api
 from backend.api import learning
 from backend.campaign.demo import building as demo
-from backend.campaign.pools.model import PoolOptions
+from backend.campaign.selection.pools.model import PoolOptions
 from backend.media.frames import frames_at
 from backend.media.sources import source_at
 from backend.systems.baselines import BaselineOptions

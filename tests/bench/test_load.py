@@ -19,8 +19,8 @@ from annotate_app.server import agreement_worker
 from backend import api
 from backend.campaign.judging import assignments, consensus
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.monitoring.quality.model import WHOLE
 from backend.campaign.nouns import Person
-from backend.campaign.quality.model import WHOLE
 from backend.campaign.review.model import CaseList
 from bench import campaign
 from bench.crowd import Load, grade_and_next, simulate

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from backend.campaign.demo import clips as demo_clips
+from backend.core.where import HERE, Where, placed
 from backend.encoders import sentence
 from backend.encoders.cache import encode_cached
-from backend.ground.where import HERE, Where, placed
 from backend.media.content import sha256_of
 from backend.media.jobs import ClipCache, clip_job
 from backend.media.together import cut_ahead

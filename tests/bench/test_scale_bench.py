@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from backend import api
-from backend.campaign.captions.rows.rewrites import searchable_captions
+from backend.campaign.corpus.captions.rows.rewrites import searchable_captions
 from backend.campaign.judging import consensus
 from backend.campaign.review.model import QueryFilter
 from backend.encoders import sentence

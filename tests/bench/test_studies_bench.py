@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from backend.ground.where import Where
+from backend.core.where import Where
 from backend.scoring.statistics.resampling import RESAMPLES, compare
 from backend.scoring.studies.stability import TRIALS, default_sizes, stability
 from backend.scoring.studies.study import SystemValues

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from annotate_app.widgets import describe as component
+from annotate_app.screens import describe as component
 from player_harness import DARK, LIGHT, PAGE, serving_app
 
 PERSON = 5

@@ -21,9 +21,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotate_app.widgets.guideline import guideline
-from annotate_app.widgets.player import player as component
-from backend.campaign.project.model import Campaign
+from annotate_app.shared.guideline import guideline
+from annotate_app.shared.player import player as component
+from backend.campaign.setup.project.model import Campaign
 from support import new_campaign
 
 SEATS = 7

@@ -14,7 +14,7 @@ from app_server import AppServer, sign_in
 from axe import no_serious_finding
 from backend import api
 from backend.campaign.nouns import Role
-from backend.ground.errors import SignInRefused
+from backend.core.errors import SignInRefused
 from hands import pair_on_show, press, saved
 from support import have_read
 

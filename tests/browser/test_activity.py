@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from axe import passes_axe
 from backend import api
-from backend.campaign.activity.model import ActivityFilter
+from backend.campaign.monitoring.activity.model import ActivityFilter
 
 pytestmark = pytest.mark.browser
 LEAD = api.demo_people()[0]

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from app_server import AppServer
 from axe import passes_axe
 from backend import api
-from backend.campaign.describing.model import DescribingChoice, DescriptionFilter
+from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter
 from support import have_read
 
 pytestmark = pytest.mark.browser

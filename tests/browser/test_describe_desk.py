@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from annotate_app.widgets import describe as component
+from annotate_app.screens import describe as component
 from axe import passes_axe
 from backend.media.cut import cut
 from backend.media.frame_times import frame_times as told_times

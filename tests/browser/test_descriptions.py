@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
-from backend.campaign.describing.model import DescribingChoice
+from backend.campaign.corpus.describing.model import DescribingChoice
 from describing import event
 from hands import page_is_done
 from support import person_of

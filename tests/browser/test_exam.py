@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
-from backend.ground.ids import PairKey
+from backend.core.ids import PairKey
 from hands import page_is_done, pair_on_show, press, saved
 from recorder import Recorder
 from support import person_of

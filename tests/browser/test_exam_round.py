@@ -17,7 +17,7 @@ from axe import no_serious_finding
 from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Role
-from backend.ground.ids import PairKey
+from backend.core.ids import PairKey
 from hands import page_is_done, pair_on_show, press, press_until, saved
 from recorder import Recorder
 from support import person_of

@@ -20,7 +20,7 @@ from app_server import AppServer
 from backend import api
 from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import Role
-from backend.campaign.serving.model import WorkOutcome, WorkState
+from backend.campaign.setup.serving.model import WorkOutcome, WorkState
 from nginx import running
 from postgres import ENGINES, Cluster
 from support import free_port

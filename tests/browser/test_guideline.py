@@ -17,7 +17,7 @@ import player_harness
 from app_server import AppServer, sign_in
 from axe import passes_axe
 from backend import api
-from backend.ground.ids import PairKey
+from backend.core.ids import PairKey
 from player_harness import FakeDesk, make_clip, serving
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ import annotate_app
 
 pytestmark = pytest.mark.browser
 APP = Path(annotate_app.__file__).parent
-TEXTS, WIDGETS = APP / "language" / "browser.js", APP / "widgets"
+TEXTS, WIDGETS = APP / "language" / "browser.js", APP / "shared"
 
 SHIFT = {"shiftKey": True}
 # What browsers report for keys of these layouts (`key`, `code`, modifiers), and what `keyOf` must return.

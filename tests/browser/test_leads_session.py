@@ -14,7 +14,7 @@ from app_server import AppServer, sign_in
 from axe import no_serious_finding
 from backend import api
 from backend.campaign.nouns import Role
-from backend.ground.ids import PairKey
+from backend.core.ids import PairKey
 from hands import page_is_done
 from support import person_of
 

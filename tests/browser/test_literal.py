@@ -16,7 +16,7 @@ from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Scale
 from backend.campaign.review.model import CaseList
-from backend.ground.ids import AnnotatorId, MomentId
+from backend.core.ids import AnnotatorId, MomentId
 from hands import upload
 from support import cases, have_read
 

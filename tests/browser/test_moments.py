@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
+from backend.campaign.corpus.moments.model import ByWindows
 from backend.campaign.demo import clips
-from backend.campaign.moments.model import ByWindows
 from backend.campaign.nouns import Role
 from hands import key_until, page_is_done, press_until
 

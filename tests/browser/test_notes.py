@@ -14,7 +14,7 @@ from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
 from backend.campaign.judging.model import CORRECTION_S
-from backend.ground.ids import PairKey
+from backend.core.ids import PairKey
 from hands import pair_on_show, player, press, saved
 from support import grade_all
 

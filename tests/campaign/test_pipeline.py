@@ -9,7 +9,7 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Role, Split
-from backend.ground.errors import InputError, NotAllowed, ProjectError
+from backend.core.errors import InputError, NotAllowed, ProjectError
 from support import MOMENTS, NOW, PARTLY, Judging, have_read
 
 

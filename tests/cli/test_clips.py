@@ -1,7 +1,7 @@
 """`reelrank clips`: what it cuts, what it says, and how it ends."""
 
 from backend import api
-from backend.ground.where import Where
+from backend.core.where import Where
 from cli.conftest import Run
 from scored import write_video
 from support import NOW, Judging

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.ground.where import Where
+from backend.core.where import Where
 from scored import QUERIES, write_files
 
 Run = Callable[..., tuple[int, str, str]]

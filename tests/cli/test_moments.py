@@ -9,7 +9,7 @@ import pytest
 
 from backend import api
 from backend.campaign.demo import clips
-from backend.ground.where import Where
+from backend.core.where import Where
 
 Run = Callable[..., tuple[int, str, str]]
 

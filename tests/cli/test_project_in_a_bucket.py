@@ -21,10 +21,10 @@ from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.release import export
-from backend.campaign.release.statistics import figures
+from backend.campaign.release.export import export
+from backend.campaign.release.export.statistics import figures
+from backend.core.ids import PairKey
 from backend.encoders import sentence
-from backend.ground.ids import PairKey
 from cli.conftest import Run
 from s3_server import S3, serving_s3
 from support import NOW, WordEncoder, have_read

@@ -14,7 +14,7 @@ import units
 from backend import api
 from backend.campaign.nouns import Role
 from backend.cli import service
-from backend.ground import mounts, parallel
+from backend.core import mounts, parallel
 from support import NOW, free_port
 
 Run = Callable[..., tuple[int, str, str]]

@@ -14,7 +14,7 @@ import typer
 from annotate_app.server.logs import _Json, _Text
 from backend import cli
 from backend.cli import output
-from backend.ground.errors import ProjectError
+from backend.core.errors import ProjectError
 
 Run = Callable[..., tuple[int, str, str]]
 HARM = "a\x1b]0;title\x07\x9b2J\u202eb\r\x00"

@@ -10,7 +10,7 @@ from annotate_app.server import candidates_work
 from annotate_app.server.candidates_work import CandidatesAsked
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.people import accounts as people
+from backend.campaign.setup.people import accounts as people
 from backend.encoders import sentence
 from support import NOW, WordEncoder
 

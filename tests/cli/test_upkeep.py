@@ -19,7 +19,7 @@ import pytest
 
 from backend import api
 from backend.campaign.judging.model import ReceiptStatus
-from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, upkeep
 from support import NOW, Judging
 

@@ -11,25 +11,29 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CROSSED = {
     "Imports go one way": ("backend/scoring/tables.py", "import backend.api.lead"),
-    "The features of a campaign are ordered": (
-        "backend/campaign/captions/rewriting.py",
-        "import backend.campaign.release.export",
+    "The stages of a campaign are ordered": (
+        "backend/campaign/corpus/importing/rows.py",
+        "import backend.campaign.review.status",
+    ),
+    "The features of a stage are ordered": (
+        "backend/campaign/corpus/captions/rewriting.py",
+        "import backend.campaign.corpus.describing.work",
     ),
     "Scoring knows no campaign, no database, no video, no model": ("backend/scoring/evaluate.py", "import pandas"),
     "Rules are pure": ("backend/campaign/judging/rules.py", "import datetime"),
     "SQL in rows and in the store": ("backend/campaign/judging/consensus.py", "import sqlite3"),
-    "sqlite-utils is taken from the store's engine": ("backend/campaign/people/rows.py", "import sqlite_utils"),
+    "sqlite-utils is taken from the store's engine": ("backend/campaign/setup/people/rows.py", "import sqlite_utils"),
     "Pages and commands use the api, and values": (
-        "annotate_app/screens/queries.py",
+        "annotate_app/screens/queries/__init__.py",
         "import backend.campaign.review.deciding",
     ),
     "Nobody reads rows but the campaign and the gate": (
         "backend/cli/exam.py",
-        "import backend.campaign.exam.rows.exams",
+        "import backend.campaign.qualification.exam.rows.exams",
     ),
     "The back end does not know its front end": ("backend/cli/output.py", "import streamlit"),
     "Training is for training loops: nothing else here loads it": (
-        "backend/campaign/pools/negatives.py",
+        "backend/campaign/selection/pools/negatives.py",
         "import backend.training.crocs",
     ),
     "Systems are asked for by the gate alone": (
@@ -37,8 +41,8 @@ CROSSED = {
         "import backend.systems.feature_files",
     ),
     "Pictures in media, models in encoders": ("backend/campaign/review/status.py", "import av"),
-    "The front end is layered": ("annotate_app/session/auth.py", "import annotate_app.widgets.look"),
-    "No import cycles": ("backend/ground/errors.py", "import backend.ground.text_files"),
+    "The front end is layered": ("annotate_app/session/auth.py", "import annotate_app.shared.look"),
+    "No import cycles": ("backend/core/errors.py", "import backend.core.text_files"),
 }
 
 

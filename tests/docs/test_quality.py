@@ -15,6 +15,7 @@ def modules() -> set[str]:
     """What decides which grade a pair gets and which number a paper prints."""
     backend = ROOT / "backend"
     places = ["scoring/measures/*.py", "scoring/matching/*.py", "campaign/**/rules.py", "campaign/**/rules/*.py"]
+    places += ["scoring/statistics/agreement.py", "scoring/statistics/bootstrap.py"]
     found = [file for place in places for file in backend.glob(place) if file.name != "__init__.py"]
     return {str(file.relative_to(backend)) for file in found}
 

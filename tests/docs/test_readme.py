@@ -86,7 +86,7 @@ def judge(project: api.Project) -> None:
     """Grade everything 3 as two people: what happens between serve and export."""
     from backend.campaign.judging.model import GradeEvent
     from backend.campaign.nouns import Role
-    from backend.campaign.people import accounts as people
+    from backend.campaign.setup.people import accounts as people
 
     for name in ("Bo", "Cy"):
         with connection.writing(project.store):

@@ -11,12 +11,12 @@ import transformers
 from typer.testing import CliRunner
 
 from backend import api
-from backend.campaign.moments.model import ByWindows
+from backend.campaign.corpus.moments.model import ByWindows
 from backend.campaign.nouns import Split
-from backend.campaign.queries.model import OwnFile
+from backend.campaign.selection.queries.model import OwnFile
 from backend.cli import app
+from backend.core.errors import EncoderUnavailable
 from backend.encoders.clip import Clip, load_clip
-from backend.ground.errors import EncoderUnavailable
 from backend.media.frames import frames_at
 from numbered_videos import write_source
 from support import NOW

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from backend.core.errors import EncoderUnavailable
+from backend.core.progress import Steps
+from backend.core.where import HERE, Where, placed, where_of
 from backend.encoders import cache
 from backend.encoders.cache import SHARD_TEXTS, encode_cached
 from backend.encoders.sentence import load, resolve
-from backend.ground.errors import EncoderUnavailable
-from backend.ground.progress import Steps
-from backend.ground.where import HERE, Where, placed, where_of
 from units import Letters
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import transformers  # what it holds is loaded where it is used: every process looks into this file
 
+from backend.core.errors import EncoderUnavailable
 from backend.encoders.lengths import CountsTokens, longest_first
 from backend.encoders.sentence import MINILM_SHA256, EncoderSpec, load, resolve
-from backend.ground.errors import EncoderUnavailable
 
 TEXTS = [
     "a woman walks into the kitchen",

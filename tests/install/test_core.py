@@ -80,7 +80,7 @@ def test_every_command_explains_itself_in_the_core(core: Installed) -> None:
 import sys
 from typer.main import get_command
 from backend import cli
-from backend.ground import extras
+from backend.core import extras
 
 def explain(command, path):
     for name, part in getattr(command, "commands", {}).items():
@@ -143,7 +143,7 @@ def test_a_module_that_no_extra_brings_is_a_bug(core: Installed) -> None:
     code = """
 import sys
 from backend import api, cli
-from backend.ground import lazy
+from backend.core import lazy
 sys.argv = ["reelrank", "measures", "benchmarks"]
 sys.modules["backend.scoring.benchmarks"] = None
 try:
@@ -159,7 +159,7 @@ def test_training_imports_the_core_and_its_own_extra() -> None:
     """In this environment, where the app's packages could be imported."""
     code = """
 import builtins
-from backend.ground import extras
+from backend.core import extras
 
 ordinary, barred = builtins.__import__, extras.MODULES["app"] - extras.MODULES["train"]
 
@@ -260,7 +260,7 @@ cli.main()
 
 def test_the_barrier_of_the_test_above_bars(tmp_path: Path) -> None:
     code = f"""{ON_WINDOWS}
-for module in ("backend.ground.locking", "backend.store.upkeep"):
+for module in ("backend.core.locking", "backend.store.upkeep"):
     try:
         importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -8,7 +8,7 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
-from backend.ground import extras
+from backend.core import extras
 from installing import PROJECT, ROOT, closure, plain, recorded_bytes, requirements
 
 OURS = {"annotate_app", "backend", "reelrank"}

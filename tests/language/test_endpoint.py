@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from backend.ground.errors import EndpointUnavailable
+from backend.core.errors import EndpointUnavailable
 from backend.language.endpoint import KEY, Endpoint, Reply, ask
 from chat_server import Act, Answer, Asked, ChatServer, Drop, Raw, Refuse, Stall, lines, serving, well, without_names
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.ground.errors import TaggerUnavailable
+from backend.core.errors import TaggerUnavailable
 from backend.language.names import FlairTagger
 
 MODELS = """

@@ -8,7 +8,7 @@ from urllib.request import Request, urlopen
 import pytest
 from obstore.exceptions import GenericError
 
-from backend.ground.addresses import Address
+from backend.core.addresses import Address
 from backend.media import clip_bucket, clips
 from backend.media.clip_bucket import AWAY_S, troubles
 from backend.media.clips import ensure

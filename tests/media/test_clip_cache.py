@@ -11,7 +11,7 @@ from unittest.mock import patch
 import cv2
 import pytest
 
-from backend.ground.errors import NoRoom, VideoUnreadable
+from backend.core.errors import NoRoom, VideoUnreadable
 from backend.media import clips, jobs
 from backend.media.clips import ensure
 from backend.media.jobs import (

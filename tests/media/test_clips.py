@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import pytest
 
-from backend.ground.errors import InputError, VideoUnreadable
+from backend.core.errors import InputError, VideoUnreadable
 from backend.media.cut import cut
 from backend.media.jobs import ClipCache, ClipForm, Profile, clip_job, with_context
 from numbered_videos import IRREGULAR, Picture, contents, number_of, numbered, tones, write_source

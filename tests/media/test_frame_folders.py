@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.ground.errors import VideoUnreadable
-from backend.ground.where import Where
+from backend.core.errors import VideoUnreadable
+from backend.core.where import Where
 from backend.media.content import sha256_of
 from backend.media.cut import cut
 from backend.media.facts import VideoFacts

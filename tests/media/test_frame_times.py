@@ -6,7 +6,7 @@ from pathlib import Path
 import av
 import pytest
 
-from backend.ground.errors import VideoUnreadable
+from backend.core.errors import VideoUnreadable
 from backend.media.frame_times import frame_times
 from backend.media.sources import FrameFolder
 from tests.media.test_frame_folders import frames

@@ -6,7 +6,7 @@ import av
 import numpy as np
 import pytest
 
-from backend.ground.errors import VideoUnreadable
+from backend.core.errors import VideoUnreadable
 from backend.media.frames import frames_at
 
 COLOURS = [16 + 8 * n for n in range(24)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.ground.errors import InputError, VideoUnreadable
+from backend.core.errors import InputError, VideoUnreadable
 from backend.media.gif import HEIGHT_PX, cut_gif
 from numbered_videos import IRREGULAR, number_of, numbered, write_source
 

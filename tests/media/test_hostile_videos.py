@@ -15,9 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from backend.api.clip import cut as cut_apart
-from backend.ground import bounds, parallel
-from backend.ground.errors import VideoUnreadable
-from backend.ground.where import Where
+from backend.core import bounds, parallel
+from backend.core.errors import VideoUnreadable
+from backend.core.where import Where
 from backend.media import decode, limits
 from backend.media.cut import cut
 from backend.media.decode import opened

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from av.video.frame import VideoFrame
 
-from backend.ground.errors import VideoUnreadable
+from backend.core.errors import VideoUnreadable
 from backend.media.cut import cut
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.probe import damage_inside, probe

@@ -8,7 +8,7 @@ import av
 import numpy as np
 import pytest
 
-from backend.ground.errors import VideoUnreadable
+from backend.core.errors import VideoUnreadable
 from backend.media.probe import VideoFolder, probe
 
 

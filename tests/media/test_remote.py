@@ -9,8 +9,8 @@ import av
 import numpy as np
 import pytest
 
-from backend.ground.addresses import Address
-from backend.ground.errors import InputError, StorageUnavailable, VideoUnreadable
+from backend.core.addresses import Address
+from backend.core.errors import InputError, StorageUnavailable, VideoUnreadable
 from backend.media import remote_folder
 from backend.media.cut import cut
 from backend.media.probe import probe

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.ground.addresses import Address
-from backend.ground.errors import StorageUnavailable, VideoUnreadable
+from backend.core.addresses import Address
+from backend.core.errors import StorageUnavailable, VideoUnreadable
 from backend.media.cut import cut
 from backend.media.probe import VideoFolder, probe
 from backend.media.remote import listed

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from backend.campaign.demo import clips
-from backend.ground.errors import VideoUnreadable
+from backend.core.errors import VideoUnreadable
 from backend.media.shots import find_shots
 from backend.media.sources import FrameFolder
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backend.ground.errors import InputError, VideoUnreadable
+from backend.core.errors import InputError, VideoUnreadable
 from backend.media.strip import film_strip
 from scored import colour_at, write_video
 

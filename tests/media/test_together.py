@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.ground.errors import NoRoom, VideoUnreadable
-from backend.ground.where import HERE, Where
+from backend.core.errors import NoRoom, VideoUnreadable
+from backend.core.where import HERE, Where
 from backend.media import together
 from backend.media.content import sha256_of
 from backend.media.cut import CutSpan, cut, cut_together, decoding_starts_s

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.ground.errors import VideoUnreadable
+from backend.core.errors import VideoUnreadable
 from backend.media.cut import CutSpan, cut, cut_together
 from backend.media.decode import opened, packets, packets_from
 from backend.media.frame_times import frame_times

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backend import api
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.scored_files import score_files
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring import measures as family
 from backend.scoring.asked import split
 from backend.scoring.evaluate import evaluate

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from backend.ground.timespan import iou_float64
+from backend.core.timespan import iou_float64
 from backend.scoring.evaluate import evaluate
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.evaluate import compare, evaluate
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.measures import MEASURES

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.files.saliency import read_predicted_saliency, read_saliency
 from backend.scoring.highlights import average_precisions, score_highlights
 

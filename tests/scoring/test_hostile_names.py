@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from backend.ground.text_files import csv_text
+from backend.core.text_files import csv_text
 from backend.scoring.report.page import breakable
 from backend.scoring.tables import _markdown
 from backend.scoring.views.words import tex_text

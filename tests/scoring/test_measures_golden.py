@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 
 # An empty moment, and mu = 0: refused by default, so these two need a milder option.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.scored_files import evaluate_files, score_files
 from reelrank import Evaluation, Evaluations, PoolFile, compare, evaluate
 from scored import write_files

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from scored import write_files
 
 

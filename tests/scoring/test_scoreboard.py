@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from scored import QUERIES, write_files
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ir_measures import nDCG
 
 from backend import api
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 
 K = (1, 3, 10, 20, 40)
 MOMENT = st.tuples(st.sampled_from("ab"), st.integers(0, 8), st.integers(1, 8), st.integers(0, 4))

@@ -60,8 +60,8 @@ from backend.campaign.judging import assignments, consensus  # noqa: E402
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind  # noqa: E402
 from backend.campaign.nouns import Role  # noqa: E402
 from backend.campaign.review.model import CaseList  # noqa: E402
-from backend.ground.errors import StoreUnavailable  # noqa: E402
-from backend.ground.ids import PairKey  # noqa: E402
+from backend.core.errors import StoreUnavailable  # noqa: E402
+from backend.core.ids import PairKey  # noqa: E402
 from backend.store.engine import Connection  # noqa: E402
 from postgres import Cluster  # noqa: E402
 

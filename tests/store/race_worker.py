@@ -14,7 +14,7 @@ from pathlib import Path
 
 from backend import api
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
-from backend.ground.ids import PairKey
+from backend.core.ids import PairKey
 
 PATIENCE_S = 60.0
 

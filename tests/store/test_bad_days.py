@@ -17,7 +17,7 @@ import pytest
 
 from backend import api
 from backend.campaign.judging.model import ReceiptStatus
-from backend.ground.errors import ProjectError, ReelRankError, StoreUnavailable
+from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.store import connection, sqlite
 from support import NOW, Judging
 

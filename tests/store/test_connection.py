@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, sqlite
 from support import Judging
 

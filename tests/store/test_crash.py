@@ -19,7 +19,7 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.people import accounts as people
+from backend.campaign.setup.people import accounts as people
 from backend.store import connection
 from bench import campaign
 from postgres import Cluster

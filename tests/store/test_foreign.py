@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.ground.errors import ProjectError
+from backend.core.errors import ProjectError
 from backend.store import foreign, sqlite, upkeep
 from backend.store.schema import migrations
 

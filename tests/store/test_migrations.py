@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.campaign.candidates.rows import agenda
-from backend.campaign.project.settings_file import TEMPLATE
-from backend.ground.errors import InputError, SchemaOutOfDate, StoreUnavailable
+from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.setup.project.settings_file import TEMPLATE
+from backend.core.errors import InputError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, sqlite, upkeep
 from backend.store.engine import SqliteDatabase as Database
 from backend.store.schema import migrations

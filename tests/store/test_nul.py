@@ -11,12 +11,12 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Role, Split
-from backend.campaign.queries import editing
-from backend.campaign.queries.rows import query_rows
-from backend.campaign.queries.rules import own
-from backend.campaign.release import keeping, terms
-from backend.ground import typed_text
-from backend.ground.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused
+from backend.campaign.release.export import keeping, terms
+from backend.campaign.selection.queries import editing
+from backend.campaign.selection.queries.rows import query_rows
+from backend.campaign.selection.queries.rules import own
+from backend.core import typed_text
+from backend.core.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind

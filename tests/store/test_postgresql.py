@@ -19,10 +19,10 @@ from api.test_gate import IN_CHARGE, LEADS
 from backend import api, store
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Role
-from backend.campaign.release.model import ReleaseOptions
+from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.review.model import CaseList
+from backend.core.errors import InputError, ProjectError, ReelRankError, StoreUnavailable
 from backend.encoders import sentence
-from backend.ground.errors import InputError, ProjectError, ReelRankError, StoreUnavailable
 from backend.store import creating, postgresql
 from backend.store.connection import writing
 from backend.store.values import Raw

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.systems import prior, random_moments
 from backend.systems.model import Answers, KnownMoment, SearchTask, in_ms
 

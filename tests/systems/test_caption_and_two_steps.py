@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.files.entries import parse_run_mapping
 from backend.systems import caption, two_steps
 from backend.systems.model import KnownMoment, SearchTask

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.core.errors import InputError
 from backend.encoders.clip import Clip
-from backend.ground.errors import InputError
 from backend.media.frames import frames_at
 from backend.systems.clip_windows import answer
 from backend.systems.model import SearchTask

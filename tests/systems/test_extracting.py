@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from backend.core.errors import InputError, ProjectError
 from backend.encoders.clip import Clip
-from backend.ground.errors import InputError, ProjectError
 from backend.media import frame_vectors
 from backend.media.frames import frames_at
 from backend.systems.extracting import extract

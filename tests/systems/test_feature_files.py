@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from backend.ground.errors import InputError, ProjectError
+from backend.core.errors import InputError, ProjectError
 from backend.systems.feature_files import open_features, require_videos, write_features
 
 Array = npt.NDArray[np.float32]

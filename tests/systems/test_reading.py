@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.systems.model import KnownMoment
 from backend.systems.reading import read_task
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 from pyarrow import parquet
 
-from backend.campaign.corpus.model import ImportOptions
-from backend.campaign.pools import negatives as writing
-from backend.ground.errors import InputError
+from backend.campaign.corpus.importing.model import ImportOptions
+from backend.campaign.selection.pools import negatives as writing
+from backend.core.errors import InputError
 from backend.training import negatives as reading
 from backend.training.negatives import Distribution, read_negatives
 from support import WordEncoder

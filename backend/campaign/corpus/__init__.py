@@ -1,1 +1,1 @@
-"""Videos, moments and captions, from annotation files."""
+"""Import the corpus: videos, moments and captions, with their rewrites and people's own descriptions."""

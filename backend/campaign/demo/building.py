@@ -14,35 +14,35 @@ from typing import Any
 
 import msgspec
 
-from backend.campaign.board import kept_runs
-from backend.campaign.candidates import choosing as candidates
-from backend.campaign.captions import rewriting as captions
-from backend.campaign.corpus import importing as corpus
-from backend.campaign.corpus import rows as corpus_rows
+from backend.campaign.corpus.captions import rewriting as captions
+from backend.campaign.corpus.importing import importing as corpus
+from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.demo import clips
-from backend.campaign.guideline import reading as guideline
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import OPERATOR, Annotator, Role, Verdict
-from backend.campaign.people import accounts as people
-from backend.campaign.people import gate
-from backend.campaign.people import rows as people_rows
-from backend.campaign.project import folder as projects
-from backend.campaign.project.folder import Project
-from backend.campaign.project.places import require_inside
-from backend.campaign.queries import drawing as queries
-from backend.campaign.queries.model import DrawOptions
+from backend.campaign.qualification.guideline import reading as guideline
+from backend.campaign.qualification.tutorial import choosing as tutorial
+from backend.campaign.release.board import kept_runs
 from backend.campaign.review.rows import reviews
-from backend.campaign.tutorial import choosing as tutorial
+from backend.campaign.selection.candidates import choosing as candidates
+from backend.campaign.selection.queries import drawing as queries
+from backend.campaign.selection.queries.model import DrawOptions
+from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.people import rows as people_rows
+from backend.campaign.setup.project import folder as projects
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.places import require_inside
+from backend.core.arriving import OURS, require_new_folder
+from backend.core.errors import ProjectError
+from backend.core.ids import QueryId
+from backend.core.locking import locked
+from backend.core.private import make_private, make_private_folder
+from backend.core.progress import Progress, named
+from backend.core.saying import said
 from backend.encoders import sentence
-from backend.ground.arriving import OURS, require_new_folder
-from backend.ground.errors import ProjectError
-from backend.ground.ids import QueryId
-from backend.ground.locking import locked
-from backend.ground.private import make_private, make_private_folder
-from backend.ground.progress import Progress, named
-from backend.ground.saying import said
 from backend.store.connection import writing
 
 LEAD = "Lea"
@@ -142,7 +142,7 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
         person = people.add_with_password(project.store, OPERATOR, name, role, PASSWORD, now=now)
         if role is Role.ANNOTATOR:  # a tour of the demo begins with a clip; whoever is invited meets the tutorial
-            guideline.note_seen(project.store, gate.annotator_of(project.store, person), 1, now=now)
+            guideline.note_seen(project.store, permissions.require_annotator(project.store, person), 1, now=now)
     tutorial.set_from_file(project.store, OPERATOR, kept / clips.PRACTICE, now=now)
     return project
 
@@ -158,7 +158,7 @@ def simulate(project: Project, *, now: float, progress: Progress) -> int:
         people.add(store, OPERATOR, f"Simulated annotator {n}", Role.ANNOTATOR, now=now, simulated=True)
         for n in range(1, 5)
     )
-    crowd = [gate.annotator_of(store, person) for person in added]
+    crowd = [permissions.require_annotator(store, person) for person in added]
     rng = random.Random(SEED)
     asked = reviews.query_reviews(store.db)
     asked = asked[: round(len(asked) * SIMULATED_SHARE)]

@@ -11,23 +11,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.campaign.candidates.rows import agenda
-from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
-from backend.campaign.corpus import rows as corpus
+from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor import rows as invariants
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Verdict
-from backend.campaign.people import rows as people
-from backend.campaign.project.folder import Project
-from backend.campaign.project.places import entries
-from backend.campaign.release import keeping
-from backend.ground import arriving
-from backend.ground import person_names as name_rules
-from backend.ground.links import leads_out
-from backend.ground.private import close_to_others, open_to_others, private_umask
-from backend.ground.typed_text import nfc
+from backend.campaign.release.export import keeping
+from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
+from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.places import entries
+from backend.core import arriving
+from backend.core import person_names as name_rules
+from backend.core.links import leads_out
+from backend.core.private import close_to_others, open_to_others, private_umask
+from backend.core.typed_text import nfc
 from backend.media.content import size_of
 from backend.media.jobs import (
     FINISHED,
@@ -206,7 +206,7 @@ def _missing_videos(project: Project, db: Database, now: float) -> Iterable[str]
 
 
 def _find_moved(project: Project, now: float) -> None:
-    from backend.campaign.videos import looking  # it loads PyAV, which nothing else here needs
+    from backend.campaign.monitoring.videos import looking  # it loads PyAV, which nothing else here needs
 
     looking.find_moved(project)
 

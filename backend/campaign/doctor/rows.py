@@ -5,9 +5,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from backend.campaign.candidates.rows import agenda
-from backend.campaign.judging.model import FROM_EXAM
-from backend.ground.ids import PairId
+from backend.campaign.nouns import FROM_EXAM
+from backend.campaign.selection.candidates.rows import agenda
+from backend.core.ids import PairId
 from backend.store.engine import Database
 
 JUDGED_WITHOUT_GRADE = """

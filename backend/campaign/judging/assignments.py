@@ -11,14 +11,14 @@ Whom a lead gave an assignment gets pairs of its queries only, and no more than 
 from collections.abc import Sequence
 from typing import Any
 
-from backend.campaign.candidates.rows import lists
-from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.judging.model import Assignment, Desk, DeskItem, DeskState
 from backend.campaign.judging.rows import assigned, judgements, seats, skips
 from backend.campaign.nouns import Annotator, Person
-from backend.ground import days
-from backend.ground.ids import AnnotatorId, PairId, PairKey
-from backend.ground.keyed import keyed_digest
+from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
+from backend.core import days
+from backend.core.ids import AnnotatorId, PairId, PairKey
+from backend.core.keyed import keyed_digest
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind

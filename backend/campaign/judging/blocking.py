@@ -7,10 +7,10 @@ A moment is blocked by its file, by a lead, or by the reports of two people (see
 
 from collections.abc import Sequence
 
-from backend.campaign.candidates.rows import agenda
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.nouns import Annotator, Lead
-from backend.ground.ids import MomentId, PairKey
+from backend.campaign.selection.candidates.rows import agenda
+from backend.core.ids import MomentId, PairKey
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind

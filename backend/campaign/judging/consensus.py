@@ -7,16 +7,16 @@
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
-from backend.campaign.candidates.rows import agenda
 from backend.campaign.judging import judgements as grading
 from backend.campaign.judging.model import GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.judging.rows import judgements, rulings, seats
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version
 from backend.campaign.nouns import Annotator, Operator, Person, Verdict
-from backend.campaign.project import rows as facts
-from backend.ground.errors import ProjectError, ReelRankError
-from backend.ground.ids import PairId
-from backend.ground.saying import said
+from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.setup.project import rows as facts
+from backend.core.errors import ProjectError, ReelRankError
+from backend.core.ids import PairId
+from backend.core.saying import said
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind

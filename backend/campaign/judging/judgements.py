@@ -8,18 +8,18 @@ grade that was given offline still counts then.
 business of `consensus`, which calls `accept` inside its own transaction.
 """
 
-from backend.campaign.judging.crediting import WorkTime, counted, work_time
-from backend.campaign.judging.model import CORRECTION_S, FROM_EXAM, DeskItem, GradeEvent
+from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent
 from backend.campaign.judging.rows import assigned, going_on, judgements, notes, rulings, seats
 from backend.campaign.judging.rows.going_on import GoneOn
 from backend.campaign.judging.rows.judgements import PairRow, Standing
 from backend.campaign.judging.rows.seats import Seat
-from backend.campaign.nouns import Annotator, Verdict
-from backend.campaign.project import rows as facts
-from backend.ground import days, typed_text
-from backend.ground.errors import PairLocked, ReelRankError, SeatUnavailable
-from backend.ground.ids import AnnotatorId
-from backend.ground.saying import said
+from backend.campaign.nouns import FROM_EXAM, Annotator, Verdict
+from backend.campaign.setup.people.crediting import WorkTime, counted, work_time
+from backend.campaign.setup.project import rows as facts
+from backend.core import days, typed_text
+from backend.core.errors import PairLocked, ReelRankError, SeatUnavailable
+from backend.core.ids import AnnotatorId
+from backend.core.saying import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind

@@ -8,16 +8,12 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from backend.campaign.nouns import Split
-from backend.ground.ids import PairKey, QueryId
+from backend.core.ids import PairKey, QueryId
 
 First = TypeVar("First")
 
 CORRECTION_S = 15 * 60.0
 """For how long the person whose grade decided a pair may still take it back (nobody having gone on from it)."""
-
-
-FROM_EXAM = "exam:"
-"""What the event key of a judgement begins with that was an answer of an exam; no key press is named so."""
 
 
 @dataclass(frozen=True, slots=True)

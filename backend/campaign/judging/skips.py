@@ -9,10 +9,10 @@ from backend.campaign.judging.model import LiftedSkips, Receipt, ReceiptStatus, 
 from backend.campaign.judging.rows import assigned, judgements, seats, skips
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
-from backend.ground.errors import Overtaken, PairLocked
-from backend.ground.ids import AnnotatorId, PairKey
-from backend.ground.saying import said
-from backend.ground.words import ago
+from backend.core.errors import Overtaken, PairLocked
+from backend.core.ids import AnnotatorId, PairKey
+from backend.core.saying import said
+from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind

@@ -1,1 +1,1 @@
-"""Frozen releases."""
+"""Freeze, validate, compare and import releases; score runs against them."""

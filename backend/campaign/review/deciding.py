@@ -1,4 +1,4 @@
-"""The lead's decision about a pair. Those about batches stand in `backend.campaign.batches`.
+"""The lead's decision about a pair. Those about batches stand in `backend.campaign.selection.batches`.
 
 *Reads* everything before. *Writes* adjudications, consensus, seats, events.
 """
@@ -7,12 +7,12 @@ from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind
 from backend.campaign.judging.rows import rulings
 from backend.campaign.nouns import Lead
-from backend.campaign.project import rows as facts
 from backend.campaign.review import ruling
-from backend.ground.errors import ProjectError
-from backend.ground.ids import PairKey
-from backend.ground.saying import said
-from backend.ground.typed_text import is_visible
+from backend.campaign.setup.project import rows as facts
+from backend.core.errors import ProjectError
+from backend.core.ids import PairKey
+from backend.core.saying import said
+from backend.core.typed_text import is_visible
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind

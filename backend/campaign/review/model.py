@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backend.campaign.candidates.model import FoundBy
 from backend.campaign.judging.model import ActKind, SkipKind
 from backend.campaign.nouns import Split, Verdict
-from backend.ground.ids import PairId, PairKey, QueryId
+from backend.campaign.selection.candidates.model import FoundBy
+from backend.core.ids import PairId, PairKey, QueryId
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class GivenGrade:
     active_ms: int
     """Of all its revisions together."""
     too_fast: bool = False
-    """Given in less time than the clip can be seen in; see `backend.campaign.quality.rules.pace`."""
+    """Given in less time than the clip can be seen in; see `backend.campaign.monitoring.quality.rules.pace`."""
     note: GivenNote | None = None
 
 
@@ -201,7 +201,7 @@ class QueryReview:
     more_candidates: bool
     """Whether a further batch exists and may be opened now (the open ones settled)."""
     speak: int
-    """How many candidates the rule about next batches looks at; see `backend.campaign.batches`."""
+    """How many candidates the rule about next batches looks at; see `backend.campaign.selection.batches`."""
 
     @property
     def last(self) -> tuple[int | None, ...]:

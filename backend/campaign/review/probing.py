@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend.campaign.nouns import Scale
-from backend.campaign.project import rows as facts
-from backend.campaign.project.folder import Project
 from backend.campaign.review import rules
 from backend.campaign.review.rows.probes import ProbePair, probe_pairs
 from backend.campaign.review.rules import Bin
-from backend.ground.arriving import new_files
-from backend.ground.errors import ProjectError
-from backend.ground.text_files import csv_text
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
+from backend.core.arriving import new_files
+from backend.core.errors import ProjectError
+from backend.core.text_files import csv_text
 from backend.store.connection import reading
 
 if TYPE_CHECKING:

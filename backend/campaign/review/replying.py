@@ -1,16 +1,16 @@
 """A lead's reply to a note that somebody gave with a grade.
 
-*Reads* notes. *Writes* replies, events. It reaches the person by `backend.campaign.quality.replies`, never earlier.
+*Reads* notes. *Writes* replies, events. The person reads it by `backend.campaign.monitoring.quality.replies`.
 """
 
 from backend.campaign.judging.rows import notes
 from backend.campaign.nouns import Lead
 from backend.campaign.review.rows import reviews
-from backend.ground.errors import Overtaken, ProjectError
-from backend.ground.saying import said
-from backend.ground.text_files import csv_text
-from backend.ground.typed_text import tidy
-from backend.ground.words import ago
+from backend.core.errors import Overtaken, ProjectError
+from backend.core.saying import said
+from backend.core.text_files import csv_text
+from backend.core.typed_text import tidy
+from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import Store, reading, writing
 from backend.store.events import EventKind

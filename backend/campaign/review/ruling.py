@@ -11,11 +11,11 @@ from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.judging.rows.rulings import LeadAct
 from backend.campaign.nouns import Lead, Verdict
 from backend.campaign.review.rows import cases
-from backend.ground.errors import Overtaken, ProjectError
-from backend.ground.ids import PairKey
-from backend.ground.saying import said
-from backend.ground.typed_text import is_visible
-from backend.ground.words import ago
+from backend.core.errors import Overtaken, ProjectError
+from backend.core.ids import PairKey
+from backend.core.saying import said
+from backend.core.typed_text import is_visible
+from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind

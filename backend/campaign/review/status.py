@@ -5,16 +5,16 @@
 
 from typing import Any
 
-from backend.campaign.batches.rows import open_queries
-from backend.campaign.candidates.rows import lists, sources
-from backend.campaign.captions.rows import decisions
-from backend.campaign.corpus import rows as corpus
-from backend.campaign.describing.rows import reviewed as described
+from backend.campaign.corpus.captions.rows import decisions
+from backend.campaign.corpus.describing.rows import reviewed as described
+from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import skips
-from backend.campaign.project import steps
-from backend.campaign.project.folder import Project
-from backend.campaign.queries import rows as queries
 from backend.campaign.review.rows import reviews
+from backend.campaign.selection.batches.rows import open_queries
+from backend.campaign.selection.candidates.rows import lists, sources
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.project import steps
+from backend.campaign.setup.project.folder import Project
 from backend.store.connection import reading
 
 

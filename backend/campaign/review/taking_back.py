@@ -8,11 +8,11 @@ import math
 from dataclasses import dataclass
 
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.pool_check import rows as pool_check
-from backend.campaign.queries import rows as queries
 from backend.campaign.review.rows import taking_back as rows
-from backend.ground.errors import ProjectError
-from backend.ground.saying import joined, said
+from backend.campaign.selection.pool_check import rows as pool_check
+from backend.campaign.selection.queries import rows as queries
+from backend.core.errors import ProjectError
+from backend.core.saying import joined, said
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE, Indices, Truth
 
 DURATION_BOUNDS_S = (10.0, 30.0)

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.analysis.fates import FATES, Fate, fates
 from backend.scoring.analysis.meeting import Meeting
 from backend.scoring.matching.columns import QueryKey

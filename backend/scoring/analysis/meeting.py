@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.ground.timespan import Flags, Floats
+from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices, Truth, order_within
 from backend.scoring.matching.matching import pair_up, settle_pairs
 from backend.scoring.presets import Settings

@@ -4,7 +4,7 @@ import pkgutil
 from collections.abc import Mapping
 from importlib import import_module
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.benchmarks.benchmark import Benchmark
 
 _FRAME = ("benchmark", "scoring")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
-from backend.ground.errors import InputError, Problem
+from backend.core.errors import InputError, Problem
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import PRESETS, Options, Settings, settle
 

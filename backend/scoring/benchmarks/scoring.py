@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from backend.ground.errors import InputError
-from backend.ground.progress import Progress
+from backend.core.errors import InputError
+from backend.core.progress import Progress
 from backend.scoring.benchmarks.benchmark import Benchmark, Part
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.pools.scoring import Pooled

@@ -12,10 +12,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.saying import said
-from backend.ground.timespan import Floats
-from backend.ground.typed_text import are_plain, is_visible, nfc
+from backend.core.errors import InputError, Problem
+from backend.core.saying import said
+from backend.core.timespan import Floats
+from backend.core.typed_text import are_plain, is_visible, nfc
 from backend.scoring.files.entry_rows import (
     Names,
     NameVideo,

@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from backend.ground.saying import said
-from backend.ground.timespan import Floats
-from backend.ground.typed_text import is_visible, nfc
+from backend.core.saying import said
+from backend.core.timespan import Floats
+from backend.core.typed_text import is_visible, nfc
 from backend.scoring.matching.columns import QueryKey
 
 NameVideo = Callable[[QueryKey], str]

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from backend.ground.reading import unpacked
-from backend.ground.typed_text import nfc
-from backend.ground.undecodable import UNDECODABLE
+from backend.core.reading import unpacked
+from backend.core.typed_text import nfc
+from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files.sentences import sentences
 from backend.scoring.matching.columns import Truth
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from backend.ground.timespan import Floats
-from backend.ground.typed_text import are_plain, is_visible, nfc
+from backend.core.timespan import Floats
+from backend.core.typed_text import are_plain, is_visible, nfc
 from backend.scoring.files.counting import count_byte, count_keys
 from backend.scoring.files.entry_rows import NameVideo, name_only, resolver
 from backend.scoring.files.layout import Doubt, Layout, entry_type, layout_of

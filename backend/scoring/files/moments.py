@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.files.entries import Numbering, gather
 from backend.scoring.files.entry_rows import NameVideo, lasting
 from backend.scoring.files.layout import Layout

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.saying import said
-from backend.ground.text_files import read_csv
-from backend.ground.undecodable import UNDECODABLE
+from backend.core.errors import InputError, Problem
+from backend.core.saying import said
+from backend.core.text_files import read_csv
+from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files import text
 from backend.scoring.files.text import Form
 from backend.scoring.files.words import TRUTH

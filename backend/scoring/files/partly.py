@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from backend.ground.errors import InputError, Problem
+from backend.core.errors import InputError, Problem
 from backend.scoring.matching.columns import Run, Truth
 
 _Item = TypeVar("_Item")

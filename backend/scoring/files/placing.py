@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.saying import said
-from backend.ground.typed_text import nfc
-from backend.ground.undecodable import UNDECODABLE
+from backend.core.errors import InputError, Problem
+from backend.core.saying import said
+from backend.core.typed_text import nfc
+from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files.documents import named_groups
 from backend.scoring.files.entries import Group, run_of
 from backend.scoring.files.entry_rows import resolver

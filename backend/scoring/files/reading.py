@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from backend.ground.reading import unpacked
+from backend.core.reading import unpacked
 from backend.scoring.files.formats import run_file, tasks_of, truth_file, video_map_file
 from backend.scoring.files.words import TASKS
 from backend.scoring.matching.columns import Run, Truth, VideoMap

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.ground.errors import InputError
-from backend.ground.reading import unpacked
-from backend.ground.saying import said
+from backend.core.errors import InputError
+from backend.core.reading import unpacked
+from backend.core.saying import said
 from backend.scoring.files.reading import map_of, read_run, read_truth, read_videos
 from backend.scoring.matching.columns import QueryKey
 

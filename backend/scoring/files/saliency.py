@@ -12,12 +12,12 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.reading import unpacked
-from backend.ground.saying import said
-from backend.ground.timespan import Floats
-from backend.ground.typed_text import nfc
-from backend.ground.undecodable import UNDECODABLE
+from backend.core.errors import InputError, Problem
+from backend.core.reading import unpacked
+from backend.core.saying import said
+from backend.core.timespan import Floats
+from backend.core.typed_text import nfc
+from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files import text
 from backend.scoring.files.text import Form
 from backend.scoring.matching.columns import Indices

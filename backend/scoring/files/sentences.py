@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from backend.ground.captioned import (
+from backend.core.captioned import (
     CHARADES_LINE,
     CaptionedMoment,
     Parsing,
@@ -19,9 +19,9 @@ from backend.ground.captioned import (
     query_id,
     sentences_of_videos,
 )
-from backend.ground.errors import InputError
-from backend.ground.saying import said
-from backend.ground.undecodable import UNDECODABLE
+from backend.core.errors import InputError
+from backend.core.saying import said
+from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files.entries import Group, truth_of
 from backend.scoring.files.entry_rows import Names, name_only
 from backend.scoring.matching.columns import Truth

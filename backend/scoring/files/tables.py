@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.saying import joined, said
-from backend.ground.text_files import decode_text, number, read_csv, stripped, table_head, whole
+from backend.core.errors import InputError, Problem
+from backend.core.saying import joined, said
+from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, name_only, resolver
 from backend.scoring.files.partly import Some

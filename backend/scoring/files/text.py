@@ -12,9 +12,9 @@ from collections import Counter
 from enum import StrEnum
 from typing import Any, cast
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.saying import said
-from backend.ground.text_files import table_head, utf8
+from backend.core.errors import InputError, Problem
+from backend.core.saying import said
+from backend.core.text_files import table_head, utf8
 from backend.scoring.files.entry_rows import Doubled, NotANumber, short
 from backend.scoring.files.partly import Some
 from backend.scoring.files.words import QUERY, TASKS, pick

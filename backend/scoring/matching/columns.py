@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.ground.errors import Problem
-from backend.ground.saying import said
-from backend.ground.timespan import Flags, Floats
+from backend.core.errors import Problem
+from backend.core.saying import said
+from backend.core.timespan import Flags, Floats
 
 Indices = NDArray[np.int64]
 QueryKey = int | str

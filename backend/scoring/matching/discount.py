@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices
 
 Gain = Literal["linear", "exp2"]

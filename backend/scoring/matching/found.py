@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from backend.ground.timespan import Flags, Floats
+from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices
 from backend.scoring.matching.discount import Gain
 from backend.scoring.matching.matching import Pairs, beginnings, settle_pairs

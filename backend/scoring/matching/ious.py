@@ -5,7 +5,7 @@ from typing import Literal, Protocol, Self
 
 import numpy as np
 
-from backend.ground.timespan import (
+from backend.core.timespan import (
     Flags,
     Floats,
     Integers,

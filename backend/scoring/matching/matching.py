@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.ground.timespan import Flags, Floats
+from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices, order_within
 from backend.scoring.matching.ious import Arithmetic, Ious, ious
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from backend.ground.timespan import Flags, decimal_fraction, reaches, to_lattice
+from backend.core.timespan import Flags, decimal_fraction, reaches, to_lattice
 from backend.scoring.matching.columns import Indices, Run, order_within
 from backend.scoring.matching.ious import Arithmetic, ious
 

@@ -21,7 +21,7 @@ Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6, so 1.4/3; ca
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure
 

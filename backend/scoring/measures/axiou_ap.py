@@ -21,7 +21,7 @@ Worked example: IoUs .2, .6 at theta = .5 are a miss and a hit, then a miss is a
 
 import numpy as np
 
-from backend.ground.timespan import Flags, Floats
+from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure, Threshold

@@ -22,7 +22,7 @@ and rank 4 the other relevant one: (1 + (1 - 1/1)) / 2.
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure, Threshold

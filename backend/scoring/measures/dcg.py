@@ -19,7 +19,7 @@ Worked example: IoUs .2, .6, .4 give .2/1 + .6/log2(3) + .4/2.
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.discount import discounted
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure

@@ -16,7 +16,7 @@ Worked example: three people, two of whom gave the first prediction, and one twi
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure
 from backend.scoring.measures.didemo_rank5 import AGREEING, lowest

@@ -21,7 +21,7 @@ a third person means that of the two, it is 1.
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure
 from backend.scoring.measures.didemo_rank5 import AGREEING, MOMENTS, mean_rank

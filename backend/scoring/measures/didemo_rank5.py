@@ -21,7 +21,7 @@ Worked example: three people, one of whom means another moment; the ranks are 1,
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices, order_within
 from backend.scoring.matching.found import Found
 from backend.scoring.matching.matching import beginnings

@@ -21,7 +21,7 @@ Worked example: of three predictions the first two overlap a graded moment by .6
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure, Threshold
 

@@ -24,7 +24,7 @@ Worked example: two relevant moments; IoUs with them at ranks 1, 2, 3 are 0, .8,
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices
 from backend.scoring.matching.found import Found
 from backend.scoring.matching.matching import beginnings

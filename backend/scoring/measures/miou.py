@@ -17,7 +17,7 @@ Worked example: IoUs .2, .6, .4; only the first counts.
 {'miou': 0.2}
 """
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure
 

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices, order_within
 from backend.scoring.matching.discount import Gain, discounted
 from backend.scoring.matching.found import Found

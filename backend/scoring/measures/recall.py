@@ -20,7 +20,7 @@ Worked example: IoUs .2, .6, .5 reach .6 at rank 2.
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure, Threshold
 

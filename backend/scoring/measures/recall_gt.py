@@ -18,7 +18,7 @@ Worked example: IoUs .2, .6, .5 reach beyond .5 at rank 2, not at rank 1.
 {'recall_gt@1,0.5': 0.0, 'recall_gt@1,0.6': 0.0, 'recall_gt@2,0.5': 1.0, 'recall_gt@2,0.6': 0.0}
 """
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure, Threshold
 from backend.scoring.measures.recall import hits

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
-from backend.ground.captioned import query_id
-from backend.ground.errors import Problem
+from backend.core.captioned import query_id
+from backend.core.errors import Problem
 from backend.scoring.pools.entries import RawPositive, RawVideo, Span
 
 PAST_END_S = 0.5

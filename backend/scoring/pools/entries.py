@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from backend.ground.captioned import query_id
-from backend.ground.errors import InputError, Problem
-from backend.ground.typed_text import nfc
+from backend.core.captioned import query_id
+from backend.core.errors import InputError, Problem
+from backend.core.typed_text import nfc
 from backend.scoring.files.entry_rows import Doubled, short, text_fault
 
 Span = tuple[float, float]

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import msgspec
 
-from backend.ground.captioned import query_id
-from backend.ground.errors import InputError
-from backend.ground.reading import unpacked
+from backend.core.captioned import query_id
+from backend.core.errors import InputError
+from backend.core.reading import unpacked
 from backend.scoring.files.text import checked, document
 from backend.scoring.pools.checking import pool_problems, scale_problems
 from backend.scoring.pools.entries import RawVideo, raw_videos

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.timespan import Flags
+from backend.core.errors import InputError, Problem
+from backend.core.timespan import Flags
 from backend.scoring.matching.columns import Run
 from backend.scoring.pools.places import OUTSIDE, Places, first_at
 from backend.scoring.pools.pooling import TOP_VIDEOS, Pooling

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.timespan import Flags, Floats
+from backend.core.errors import InputError, Problem
+from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices, Spans, Truth, offsets_of
 from backend.scoring.measures.ndcg import ranks_within
 from backend.scoring.pools.model import Pools

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from backend.ground.errors import InputError, Problem
+from backend.core.errors import InputError, Problem
 
 Outside = Literal["error", "drop"]
 TOP_VIDEOS = 5

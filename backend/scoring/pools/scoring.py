@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.progress import Progress
+from backend.core.errors import InputError, Problem
+from backend.core.progress import Progress
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.pools.model import Pools
 from backend.scoring.pools.narrowing import InOwnVideo, InPools, first_step

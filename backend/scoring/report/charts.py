@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.drawing import PALETTE, Specification, channel
 from backend.scoring.views.curves import Order, Point, short_names
 

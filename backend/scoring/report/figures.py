@@ -8,8 +8,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from backend.ground.arriving import new_files
-from backend.ground.errors import InputError
+from backend.core.arriving import new_files
+from backend.core.errors import InputError
 from backend.scoring.drawing import Specification, heading, save
 from backend.scoring.measures import measure_of
 from backend.scoring.pools.figures import draw_own_and_pool

@@ -7,7 +7,7 @@ import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.ground.progress import Progress
+from backend.core.progress import Progress
 
 Film = Callable[[str, float, float], bytes | None]
 """A strip of frames (WebP) of a video's moment, start and end in seconds; None where there is none."""

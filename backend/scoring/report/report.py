@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from backend import __version__
-from backend.ground.progress import Progress
+from backend.core.progress import Progress
 from backend.scoring.files.facts import Inputs, Source
 from backend.scoring.report import parts
 from backend.scoring.report.cases import LEGEND, case_kinds

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.ground.timespan import Floats
-from backend.scoring.statistics.student import two_sided_p
+from backend.core.timespan import Floats
+from backend.scoring.statistics.distributions import two_sided_p
 
 RESAMPLES = 10_000
 EXACT_QUERIES = 20

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from backend.ground.errors import InputError
-from backend.ground.progress import Progress
-from backend.ground.saying import said
-from backend.ground.timespan import Floats
+from backend.core.errors import InputError
+from backend.core.progress import Progress
+from backend.core.saying import said
+from backend.core.timespan import Floats
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.resampling import (
     RESAMPLES,

@@ -18,8 +18,8 @@ from typing import Literal
 
 import numpy as np
 
-from backend.ground.progress import Steps
-from backend.ground.timespan import Flags, Floats
+from backend.core.progress import Steps
+from backend.core.timespan import Flags, Floats
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth, score

@@ -11,9 +11,9 @@ from typing import SupportsIndex
 import msgspec
 import numpy as np
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.reading import unpacked
-from backend.ground.typed_text import nfc
+from backend.core.errors import InputError, Problem
+from backend.core.reading import unpacked
+from backend.core.typed_text import nfc
 from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of

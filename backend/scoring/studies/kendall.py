@@ -12,7 +12,7 @@ that thousands of rankings are one matrix product.
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.statistics.resampling import TIE
 from backend.scoring.studies.study import Cell, SystemValues
 

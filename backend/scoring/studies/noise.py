@@ -16,10 +16,10 @@ from typing import Literal
 
 import numpy as np
 
-from backend.ground.parallel import run_units
-from backend.ground.progress import Steps
-from backend.ground.timespan import Floats, iou_float64
-from backend.ground.where import HERE, Where
+from backend.core.parallel import run_units
+from backend.core.progress import Steps
+from backend.core.timespan import Floats, iou_float64
+from backend.core.where import HERE, Where
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth, score

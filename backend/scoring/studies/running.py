@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.progress import Progress, named
-from backend.ground.where import HERE, Where
+from backend.core.errors import InputError, Problem
+from backend.core.progress import Progress, named
+from backend.core.where import HERE, Where
 from backend.scoring.presets import DEFAULT_MU, Options, Preset, Settings, settle
 from backend.scoring.studies import axioms, kendall, noise, selection, theory
 from backend.scoring.studies.inputs import StudyInputs, durations_of, read_and_score

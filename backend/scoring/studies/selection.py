@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.statistics.resampling import TIE
 from backend.scoring.studies.study import Cell, SystemValues
 

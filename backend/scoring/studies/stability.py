@@ -12,10 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from backend.ground.parallel import run_units
-from backend.ground.progress import Steps
-from backend.ground.timespan import Floats
-from backend.ground.where import HERE, Where
+from backend.core.parallel import run_units
+from backend.core.progress import Steps
+from backend.core.timespan import Floats
+from backend.core.where import HERE, Where
 from backend.scoring.studies.kendall import tau_b
 from backend.scoring.studies.study import Cell, SystemValues
 from backend.scoring.studies.units import chunks, generator_of

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 
 _COUNTED = {
     "queries": "queries",

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring.studies.study import Cell
 
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])

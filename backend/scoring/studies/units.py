@@ -1,6 +1,6 @@
 """Work in units that do not depend on each other nor on the number of processes: each has random numbers of its own.
 
-A unit has its own seed sequence, a numbered child of the study's; see `backend.ground.parallel.run_units`.
+A unit has its own seed sequence, a numbered child of the study's; see `backend.core.parallel.run_units`.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Skips, the agenda, time to the grade; pairs and judgements of earlier campaigns."""
 
-from backend.ground.errors import ProjectError
+from backend.core.errors import ProjectError
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 

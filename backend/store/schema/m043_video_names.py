@@ -1,6 +1,6 @@
 """Names of videos are kept in their composed form (NFC), in which every reader gives them."""
 
-from backend.ground.typed_text import nfc
+from backend.core.typed_text import nfc
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from backend.ground.errors import ProjectError
+from backend.core.errors import ProjectError
 from backend.store.engine import Migrations, SqliteDatabase
 
 migrations = Migrations("reelrank")

@@ -16,11 +16,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from backend.ground.arriving import OURS, new_files, require_room
-from backend.ground.errors import InputError, ProjectError
-from backend.ground.locking import locked
-from backend.ground.reading import bytes_of
-from backend.ground.undecodable import UNDECODABLE
+from backend.core.arriving import OURS, new_files, require_room
+from backend.core.errors import InputError, ProjectError
+from backend.core.locking import locked
+from backend.core.reading import bytes_of
+from backend.core.undecodable import UNDECODABLE
 from backend.systems.learning.config import Config, ModelOptions, PredictOptions
 from backend.systems.learning.network import Shape
 

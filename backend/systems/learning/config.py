@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.json_entries import fault_of
-from backend.ground.reading import bytes_of
-from backend.ground.undecodable import UNDECODABLE
+from backend.core.errors import InputError, Problem
+from backend.core.json_entries import fault_of
+from backend.core.reading import bytes_of
+from backend.core.undecodable import UNDECODABLE
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**31 - 1)]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from backend.ground.arriving import new_files
-from backend.ground.text_files import csv_text
+from backend.core.arriving import new_files
+from backend.core.text_files import csv_text
 from backend.systems.learning.checkpoints import HISTORY, Epoch
 
 PICTURES = ("history.png", "history.svg")

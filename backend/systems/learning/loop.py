@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backend.ground.errors import InputError, ProjectError
-from backend.ground.progress import Progress
-from backend.ground.reading import bytes_of
+from backend.core.errors import InputError, ProjectError
+from backend.core.progress import Progress
+from backend.core.reading import bytes_of
 from backend.scoring.evaluate import evaluate
 from backend.systems.learning import checkpoints, history, predicting
 from backend.systems.learning.batches import Batch, batches, seeds_of

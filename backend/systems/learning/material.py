@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from backend.ground.errors import InputError, Problem
-from backend.ground.progress import Steps
+from backend.core.errors import InputError, Problem
+from backend.core.progress import Steps
 from backend.systems.feature_files import Features
 
 Floats = npt.NDArray[np.float32]

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backend.ground.progress import Steps
+from backend.core.progress import Steps
 from backend.scoring.files.entries import parse_run_mapping
 from backend.scoring.matching.suppression import suppress
 from backend.systems.learning.batches import padded

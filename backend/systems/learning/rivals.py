@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backend.ground.errors import InputError, Problem
+from backend.core.errors import InputError, Problem
 from backend.systems.learning.batches import Batch, padded
 from backend.systems.learning.material import Clips, Floats, Indices, TrainingPairs, fingerprint
 from backend.systems.learning.network import EncodedQueries, EncodedVideos, LateInteraction, clip_scores

@@ -8,9 +8,9 @@ import pytest
 from backend import api
 from backend.campaign.demo import building, clips
 from backend.campaign.nouns import Role
-from backend.campaign.queries import drawing as queries
+from backend.campaign.selection.queries import drawing as queries
+from backend.core.errors import ProjectError, SchemaOutOfDate
 from backend.encoders import sentence
-from backend.ground.errors import ProjectError, SchemaOutOfDate
 from support import NOW, WordEncoder
 
 

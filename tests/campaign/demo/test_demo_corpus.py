@@ -3,8 +3,8 @@
 import re
 from functools import cache
 
-from backend.campaign.corpus.formats import parse
-from backend.campaign.corpus.model import CaptionedMoment
+from backend.campaign.corpus.importing.formats import parse
+from backend.campaign.corpus.importing.model import CaptionedMoment
 from backend.campaign.demo import clips
 from backend.media.probe import probe
 

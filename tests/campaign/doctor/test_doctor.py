@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.campaign.candidates.rows import agenda
 from backend.campaign.doctor import examining as doctor
 from backend.campaign.judging.model import SkipEvent, SkipKind
 from backend.campaign.nouns import Verdict
-from backend.ground.ids import PairKey
+from backend.campaign.selection.candidates.rows import agenda
+from backend.core.ids import PairKey
 from backend.media.jobs import SAFE_AGE_S, ClipForm, Profile, clip_job, gif, storyboard, thumbnail, with_context
 from backend.store import connection
 from backend.store.postgresql import PostgresStore

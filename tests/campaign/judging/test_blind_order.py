@@ -17,8 +17,8 @@ from backend import api
 from backend.campaign.judging.assignments import order
 from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Role
-from backend.campaign.people import accounts as people
-from backend.ground.ids import AnnotatorId, BatchId, PairId
+from backend.campaign.setup.people import accounts as people
+from backend.core.ids import AnnotatorId, BatchId, PairId
 from backend.store import connection
 from support import NOW, Judging, have_read
 

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from backend import api
-from backend.campaign.gold import rows as gold
 from backend.campaign.judging import assignments, consensus
 from backend.campaign.judging.judgements import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
 from backend.campaign.judging.model import (
@@ -23,9 +22,10 @@ from backend.campaign.judging.rows import seats
 from backend.campaign.judging.rows.going_on import GoneOn
 from backend.campaign.judging.skips import GRADED
 from backend.campaign.nouns import Verdict
+from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.review.model import CaseList
-from backend.ground.errors import NotAllowed, PairLocked
-from backend.ground.ids import AnnotatorId, PairKey
+from backend.core.errors import NotAllowed, PairLocked
+from backend.core.ids import AnnotatorId, PairKey
 from backend.store.connection import writing
 from postgres import SQLITE_FIRST
 from support import NOW, Judging, cases, grade_by_key, sit

@@ -12,8 +12,8 @@ from backend.campaign.judging.judgements import LONGEST_NOTE
 from backend.campaign.judging.model import CORRECTION_S, GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.review.model import CaseList
 from backend.campaign.review.replying import LONGEST_REPLY
-from backend.ground.errors import Overtaken, ProjectError
-from backend.ground.ids import PairKey
+from backend.core.errors import Overtaken, ProjectError
+from backend.core.ids import PairKey
 from support import NOW, PARTLY, Judging, cases, sit
 
 SETTLED = NOW + CORRECTION_S + 1

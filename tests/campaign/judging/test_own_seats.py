@@ -18,8 +18,8 @@ from backend.campaign.judging.model import (
 )
 from backend.campaign.nouns import Split
 from backend.campaign.review.model import CaseList
-from backend.ground.errors import NotAllowed
-from backend.ground.ids import PairKey
+from backend.core.errors import NotAllowed
+from backend.core.ids import PairKey
 from postgres import SQLITE_FIRST
 from support import NOW, Judging, cases, grade_by_key, sit
 

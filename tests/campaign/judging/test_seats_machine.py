@@ -32,7 +32,6 @@ from hypothesis.stateful import (
 )
 
 from backend import api
-from backend.campaign.candidates.rows import agenda
 from backend.campaign.judging import assignments
 from backend.campaign.judging.judgements import NOT_ASSIGNED, PAUSED, QUOTA
 from backend.campaign.judging.model import (
@@ -46,11 +45,12 @@ from backend.campaign.judging.model import (
     SkipKind,
 )
 from backend.campaign.nouns import Person, Role
-from backend.campaign.people import accounts as people
-from backend.campaign.project import database_place
+from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project import database_place
+from backend.core.errors import Overtaken, PairLocked, ReelRankError
+from backend.core.ids import PairKey, QueryId
 from backend.encoders import sentence
-from backend.ground.errors import Overtaken, PairLocked, ReelRankError
-from backend.ground.ids import PairKey, QueryId
 from postgres import ENGINES, Cluster
 from support import MOMENTS, NOW, WordEncoder, have_read, sit
 

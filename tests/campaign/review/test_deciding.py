@@ -6,10 +6,10 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Person, Role
-from backend.campaign.people import accounts as people
-from backend.ground.errors import Overtaken, ReelRankError
-from backend.ground.ids import PairKey
-from backend.ground.words import ago
+from backend.campaign.setup.people import accounts as people
+from backend.core.errors import Overtaken, ReelRankError
+from backend.core.ids import PairKey
+from backend.core.words import ago
 from support import NOW, Judging
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from backend import api
-from backend.ground.errors import NotAllowed, VideoUnreadable
+from backend.core.errors import NotAllowed, VideoUnreadable
 from support import Judging
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Role, Split
-from backend.campaign.people import accounts
 from backend.campaign.review.model import QueryFilter, QueryPlace, QueryReview, QueryShow
-from backend.ground.errors import ProjectError
-from backend.ground.ids import QueryId
+from backend.campaign.setup.people import accounts
+from backend.core.errors import ProjectError
+from backend.core.ids import QueryId
 from backend.store.connection import writing
 from support import NOW
 

@@ -11,10 +11,10 @@ from backend import api
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind, DeskState
 from backend.campaign.nouns import Person, Role, Verdict
-from backend.campaign.people import accounts as people
 from backend.campaign.review.model import CaseList
-from backend.ground.errors import Overtaken, ReelRankError
-from backend.ground.ids import PairKey
+from backend.campaign.setup.people import accounts as people
+from backend.core.errors import Overtaken, ReelRankError
+from backend.core.ids import PairKey
 from support import NOW, PARTLY, Judging, have_read
 
 APART = (0, 4, 1, 3)

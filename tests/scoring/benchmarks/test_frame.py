@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.report import parts
 from backend.scoring.views.benchmark import figures
 from golden_benchmarks import Golden, read_golden, score

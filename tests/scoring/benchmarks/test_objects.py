@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.scored_files import score_files
 from golden_benchmarks import read_golden

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.pools.pooling import PoolFile, Pooling
 from backend.scoring.scored_files import score_files

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files.documents import parse_video_map
 from backend.scoring.files.formats import run_file, truth_file, video_map_file

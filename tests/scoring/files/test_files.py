@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.ground import reading
-from backend.ground.errors import InputError
-from backend.ground.reading import unpack
+from backend.core import reading
+from backend.core.errors import InputError
+from backend.core.reading import unpack
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files import documents, fast, text, words
 from backend.scoring.files.counting import count_keys

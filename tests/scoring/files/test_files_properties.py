@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backend.ground.errors import InputError
-from backend.ground.reading import unpack
-from backend.ground.typed_text import is_visible
+from backend.core.errors import InputError
+from backend.core.reading import unpack
+from backend.core.typed_text import is_visible
 from backend.scoring.files import documents, fast, text, words
 from backend.scoring.files.formats import run_file, truth_file, video_map_file
 from backend.scoring.matching.columns import Run, Spans, Truth

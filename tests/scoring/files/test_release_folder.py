@@ -8,7 +8,7 @@ import pytest
 
 import reelrank as public
 from backend import api
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.files.release_folder import choose_truth, queries_of
 
 VIDEOS = {"kitchen": [30.0, 0], "garage": [20.0, 1]}

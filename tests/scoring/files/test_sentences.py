@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import truth_file
 from backend.scoring.files.reading import read_truth

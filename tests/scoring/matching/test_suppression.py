@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.ground.errors import InputError
-from backend.ground.timespan import iou_float64
+from backend.core.errors import InputError
+from backend.core.timespan import iou_float64
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files.entries import parse_run_mapping
 from backend.scoring.matching.suppression import suppress

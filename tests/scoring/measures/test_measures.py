@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring import measures as family
 from backend.scoring.evaluate import evaluate
 from backend.scoring.measures.axiou_ap import harmonic

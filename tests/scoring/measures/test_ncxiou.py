@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from retrieval import data, plain_iou
 

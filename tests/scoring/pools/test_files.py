@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.ground.captioned import query_id
-from backend.ground.errors import InputError
+from backend.core.captioned import query_id
+from backend.core.errors import InputError
 from backend.scoring.pools.files import pools_of, read_pools, write_pools
 from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences
 

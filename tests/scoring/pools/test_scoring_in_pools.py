@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files.entries import parse_run_mapping
 from backend.scoring.pools.files import pools_of, read_pools

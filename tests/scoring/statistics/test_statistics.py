@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from backend import api
+from backend.scoring.statistics.distributions import two_sided_p
 from backend.scoring.statistics.resampling import (
     bootstrap_means,
     compare,
@@ -16,7 +17,6 @@ from backend.scoring.statistics.resampling import (
     percentile_interval,
     sign_flip_p,
 )
-from backend.scoring.statistics.student import two_sided_p
 from scored import write_files
 
 RNG = np.random.default_rng(11)

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from backend.ground.errors import InputError
-from backend.ground.timespan import Floats
+from backend.core.errors import InputError
+from backend.core.timespan import Floats
 from backend.scoring import measures as family
 from backend.scoring.evaluate import evaluate
 from backend.scoring.matching.found import Found

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from backend.ground.where import HERE, Where
+from backend.core.where import HERE, Where
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import settle
 from backend.scoring.studies import kendall, noise, selection, stability, theory

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from backend import api, cli
-from backend.ground.timespan import Floats
+from backend.core.timespan import Floats
 from backend.scoring import measures as family
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure, Threshold

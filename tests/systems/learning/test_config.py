@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.systems.learning.config import Config, read_config
 
 WHOLE = 'release = "release-1"\nfeatures = "/data/frames.h5"\nout = "trained"\n'

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from backend.ground.errors import InputError, ProjectError
+from backend.core.errors import InputError, ProjectError
 from backend.systems.learning import checkpoints, history, loop
 from backend.systems.learning.batches import batch_of, batches, seeds_of
 from backend.systems.learning.config import Config, LossOptions, ModelOptions, TrainingOptions

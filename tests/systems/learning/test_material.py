@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.systems.feature_files import open_features
 from backend.systems.learning.material import (
     AskedQueries,

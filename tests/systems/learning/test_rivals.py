@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from backend.ground.errors import InputError
+from backend.core.errors import InputError
 from backend.systems.learning import history, loop, rivals
 from backend.systems.learning.batches import batch_of
 from backend.systems.learning.config import LossOptions, NegativesOptions

@@ -8,7 +8,7 @@ from sqlite3 import Row
 
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Split
-from backend.ground.ids import AnnotatorId, BatchId, PairId, QueryId
+from backend.core.ids import AnnotatorId, BatchId, PairId, QueryId
 from backend.store.engine import Database, added
 
 _COLUMNS = "x.assignment_id, x.annotator_id, x.split, x.part, x.parts, x.chosen, x.a_day, x.in_all, x.given_at, g.name"

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from backend.ground.ids import AnnotatorId, PairId
+from backend.core.ids import AnnotatorId, PairId
 from backend.store.engine import Database
 
 

@@ -2,10 +2,10 @@
 
 To the person at it such a place is one of the second round, at a pair that waits for its last grade: it is offered,
 claimed, held under a lease, shown, given back and graded by the same acts. Its grades are no judgements, and nobody
-else gets to know of it. Who is offered which pair is the business of `backend.campaign.gold`.
+else gets to know of it. Who is offered which pair is the business of `backend.campaign.qualification.gold`.
 """
 
-from backend.ground.ids import AnnotatorId, BatchId, PairId
+from backend.core.ids import AnnotatorId, BatchId, PairId
 from backend.store.engine import Database
 
 SEAT_NO = 4

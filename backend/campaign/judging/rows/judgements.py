@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from sqlite3 import Row
 
-from backend.campaign.candidates.rows.lists import PROBE_PAIRS
-from backend.campaign.corpus.rows import WHOLE
+from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.judging.rows import gold_seats
 from backend.campaign.judging.rows.seats import GRADED, Seat
 from backend.campaign.nouns import Verdict
-from backend.ground.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
-from backend.ground.saying import kept
+from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
+from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
+from backend.core.saying import kept
 from backend.store.engine import Database, added
 from backend.store.events import EventKind
 

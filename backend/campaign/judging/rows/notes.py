@@ -1,6 +1,6 @@
 """Notes that people gave with their grades, and what leads replied to them."""
 
-from backend.ground.ids import AnnotatorId, PairId
+from backend.core.ids import AnnotatorId, PairId
 from backend.store.engine import Database
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from backend.campaign.judging.model import ActKind
 from backend.campaign.judging.rules import MOST_GRADES
-from backend.ground.ids import AnnotatorId, PairId
+from backend.core.ids import AnnotatorId, PairId
 from backend.store.engine import Database
 
 

@@ -10,10 +10,10 @@ apart; what is asked about a pair, a batch or the campaign does not.
 
 from dataclasses import dataclass
 
-from backend.campaign.corpus.rows import WHOLE
+from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.rows import assigned, gold_seats
-from backend.ground.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
+from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
 SECOND_ROUND_SEATS = (3, 4)

@@ -1,7 +1,7 @@
 """Skips: people's wishes not to judge a pair, with their reasons. Never grades."""
 
 from backend.campaign.judging.model import ReportedClip, SkipKind
-from backend.ground.ids import AnnotatorId, MomentId, PairId, PairKey
+from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
 from backend.store.engine import Database
 from backend.store.events import EventKind
 

@@ -1,1 +1,1 @@
-"""What a release holds, counted from its own documents: the paper's Tables 1 and 4, as numbers, words and figures."""
+"""What a corpus, a project or a release holds, counted: one row of a table that compares data sets."""

@@ -1,102 +1,67 @@
-"""What is counted of a release, and what comes of it."""
+"""What is counted, and the row that comes of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
-
-class JudgedPair(NamedTuple):
-    """One row of `raw_query_moment_pair.csv`, and how many rows of `raw_annotation.csv` are about it."""
-
-    split: str
-    query_id: int | str
-    rank: int
-    verdict: str
-    grades: int
+Span = tuple[str, float, float]
+"""A moment: its video, and `[start_s, end_s)` in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
-    """The documents of a release.
+class Holdings:
+    """What a corpus, project or release holds.
 
     Attributes:
-        truth: those of `val.json` and `test.json`, by split; `relevant_moment` of each query has `video_name`,
-            `timestamp` (start and end in seconds), `duration` (of the video, in seconds) and `relevance`.
-        corpus: seconds of every video of `video_corpus.json`.
-        pairs: all that were handed out, settled or not.
-        highest: the best relevance of the scale.
-        batch_size: candidates that a batch has.
+        queries: the texts of each part (a file, or a split), repeated ones repeated.
+        pairs: every moment, and how often it goes with a query.
+        durations: seconds of every video; None where nobody says it.
+        notes: what a person should know about the reading of it.
     """
 
-    truth: Mapping[str, Sequence[Mapping[str, Any]]]
-    corpus: Mapping[str, float]
-    pairs: Sequence[JudgedPair]
-    highest: int
-    batch_size: int
+    queries: Mapping[str, Sequence[str]]
+    pairs: Mapping[Span, int]
+    durations: Mapping[str, float | None]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
-    """The least, the mean and the most of `n` values."""
-
-    n: int
-    least: float
-    mean: float
-    most: float
-
-
-@dataclass(frozen=True, slots=True)
-class SettledPairs:
-    """How many pairs came to what; all but `pairs` add up to it.
-
-    `by_grades` are those in consensus, by how many grades they have: two, or four; more where a campaign asks more.
-    """
-
-    pairs: int
-    by_grades: Mapping[int, int]
-    adjudicated: int
-    discarded: int
-    waiting: int
-    """Not settled when the release was made."""
-
-
-@dataclass(frozen=True, slots=True)
-class PartStatistics:
-    """One split of a release, or all of it.
-
-    A spread is None where there is nothing to count.
+class Statistics:
+    """One row: counts, hours, means in seconds, and the words by which they were counted.
 
     Attributes:
-        part: `val`, `test` or `all`.
-        queries: those in the truth.
-        query_words: words of a query, by the tokeniser of `backend.campaign.statistics`.
-        moment_s: seconds of a moment, over distinct moments of the truth.
-        video_s: seconds of a video, over distinct videos that these moments are of.
-        ratio: a moment's share of its video, over distinct moments.
-        judged: moments with a relevance, per query.
-        at_least: moments of relevance 1 or more per query, of 2 or more, and so on up to the best.
-        by_relevance: moments of each relevance, 0 first; a moment that goes with two queries counts twice.
-        batches: how many queries were handed out in one batch, in two, ...; also those without any settled pair.
-        settled: what came of the pairs that were handed out.
+        parts: queries of each part (a file, or a split).
+        queries: all queries, and `distinct_queries` their distinct texts.
+        pairs: queries with a moment; a moment that goes with two queries counts twice.
+        moments: distinct moments.
+        videos: distinct videos; `videos_without_duration` of them are in no figure of hours.
+        vocabulary: distinct words.
+        verbs_at_least: distinct verbs in base form of which a form occurs that can be nothing but a verb.
+        verbs_at_most: distinct verbs in base form of which any form occurs, though it may stand there as a noun.
+        moment_hours: of the distinct moments, those that overlap counted twice.
+        video_hours: of the distinct videos; None where no duration is known, like `mean_video_s`.
+        mean_moment_s: over distinct moments; `mean_pair_s` over pairs, as papers give it.
+        words_per_query: over all queries.
+        tokeniser: how words were found.
+        verb_list: where verbs were looked up.
+        notes: what a person should know about the reading.
     """
 
-    part: str
+    parts: Mapping[str, int]
     queries: int
-    query_words: Spread | None
-    moment_s: Spread | None
-    video_s: Spread | None
-    ratio: Spread | None
-    judged: Spread | None
-    at_least: tuple[Spread | None, ...]
-    by_relevance: tuple[int, ...]
-    batches: Mapping[int, int]
-    settled: SettledPairs
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseStatistics:
-    """A release in numbers: each split, then all of it; and the videos of its corpus, with or without truth."""
-
-    parts: tuple[PartStatistics, ...]
-    corpus_video_s: Spread | None
+    distinct_queries: int
+    pairs: int
+    moments: int
+    videos: int
+    videos_without_duration: int
+    vocabulary: int
+    verbs_at_least: int
+    verbs_at_most: int
+    moment_hours: float
+    video_hours: float | None
+    mean_moment_s: float
+    mean_pair_s: float
+    mean_video_s: float | None
+    words_per_query: float
     tokeniser: str
+    verb_list: str
+    notes: tuple[str, ...]

@@ -1,194 +1,104 @@
-"""The counting, and the table that people read. Pure: from documents to values, from values to text."""
+"""Words, verbs and hours: the counting, over what somebody else has read."""
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 
-from backend.campaign.nouns import Verdict
-from backend.campaign.release.statistics.model import (
-    Documents,
-    JudgedPair,
-    PartStatistics,
-    ReleaseStatistics,
-    SettledPairs,
-    Spread,
-)
-from backend.campaign.statistics.rules import TOKENISER, words
+from backend.campaign.release.statistics.model import Holdings, Statistics
+from backend.core.progress import Steps
 
-ALL = "all"
-_NUMBERS = {2: "two", 4: "four", 6: "six"}
-_TITLES = {"val": "validation", "test": "test", ALL: "both"}
+TOKENISER = "lower-case runs of letters and digits, an apostrophe inside a word kept; punctuation is no word"
+
+PartsOfSpeech = Callable[[str], Mapping[str, tuple[str, ...]]]
+"""From a word to what it may be: its base forms by part of speech (`VERB`, `AUX`, `NOUN`, ...); nothing if unknown."""
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_STEP = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class TruthValues:
-    """The values behind the spreads of a part; see `PartStatistics` for what each is."""
+def words(text: str) -> list[str]:
+    """The words of a text.
 
-    query_words: Sequence[int]
-    moment_s: Sequence[float]
-    video_s: Sequence[float]
-    ratio: Sequence[float]
-    relevances: Sequence[Counter[int]]
-    """How many moments of each relevance every query has."""
-
-
-def parts(documents: Documents) -> Iterator[tuple[str, Sequence[Mapping[str, Any]], Sequence[JudgedPair]]]:
-    """(name, its queries, its pairs) of each split, and of all."""
-    for split, queries in documents.truth.items():
-        yield split, queries, [pair for pair in documents.pairs if pair.split == split]
-    yield ALL, [query for queries in documents.truth.values() for query in queries], documents.pairs
-
-
-def measure(queries: Sequence[Mapping[str, Any]]) -> TruthValues:
-    """Everything of some queries that is counted or drawn, in an order of its own."""
-    lasting: dict[tuple[str, float, float], float] = {}
-    videos: dict[str, float] = {}
-    for query in queries:
-        for moment in query["relevant_moment"]:
-            start_s, end_s = moment["timestamp"]
-            lasting[moment["video_name"], start_s, end_s] = end_s - start_s
-            videos[moment["video_name"]] = moment["duration"]
-    return TruthValues(
-        query_words=sorted(len(words(query["query"])) for query in queries),
-        moment_s=sorted(lasting.values()),
-        video_s=sorted(videos.values()),
-        ratio=sorted(seconds / videos[video] for (video, _, _), seconds in lasting.items()),
-        relevances=[Counter(moment["relevance"] for moment in query["relevant_moment"]) for query in queries],
-    )
-
-
-def statistics(documents: Documents) -> ReleaseStatistics:
-    """Count a release.
-
-    Batches are told from ranks: a batch holds `batch_size` of them, the first one begins at rank 1. What a later
-    pooling handed out alone has ranks further down, and leaves out those between.
+    >>> words("Phoebe's friends don't sit down: 2 T-shirts, “quoted”...")
+    ["phoebe's", 'friends', "don't", 'sit', 'down', '2', 't', 'shirts', 'quoted']
     """
-    return ReleaseStatistics(
-        parts=tuple(
-            _part(name, measure(queries), pairs, documents.highest, documents.batch_size)
-            for name, queries, pairs in parts(documents)
-        ),
-        corpus_video_s=_spread(list(documents.corpus.values())),
+    return _WORD.findall(text.lower().replace("’", "'"))
+
+
+def verbs(vocabulary: Iterable[str], parts_of_speech: PartsOfSpeech) -> tuple[set[str], set[str]]:
+    """The verbs of a vocabulary in their base form: those that must be meant, and those that may be.
+
+    No sentence is looked at. A word form that a lexicon knows as verb alone ("walked") must be a verb; one that it
+    knows as something else too ("lights") may be one, and lets its verb count only where another form of it must.
+
+    Args:
+        vocabulary: distinct words.
+        parts_of_speech: the lexicon.
+
+    Returns:
+        The verbs that must be meant, and all that may be; the first are among the second.
+
+    >>> lexicon = {"walked": {"VERB": ("walk",)}, "lights": {"NOUN": ("light",), "VERB": ("light",)}}
+    >>> must, may = verbs(["walked", "lights", "sofa"], lambda word: lexicon.get(word, {}))
+    >>> must, sorted(may)
+    ({'walk'}, ['light', 'walk'])
+    """
+    must: set[str] = set()
+    may: set[str] = set()
+    for word in vocabulary:
+        found = parts_of_speech(word)
+        if "VERB" in found:
+            base = found["VERB"][0]
+            may.add(base)
+            if found.keys() <= {"VERB", "AUX"}:
+                must.add(base)
+    return must, may
+
+
+def count(
+    holdings: Holdings, parts_of_speech: PartsOfSpeech, verb_list: str, *, progress: Steps | None = None
+) -> Statistics:
+    """Count everything.
+
+    Args:
+        holdings: what there is; at least one query, one pair and one video.
+        parts_of_speech: the lexicon, see `verbs`.
+        verb_list: its name.
+        progress: called with (distinct queries read, all of them).
+    """
+    texts = Counter(text.strip() for part in holdings.queries.values() for text in part)
+    vocabulary: set[str] = set()
+    running = 0
+    for done, (text, times) in enumerate(texts.items(), start=1):
+        found = words(text)
+        vocabulary.update(found)
+        running += len(found) * times
+        if progress and (done % _STEP == 0 or done == len(texts)):
+            progress(done, len(texts))
+    must, may = verbs(vocabulary, parts_of_speech)
+    known = [duration_s for duration_s in holdings.durations.values() if duration_s is not None]
+    moments_s = math.fsum(end_s - start_s for _, start_s, end_s in holdings.pairs)
+    pairs_s = math.fsum((end_s - start_s) * times for (_, start_s, end_s), times in holdings.pairs.items())
+    queries, pairs = texts.total(), sum(holdings.pairs.values())
+    return Statistics(
+        parts={part: len(texts) for part, texts in holdings.queries.items()},
+        queries=queries,
+        distinct_queries=len(texts),
+        pairs=pairs,
+        moments=len(holdings.pairs),
+        videos=len(holdings.durations),
+        videos_without_duration=len(holdings.durations) - len(known),
+        vocabulary=len(vocabulary),
+        verbs_at_least=len(must),
+        verbs_at_most=len(may),
+        moment_hours=moments_s / 3600,
+        video_hours=math.fsum(known) / 3600 if known else None,
+        mean_moment_s=moments_s / len(holdings.pairs),
+        mean_pair_s=pairs_s / pairs,
+        mean_video_s=math.fsum(known) / len(known) if known else None,
+        words_per_query=running / queries,
         tokeniser=TOKENISER,
+        verb_list=verb_list,
+        notes=holdings.notes,
     )
-
-
-def table(found: ReleaseStatistics) -> list[tuple[str, ...]]:
-    """The statistics for people: a row of titles, then what is counted and its figure in each part."""
-    rows: list[tuple[str, ...]] = [("", *(_TITLES.get(part.part, part.part) for part in found.parts))]
-
-    def row(what: str, *cells: str) -> None:
-        rows.append((what, *cells))
-
-    def spreads(what: str, name: str, form: str) -> None:
-        row(what, *(_said(getattr(part, name), form) for part in found.parts))
-
-    row("queries", *(f"{part.queries:,}" for part in found.parts))
-    spreads("words of a query", "query_words", ",.0f")
-    row("moments", *(f"{part.moment_s.n if part.moment_s else 0:,}" for part in found.parts))
-    spreads("seconds of a moment", "moment_s", ",.2f")
-    row("their videos", *(f"{part.video_s.n if part.video_s else 0:,}" for part in found.parts))
-    spreads("seconds of a video", "video_s", ",.2f")
-    spreads("a moment's share of its video", "ratio", ".3f")
-    spreads("moments of a query", "judged", ",.0f")
-    for at_least in range(1, len(found.parts[0].at_least) + 1):
-        what = f"moments of relevance {at_least}{' or more' if at_least < len(found.parts[0].at_least) else ''}"
-        cells = (_said(part.at_least[at_least - 1], ",.0f") for part in found.parts)
-        row(f"{what}, of a query", *cells)
-    for relevance in range(len(found.parts[0].by_relevance)):
-        cells = (_share(part.by_relevance[relevance], sum(part.by_relevance)) for part in found.parts)
-        row(f"pairs of relevance {relevance}", *cells)
-    if found.parts[-1].settled.pairs:
-        rows += _settled_rows(found)
-    return rows
-
-
-def _settled_rows(found: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
-    """Batches and verdicts, which a release without its file of pairs does not tell."""
-    for batches in sorted({number for part in found.parts for number in part.batches}):
-        what = f"queries handed out in {batches} {'batch' if batches == 1 else 'batches'}"
-        yield (what, *(_share(part.batches.get(batches, 0), sum(part.batches.values())) for part in found.parts))
-    yield ("pairs handed out", *(f"{part.settled.pairs:,}" for part in found.parts))
-    for size in sorted({2, 4} | {size for part in found.parts for size in part.settled.by_grades}):
-        cells = (_share(part.settled.by_grades.get(size, 0), part.settled.pairs) for part in found.parts)
-        yield (f"settled by {_NUMBERS.get(size, size)} grades", *cells)
-    for name, what in (
-        ("adjudicated", "decided by a lead"),
-        ("discarded", "discarded, no consensus"),
-        ("waiting", "not settled"),
-    ):
-        yield (what, *(_share(getattr(part.settled, name), part.settled.pairs) for part in found.parts))
-
-
-def markdown(found: ReleaseStatistics) -> str:
-    """The section of the dataset card, with the figures of `figures.FIGURES` below its table."""
-    head, *rows = table(found)
-    lines = [f"| {' | '.join(head)} |", f"| --- |{' ---: |' * (len(head) - 1)}"]
-    lines += [f"| {' | '.join(row)} |" for row in rows]
-    corpus = found.corpus_video_s
-    all_videos = (
-        f"All {corpus.n:,} videos of the corpus, with truth or without, last {_said(corpus, ',.2f')} seconds. "
-        if corpus
-        else ""
-    )
-    return (
-        "\n## Statistics\n\n"
-        + "\n".join(lines)
-        + "\n\nThree figures are the least, the mean and the most. A moment or video counts once. "
-        + f"{all_videos}Words: {found.tokeniser}.\n"
-    )
-
-
-def _part(name: str, found: TruthValues, pairs: Sequence[JudgedPair], highest: int, batch_size: int) -> PartStatistics:
-    handed_out: defaultdict[int | str, set[int]] = defaultdict(set)
-    by_grades: Counter[int] = Counter()
-    verdicts: Counter[str] = Counter()
-    for pair in pairs:
-        handed_out[pair.query_id].add(math.ceil(pair.rank / batch_size))
-        verdicts[pair.verdict] += 1
-        if pair.verdict == Verdict.CONSENSUS:
-            by_grades[pair.grades] += 1
-    batches = Counter(map(len, handed_out.values()))
-    settled = SettledPairs(
-        pairs=len(pairs),
-        by_grades=dict(sorted(by_grades.items())),
-        adjudicated=verdicts[Verdict.ADJUDICATED],
-        discarded=verdicts[Verdict.DISCARDED],
-        waiting=verdicts[Verdict.OPEN] + verdicts[Verdict.ESCALATED],
-    )
-    return PartStatistics(
-        part=name,
-        queries=len(found.relevances),
-        query_words=_spread(found.query_words),
-        moment_s=_spread(found.moment_s),
-        video_s=_spread(found.video_s),
-        ratio=_spread(found.ratio),
-        judged=_spread([counts.total() for counts in found.relevances]),
-        at_least=tuple(
-            _spread([sum(counts[value] for value in range(least, highest + 1)) for counts in found.relevances])
-            for least in range(1, highest + 1)
-        ),
-        by_relevance=tuple(sum(counts[value] for counts in found.relevances) for value in range(highest + 1)),
-        batches=dict(sorted(batches.items())),
-        settled=settled,
-    )
-
-
-def _spread(values: Collection[float]) -> Spread | None:
-    """The same for the same values in any order."""
-    return Spread(len(values), min(values), math.fsum(values) / len(values), max(values)) if values else None
-
-
-def _said(spread: Spread | None, form: str) -> str:
-    """`1 / 7.52 / 20`; the mean of whole numbers has decimals."""
-    if spread is None:
-        return "-"
-    mean = form.replace(".0f", ".2f")
-    return f"{spread.least:{form}} / {spread.mean:{mean}} / {spread.most:{form}}"
-
-
-def _share(count: int, of: int) -> str:
-    """`264 (52.8 %)`."""
-    return f"{count:,} ({count / of:.1%})".replace("%", " %") if of else f"{count:,}"

@@ -2,8 +2,8 @@
 
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import CaseList, CasePage, CaseRow
-from backend.ground.ids import PairId, PairKey, QueryId
-from backend.ground.saying import recalled, said
+from backend.core.ids import PairId, PairKey, QueryId
+from backend.core.saying import recalled, said
 from backend.store.engine import Database, containing
 
 _SHOWN_AS_RIGHT = {

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from backend.campaign.candidates.rows.lists import STILL_LISTED
 from backend.campaign.review.model import QueryFilter, QueryPlace, QueryReview, QueryShow
 from backend.campaign.review.rows import reviews
-from backend.ground.errors import ProjectError
-from backend.ground.ids import QueryId
-from backend.ground.saying import said
+from backend.campaign.selection.candidates.rows.lists import STILL_LISTED
+from backend.core.errors import ProjectError
+from backend.core.ids import QueryId
+from backend.core.saying import said
 from backend.store.engine import Database, containing
 
 _BATCHES = "(SELECT count(b.number) FROM batch b WHERE b.query_id = q.query_id)"

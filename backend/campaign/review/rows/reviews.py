@@ -5,12 +5,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.campaign.batches.rows import deciding
-from backend.campaign.candidates.model import CandidateSource, FoundBy, SourceKind
-from backend.campaign.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
 from backend.campaign.judging.model import ActKind, SkipKind
+from backend.campaign.judging.rules import too_fast
 from backend.campaign.nouns import Split, Verdict
-from backend.campaign.quality.rules.pace import too_fast
 from backend.campaign.review.model import (
     GivenAct,
     GivenGrade,
@@ -20,9 +17,12 @@ from backend.campaign.review.model import (
     PairReview,
     QueryReview,
 )
-from backend.ground.days import within_a_day
-from backend.ground.ids import PairId, PairKey, QueryId
-from backend.ground.saying import recalled
+from backend.campaign.selection.batches.rows import deciding
+from backend.campaign.selection.candidates.model import CandidateSource, FoundBy, SourceKind
+from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
+from backend.core.days import within_a_day
+from backend.core.ids import PairId, PairKey, QueryId
+from backend.core.saying import recalled
 from backend.store.engine import Database
 
 _AT_ONCE = 500

@@ -1,0 +1,309 @@
+"""The parts of the page "Agreement": figures, grades, people, time, queries. Each is a view of one board."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from html import escape
+from typing import Any, cast
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from annotate_app.language import marked, retold, tr
+from annotate_app.plain import plain
+from annotate_app.shared import address_state, look, tables, wording
+from backend import api
+from backend.campaign.monitoring.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, Figure, PersonGrades, Verdicts
+
+Draw = Callable[[api.AgreementBoard, str, str], bytes]
+"""Makes a file of a picture: the board, the name of the picture, `png` or `svg`."""
+
+_HEADLINE = {
+    "alpha_ordinal": (marked("Alpha, ordinal"), marked("Krippendorff's, over all grades: 1 is perfect, 0 is chance.")),
+    "kappa_quadratic": (
+        marked("Kappa, quadratic"),
+        marked("Cohen's, the mean over couples of annotators who share 50 pairs or more."),
+    ),
+    "within_tolerance_agreement": (
+        marked("Within the tolerance"),
+        marked("Of two grades of one pair; weighted by pair."),
+    ),
+    "share_settled_by_two": (marked("Settled by two"), marked("Pairs whose first two grades were enough.")),
+}
+_MEANINGS = marked(
+    "\n**Alpha** is Krippendorff's; ordinal takes grades as an order, interval as numbers, "
+    "nominal as names. *First round* is\nover the first two grades of every pair; there is none "
+    "of pairs with four grades alone, because disagreement chose them.\n*No repeats* leaves out "
+    "second grades of one person for one pair.\n**Kappa** is Cohen's, of every two people who "
+    "share 50 pairs or more; quadratic weighs a difference by its square.\n**Equal grades** and "
+    "**within** compare every two grades of a pair; a pair counts by its grades.\n**On a half**: "
+    "relevances that the rounding decides.\n**Intervals** (95 %) are of 1,000 resamples of the "
+    "pairs: how much a figure owes to which pairs were judged. The people\nstay who they are.\n"
+)
+_PAIRS = 1_000
+"""So many are listed; more would only make the page slow."""
+_MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
+
+
+def figures(found: api.AgreementBoard, draw: Draw) -> None:
+    """The headline, every figure with its base and interval, what became of the pairs."""
+    tiles = {tr(title): (found.figures[key], tr(meaning)) for key, (title, meaning) in _HEADLINE.items()}
+    look.metrics({title: (value(one), f"{meaning} {_base(one)}") for title, (one, meaning) in tiles.items()})
+    st.html(figure_table(found))
+    with st.expander(tr("What these figures mean")):
+        st.markdown(tr(_MEANINGS))
+    _take_along(found, "figures")
+    st.subheader(tr("What became of the pairs"), anchor=False)
+    st.html(settled_table(found.settled))
+    _take_along(found, "pairs")
+
+
+def grades(found: api.AgreementBoard, draw: Draw) -> None:
+    """How far the grades of a pair lie apart, and how grades and relevances spread."""
+    _pictures(found, draw, "lowest-highest", "grades")
+
+
+def people(found: api.AgreementBoard, draw: Draw) -> None:
+    """Everybody's bias and spread, and who agrees with whom."""
+    st.html(people_table(found))
+    _pictures(found, draw, "people", "spread", "couples")
+
+
+def over_time(found: api.AgreementBoard, draw: Draw) -> None:
+    """Agreement by day or week, everybody's bias by week."""
+    if not found.days:
+        st.info(
+            tr("All grades are of earlier campaigns: when they were given is not known here."),
+            icon=":material/schedule:",
+        )
+        return
+    usual = "weeks" if len(found.weeks) > 2 else "days"
+    by = address_state.choice(tr("By"), "by", {"days": tr("Days"), "weeks": tr("Weeks")}, default=usual)
+    _pictures(found, draw, by, "person-weeks")
+
+
+def queries(found: api.AgreementBoard, draw: Draw) -> None:
+    """Every query, those that people agree on least first."""
+    if not found.queries:
+        st.info(tr("None of the graded pairs has a query here."), icon=":material/format_list_numbered:")
+        return
+    frame = pd.DataFrame(api.agreement_table(found, "queries")).sort_values("within_tolerance", kind="stable")
+    number, share = st.column_config.NumberColumn, partial(st.column_config.NumberColumn, format="percent")
+    shown: dict[str, Any] = {
+        "query": st.column_config.TextColumn(tr("Query"), width=320, pinned=True),
+        "split": tr("Split"),
+        "pairs": tr("Pairs"),
+        "within_tolerance": share(tr("Within the tolerance")),
+        "equal": share(tr("Equal")),
+        "by_two_share": share(tr("Settled by two")),
+        "alpha_ordinal": number(tr("Alpha, ordinal"), format="%.2f", help=tr("Few pairs say little.")),
+        "mean": number(tr("Mean grade"), format="%.2f"),
+        "discarded": tr("Discarded"),
+        "waiting": tr("Waiting"),
+    }
+    st.dataframe(frame, hide_index=True, key="agreement_queries", column_order=list(shown), column_config=shown)
+    st.caption(tr("Those that people agree on least stand first; a click on a head sorts by it."))
+    _take_along(found, "queries")
+
+
+def what_others_are() -> None:
+    """What is compared, and that nothing comes of it."""
+    st.markdown(
+        tr(
+            "What other ways than the rule would make of the grades of settled pairs. **Nothing becomes "
+            "of it**: the rule, and what leads decided, stay. The mean and the median are of all grades "
+            "of a pair, rounded as this project rounds. Dawid-Skene learns from all grades how everybody "
+            "errs, and weighs what they say by it; it gives the median of what it then believes of a "
+            "pair."
+        )
+    )
+
+
+def others(found: api.AggregatorReport) -> None:
+    """How many pairs would have another relevance, and which."""
+    rows = [
+        (
+            retold(AGGREGATOR_WORDS[one.name]),
+            tr(
+                "<b>{n:,}</b> of {rule:,} <small>{share}</small>",
+                n=one.differs,
+                rule=one.by_rule,
+                share=_percent(one.differs, one.by_rule),
+            ),
+            f"{one.differs_by_more:,}",
+            tr("{differs_from_lead:,} of {by_lead:,}", differs_from_lead=one.differs_from_lead, by_lead=one.by_lead),
+            f"{one.gained:,}",
+        )
+        for one in found.counts
+    ]
+    heads = (
+        tr("Instead of the rule"),
+        tr("Other relevance"),
+        tr("By more than one"),
+        tr("Other than a lead's"),
+        tr("Of discarded pairs"),
+    )
+    st.html(tables.table(heads, rows, "rr-figures"))
+    st.caption(
+        tr(
+            "The median of four grades is the mean of the middle two, which is the rule: so it differs "
+            "nowhere but at pairs that leads decided. Of discarded pairs: they would all have a "
+            "relevance."
+        )
+    )
+    if not found.pairs:
+        return
+    st.subheader(tr("Pairs that would differ"), anchor=False)
+    frame = pd.DataFrame([asdict(one) for one in found.pairs[:_PAIRS]])
+    frame["grades"] = [" ".join(map(str, grades)) for grades in frame["grades"]]
+    shown: dict[str, Any] = {
+        "pair": st.column_config.TextColumn(tr("Pair"), pinned=True),
+        "query": st.column_config.TextColumn(tr("Query"), width=320),
+        **{
+            "grades": tr("Grades"),
+            "final": tr("Final"),
+            "mean": tr("Mean"),
+            "median": tr("Median"),
+            "dawid_skene": "Dawid-Skene",
+        },
+        "by_lead": tr("By a lead"),
+    }
+    st.dataframe(frame, hide_index=True, key="other_pairs", column_order=list(shown), column_config=shown)
+    if len(found.pairs) > _PAIRS:
+        st.caption(tr("The first {pairs:,} of {pairs_2:,}; the file has all.", pairs=_PAIRS, pairs_2=len(found.pairs)))
+    st.download_button(
+        "CSV",
+        data=lambda: api.other_relevances_csv(found),
+        file_name="other-relevances.csv",
+        mime="text/csv",
+        key="take-others",
+        on_click="ignore",
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    return wording.percent(100 * part / max(whole, 1))
+
+
+def value(figure: Figure) -> str:
+    """`0.615`, `81.9 %`, or a dash where it is undefined."""
+    return "–" if figure.value is None else _number(figure.value, figure)
+
+
+def interval(figure: Figure) -> str:
+    """`0.612 to 0.618`; an empty text where there is none."""
+    if figure.low is None or figure.high is None:
+        return ""
+    return tr("{number} to {number_2}", number=_number(figure.low, figure), number_2=_number(figure.high, figure))
+
+
+def _base(figure: Figure) -> str:
+    """What a figure rests on, in a sentence."""
+    if figure.value is None:
+        return tr("Undefined: {reason}.", reason=plain(retold(figure.reason)))
+    if sure := interval(figure):
+        return tr("95 % interval {interval}; over {n:,} {of}.", interval=sure, n=figure.n, of=figure.of)
+    return tr("Over {n:,} {of}.", n=figure.n, of=figure.of)
+
+
+def figure_table(found: api.AgreementBoard) -> str:
+    """All figures; an undefined one says why."""
+    rows = []
+    for key, words in FIGURE_WORDS.items():
+        one = found.figures[key]
+        over = tr("undefined: {reason}", reason=one.reason)
+        if one.value is not None:
+            over = tr("{n:,} {of}", n=one.n, of=one.of)
+        rows.append((retold(words), f"<b>{value(one)}</b>", interval(one), escape(over)))
+    return tables.table((tr("Figure"), tr("Value"), tr("95 % interval"), tr("Over")), rows, "rr-figures")
+
+
+def settled_table(parts: tuple[Verdicts, ...]) -> str:
+    """Each part with numbers and percent."""
+    rows = [
+        (
+            escape(retold(part.part)),
+            f"{part.pairs:,}",
+            *(
+                f"{count:,} <small>{wording.percent(100 * count / part.pairs)}</small>"
+                for count in (getattr(part, mark) for mark in _MARKS)
+            ),
+        )
+        for part in parts
+    ]
+    return tables.table(
+        (
+            tr("Pairs"),
+            tr("All"),
+            tr("By two"),
+            tr("By four"),
+            tr("By six"),
+            tr("By a lead"),
+            tr("Discarded"),
+            tr("Waiting"),
+        ),
+        rows,
+        "rr-figures",
+    )
+
+
+def people_table(found: api.AgreementBoard) -> str:
+    """Everybody with their grades, the one they use most, and their bias."""
+    rows = [
+        (
+            escape(one.name),
+            f"{one.grades:,}",
+            f"{tables.grade(one.most_used)} {_often(one)}",
+            _signed(one.bias.value)
+            if one.bias.value is not None
+            else tr("undefined: {reason}", reason=escape(retold(one.bias.reason))),
+            ""
+            if one.bias.low is None
+            else tr("{signed} to {signed_2}", signed=_signed(one.bias.low), signed_2=_signed(one.bias.high)),
+            f"{one.bias.n:,}",
+        )
+        for one in found.people
+    ]
+    heads = (tr("Annotator"), tr("Grades"), tr("Most used"), tr("Bias"), tr("95 % interval"), tr("Compared"))
+    return tables.table(heads, rows, "rr-figures rr-people")
+
+
+def _often(one: PersonGrades) -> str:
+    share = wording.percent(100 * one.most_used_share)
+    return f"<span class='rr-fast'>{tr('{share}: often', share=share)}</span>" if one.often else share
+
+
+def _number(number: float, figure: Figure) -> str:
+    if figure.of.startswith("pairs"):
+        return wording.percent(100 * number)
+    return f"{number:.3f}".replace("-", "\u2212")
+
+
+def _signed(number: float | None) -> str:
+    return "" if number is None else f"{number:+.2f}".replace("-", "\u2212")
+
+
+def _pictures(found: api.AgreementBoard, draw: Draw, *names: str) -> None:
+    with st.container(key="agreement-charts"):
+        for name in names:
+            picture = api.agreement_picture(found, name)
+            st.subheader(retold(picture.title), anchor=False)
+            # A chart keeps the width it was drawn with; on a narrow page it scrolls by itself, see look.css.
+            st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.told))
+            st.caption(plain(retold(picture.caption)))
+            _take_along(found, name, draw)
+
+
+def _take_along(found: api.AgreementBoard, name: str, draw: Draw | None = None) -> None:
+    """Downloads; each is made when asked for."""
+    files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
+        "CSV": ("text/csv", lambda: api.agreement_csv(found, name)),
+    }
+    if draw is not None:
+        files["PNG"] = ("image/png", lambda: draw(found, name, "png"))
+        files["SVG"] = ("image/svg+xml", lambda: draw(found, name, "svg"))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, (kind, make) in files.items():
+            file = f"agreement-{name}.{label.lower()}"
+            st.download_button(label, data=make, file_name=file, mime=kind, key=f"take-{file}", on_click="ignore")

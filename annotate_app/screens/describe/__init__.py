@@ -1,0 +1,70 @@
+"""The page "Describe" of annotators: a video, marks at its frames, a sentence for each moment.
+
+Descriptions travel from the browser to `/describe/exchange`, never through Streamlit; see `outbox.js`.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from annotate_app.language import browser_texts
+from annotate_app.session import auth
+from annotate_app.shared.desk import DESK_SCRIPTS, joined
+from backend.campaign.nouns import Person, Role
+
+FOLDER = Path(__file__).parent
+SCRIPTS = (
+    "../../language/browser.js",
+    "../../shared/full_path.js",
+    "../../shared/keyboard.js",
+    *DESK_SCRIPTS,
+    "spans.js",
+    "keys.js",
+    "described.js",
+    "outbox.js",
+    "drafts.js",
+    "moment.js",
+    "library.js",
+    "screen.js",
+    "timeline.js",
+    "list.js",
+    "view.js",
+    "showing.js",
+    "describe.js",
+    "mount.js",
+)
+
+
+def page() -> None:
+    """Show the desk for describing; from then on it talks to `/describe/` by itself."""
+    desk(auth.require(Role.ANNOTATOR))
+
+
+def script() -> str:
+    """The component's JavaScript as one module."""
+    return joined(FOLDER, SCRIPTS)
+
+
+def markup() -> str:
+    """The component's HTML, without any words that come from a project."""
+    return joined(FOLDER, ("describe.html",))
+
+
+def style() -> str:
+    """The component's CSS; colours and fonts come from the app's theme."""
+    return joined(FOLDER, ("../../shared/desk/desk.css", "describe.css"))
+
+
+_mount = st.components.v2.component("reelrank_describe", html=markup(), css=style(), js=script())
+
+
+def desk(person: Person, key: str = "describe") -> None:
+    """Put the desk on the page. It asks for its work by itself.
+
+    Args:
+        person: names the store of unsent descriptions in the browser, so that two people who share a computer never
+            send each other's.
+        key: Streamlit's name of this element.
+    """
+    texts = browser_texts(FOLDER, (*SCRIPTS, "describe.html"))
+    _mount(data={"person": int(person.annotator_id)} | texts, key=key)

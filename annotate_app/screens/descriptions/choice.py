@@ -1,0 +1,186 @@
+"""Who may describe which videos, how many descriptions are wanted, how far it is; and the guideline for it."""
+
+import time
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.plain import plain
+from annotate_app.shared import look, tables, wording
+from backend import api
+from backend.campaign.corpus.describing.model import DescribingChoice, DescribingFigures
+from backend.campaign.nouns import Person, Role
+
+_PROBLEM, _DONE = "describing_problem", "describing_done"
+OFFERED = 300
+"""Of more videos than this a box with all names would be slow to open; their names are typed or pasted."""
+_VIDEO, _MINUTE = marked("a video"), marked("a minute of video")
+
+
+def who(project: api.Project, lead: Person) -> None:
+    """The form that opens and closes describing, and what people have written so far."""
+    with st.container():
+        look.refusal(_PROBLEM)
+        if done := st.session_state.pop(_DONE, ""):
+            st.success(plain(done))
+    chosen, figures = api.describing_choice(project, lead), api.describing_figures(project, lead)
+    people = {
+        one.person.annotator_id: one.person.name
+        for one in api.list_people(project, lead, now=time.time())
+        if one.person.role is Role.ANNOTATOR and not one.person.suspended
+    }
+    if chosen.open:
+        st.markdown(tr(":green-badge[open] People who may describe have a page for it in their menu."))
+    else:
+        st.markdown(tr(":gray-badge[closed] Nobody may describe; what people still have in the browser is kept."))
+    videos = api.videos_with_file(project, lead)
+    if not videos:
+        st.info(tr("No video has a file yet: name their folder on the page Set up first."))
+        return
+    with st.form("describing-choice"):
+        there = [one for one in chosen.people or () if one in people]
+        st.multiselect(
+            tr("Who"),
+            list(people),
+            default=there,
+            format_func=lambda one: people[one],
+            key="describing_people",
+            placeholder=tr("Every annotator"),
+        )
+        if len(videos) <= OFFERED:
+            st.multiselect(
+                tr("Which videos"),
+                sorted(videos),
+                default=[one for one in chosen.videos or () if one in videos],
+                key="describing_videos",
+                placeholder=tr("All videos"),
+            )
+        else:
+            st.text_area(
+                tr("Which videos, one name a line"),
+                "\n".join(chosen.videos or ()),
+                key="describing_videos",
+                placeholder=tr("All {videos:,} videos", videos=len(videos)),
+                height=120,
+            )
+        count, per = st.columns(2)
+        count.number_input(
+            tr("How many descriptions, of everybody together"),
+            min_value=0.1,
+            value=chosen.per_minute or (float(chosen.per_video) if chosen.per_video else None),
+            key="describing_count",
+            placeholder=tr("any number"),
+            format="%g",
+        )
+        per.selectbox(
+            tr("for"), [_VIDEO, _MINUTE], format_func=tr, index=int(chosen.per_minute is not None), key="describing_per"
+        )
+        with st.container(horizontal=True):
+            label = tr("Save") if chosen.open else tr("Open")
+            st.form_submit_button(label, type="primary", on_click=save)
+            if chosen.open:
+                st.form_submit_button(tr("Close"), on_click=close)
+    _figures(project, lead, figures)
+
+
+def save() -> None:
+    """Callback: describing is open as the form says."""
+    state = st.session_state
+    count, per = state["describing_count"], state["describing_per"]
+    if count is not None and per == _VIDEO and count != int(count):
+        state[_PROBLEM] = tr(
+            "A video has a whole number of descriptions; a part of one can be wanted a minute of video."
+        )
+        return
+    named = state["describing_videos"]
+    videos = [line.strip() for line in named.splitlines() if line.strip()] if isinstance(named, str) else named
+    chosen = DescribingChoice(
+        open=True,
+        people=tuple(state["describing_people"]) or None,
+        videos=tuple(dict.fromkeys(videos)) or None,
+        per_video=int(count) if count is not None and per == _VIDEO else None,
+        per_minute=count if per == _MINUTE else None,
+    )
+    problem = look.as_lead(lambda project, lead: api.choose_describing(project, lead, chosen, now=time.time()))
+    state[_PROBLEM] = problem
+    if not problem:
+        state[_DONE] = tr("Open: the page Describe is in their menu from now on.")
+
+
+def close() -> None:
+    """Callback: nobody may describe any more."""
+    problem = look.as_lead(lambda project, lead: api.close_describing(project, lead, now=time.time()))
+    st.session_state[_PROBLEM] = problem
+    if not problem:
+        st.session_state[_DONE] = tr("Closed. What was written stays, and so does what people still send.")
+
+
+def how(project: api.Project, lead: Person) -> None:
+    """The guideline for describers, as the lead may change it."""
+    with st.container():
+        look.refusal("describing_words_problem")
+        if done := st.session_state.pop("describing_words_done", ""):
+            st.success(plain(done))
+    found = api.describing_guideline(project, lead)
+    key = f"describing-words-{found.version}"
+    st.caption(tr("Shown before somebody's first description, and again when it changes. A line is a rule."))
+    st.text_area(tr("What describers are told"), found.text, key=key, height=240)
+    st.text_input(
+        tr("Why the change"), key=f"{key}-reason", max_chars=200, placeholder=tr("One sentence; describers read it")
+    )
+    st.button(
+        tr("Save as version {version}", version=found.version + 1),
+        type="primary",
+        on_click=reword,
+        args=(found.version,),
+    )
+
+
+def reword(version: int) -> None:
+    """Callback: what is typed stands from now on."""
+    state = st.session_state
+    text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
+
+    def act(project: api.Project, lead: Person) -> None:
+        number = api.reword_describing(project, lead, text, reason, based_on=version, now=time.time())
+        state["describing_words_done"] = tr(
+            "Version {number} stands now: describers are shown it once more.", number=number
+        )
+
+    state["describing_words_problem"] = look.as_lead(act)
+
+
+def _time(hours: float) -> str:
+    return f"{hours:.1f} h" if hours >= 1 else tr("{hours:.0f} min", hours=60 * hours)
+
+
+def _figures(project: api.Project, lead: Person, figures: DescribingFigures) -> None:
+    if not figures.people:
+        return
+    enough = "" if figures.enough is None else tr(", {enough:,} have as many as are wanted", enough=figures.enough)
+    told = tr(
+        "{described:,} of {videos} described{enough}.",
+        described=figures.described,
+        videos=wording.count_of(figures.videos, "video"),
+        enough=enough,
+    )
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(told, width="content")
+        st.download_button(
+            tr("Descriptions as CSV"),
+            data=lambda: api.descriptions_csv(project, lead),
+            file_name="descriptions.csv",
+            mime="text/csv",
+            key="descriptions-csv",
+            on_click="ignore",
+        )
+    rows = [
+        (
+            escape(one.name),
+            *(f"{count:,}" for count in (one.waiting, one.returned, one.accepted)),
+            _time(one.active_h),
+        )
+        for one in figures.people
+    ]
+    st.html(tables.table((tr("Person"), tr("To review"), tr("Sent back"), tr("Accepted"), tr("Time")), rows))

@@ -1,0 +1,286 @@
+"""The lead's page "Disagreements": pairs whose annotators do not agree or would not judge, one after the other.
+
+One case is on show, the list that it is from beside it. List, search, page and case stand in the address.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import marked, retold, tr
+from annotate_app.screens.disagreements import adjudicating as deciding
+from annotate_app.screens.disagreements.adjudicating import CASE, ON_SHOW
+from annotate_app.session import auth
+from annotate_app.shared import address_state, look, pair_view, tables, thumbnails, wording
+from annotate_app.shared.case_keys import case_keys, legend
+from annotate_app.shared.long_list import ListColumn, ListRow, long_list
+from annotate_app.shared.ways import WayThere
+from backend import api
+from backend.campaign.nouns import Person
+from backend.campaign.review.model import CaseList, CasePage, CaseRow, PairReview
+from backend.core.ids import PairKey
+
+PER_PAGE = 10
+_LABELS = {
+    CaseList.TO_DECIDE: marked("To decide"),
+    CaseList.DISCARDED: marked("Discarded"),
+    CaseList.ESCALATED: marked("Escalated"),
+    CaseList.DECIDED: marked("Decided"),
+    CaseList.CONFIRMED: marked("Confirmed"),
+    CaseList.SKIPPED: marked("Skipped"),
+    CaseList.NOTES: marked("Notes"),
+    CaseList.BLOCKED: marked("Blocked"),
+}
+_NOTHING = {
+    CaseList.BLOCKED: marked("None: every clip handed out so far could be shown."),
+    CaseList.SKIPPED: marked("Nothing was skipped, or all of it was offered again."),
+    CaseList.NOTES: marked("Nobody has written a note with a grade (key N)."),
+}
+
+
+def page() -> None:
+    """A list of pairs and one of them large; of those whose clip cannot be shown, the list alone."""
+    project, lead, _ = look.lead_page("Disagreements")
+    counts = api.case_counts(project, lead)
+    which = _filters(counts)
+    if which is CaseList.BLOCKED:
+        _blocked(project, lead)
+        return
+    found = _page(project, lead, which, _start())
+    if which is CaseList.NOTES and found.count:
+        _about_notes(project, lead, counts[which])
+    pair = _on_show(project, lead, found)
+    if pair is None:
+        nothing = tr(_NOTHING.get(which, marked("Nothing to decide: no pair is in this list.")))
+        searched = tr("No query and no video in this list has these words.")
+        st.success(searched if address_state.read("q") else nothing, icon=":material/check_circle:")
+        with st.container(horizontal=True):
+            deciding.undo_button()
+    else:
+        case, beside = st.columns([3, 1], gap="medium")
+        with case:
+            hidden = _bar(pair, found)
+            _case(project, lead, pair, hidden=hidden, skipped=which is CaseList.SKIPPED)
+        with beside:
+            _list(found, pair)
+        case_keys(pair.pair, _beside(found, pair.pair, 1))
+
+
+def restore(pair: PairKey) -> None:
+    """Callback of a button: the clip may be shown again."""
+    problem = look.as_lead(lambda project, lead: api.restore_clip(project, lead, pair, now=time.time()))
+    st.session_state["blocked_problem"] = problem
+
+
+def step(by: int) -> None:
+    """Callback of the buttons: shows the next case of the list (`by` 1) or the one before (-1)."""
+    pair = PairKey(st.session_state[ON_SHOW][1])  # no argument: a quick press may meet the button of the case before
+    look.as_lead(lambda project, lead: _go(project, lead, pair, by, _page(project, lead, _which(), _start())))
+
+
+def leave(pair: PairKey, act: Callable[[], bool]) -> None:
+    """Does something about a pair, and shows the case that takes its place in the list, or follows it there."""
+    place = st.session_state[ON_SHOW][2]
+
+    def follow(project: api.Project, lead: Person) -> None:
+        found = _page(project, lead, _which(), _start())
+        if any(row.pair == pair for row in found.rows):
+            _go(project, lead, pair, 1, found)
+        elif found.rows:
+            address_state.go(case=found.rows[min(place, len(found.rows) - 1)].pair)
+        else:
+            st.session_state.pop(ON_SHOW, None)
+            address_state.go(case=None, page=None)
+
+    if act():
+        look.as_lead(follow)
+
+
+def _filters(counts: dict[CaseList, int]) -> CaseList:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        labels = {which.value: f"{tr(label)}  {counts[which]}" for which, label in _LABELS.items()}
+        address_state.choice(tr("Show"), "show", labels, clears=("page", CASE), label_visibility="collapsed")
+        address_state.text(
+            tr("Search"),
+            "q",
+            clears=("page", CASE),
+            placeholder=tr("Query or video"),
+            label_visibility="collapsed",
+            width=160,
+        )
+    return _which()
+
+
+def _which() -> CaseList:
+    value = address_state.read("show")
+    return CaseList(value) if value in list(_LABELS) else CaseList.TO_DECIDE
+
+
+def _start() -> int:
+    return (max(address_state.read_number("page", 1) or 1, 1) - 1) * PER_PAGE
+
+
+def _page(project: api.Project, lead: Person, which: CaseList, start: int) -> CasePage:
+    """A page of the list; the last one where an address points past it."""
+    search = address_state.read("q")
+    found = api.case_page(project, lead, which, search, start=start, size=PER_PAGE)
+    if found.rows or not found.count:
+        return found
+    last = (found.count - 1) // PER_PAGE * PER_PAGE
+    return api.case_page(project, lead, which, search, start=last, size=PER_PAGE)
+
+
+def _on_show(project: api.Project, lead: Person, found: CasePage) -> PairReview | None:
+    """The pair that the address says, in the list or not; else the one before the lead's eyes, or the first one.
+
+    Without that memory a reply to a note, which moves the pair to the end of its list, would take it off the screen.
+    """
+    place = (_which(), address_state.read("q"), found.start)
+    before = st.session_state.get(ON_SHOW, (place, "", 0))
+    asked = [address_state.read(CASE), before[1] if before[0] == place else "", *(row.pair for row in found.rows[:1])]
+    pairs = (api.case(project, lead, PairKey(key)) for key in asked if key)
+    pair = next((found for found in pairs if found is not None), None)
+    keys = [row.pair for row in found.rows]
+    nth = keys.index(pair.pair) if pair and pair.pair in keys else 0
+    st.session_state[ON_SHOW] = (place, pair.pair if pair else "", nth)
+    return pair
+
+
+def _beside(found: CasePage, pair: PairKey, by: int) -> PairKey | None:
+    """The neighbour of a pair on its page of the list; of one that has left the list, the first."""
+    keys = [row.pair for row in found.rows]
+    place = keys.index(pair) + by if pair in keys else 0
+    return keys[place] if 0 <= place < len(keys) else None
+
+
+def _go(project: api.Project, lead: Person, pair: PairKey, by: int, found: CasePage) -> None:
+    """Shows a neighbour of a pair, also over the end of the page; at the ends of the list nothing happens."""
+    if (key := _beside(found, pair, by)) is not None:
+        address_state.go(case=key)
+        return
+    start = found.start + by * PER_PAGE
+    if 0 <= start < found.count:
+        rows = _page(project, lead, _which(), start).rows
+        number = start // PER_PAGE + 1
+        address_state.go(case=rows[0 if by > 0 else -1].pair, page=None if number == 1 else number)
+
+
+def _bar(pair: PairReview, found: CasePage) -> bool:
+    """Where the case stands in its list, the ways to its neighbours, and back; whether names are to be hidden."""
+    place = next((nth for nth, row in enumerate(found.rows, found.start + 1) if row.pair == pair.pair), None)
+    with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
+        at = (
+            tr("{place:,} of {count:,}", place=place, count=found.count) if place else tr("Not in this list (any more)")
+        )
+        st.markdown(f"**{at}**", width="content")
+        for label, by, key, icon in (
+            (tr("Previous"), -1, "p", "chevron_left"),
+            (tr("Next"), 1, "n", "chevron_right"),
+        ):
+            ends = place == (1 if by < 0 else found.count)
+            st.button(
+                label,
+                key=f"case-{label.lower()}",
+                icon=f":material/{icon}:",
+                shortcut=key,
+                disabled=ends,
+                on_click=step,
+                args=(by,),
+            )
+        deciding.undo_button()
+        legend(auth.project().campaign.scale)
+        return st.checkbox(tr("Hide names"), key="dis_hide")
+
+
+def _case(project: api.Project, lead: Person, pair: PairReview, *, hidden: bool, skipped: bool) -> None:
+    campaign = project.campaign
+    with st.container(border=True, key=f"card-{pair.pair}"):
+        pair_view.heading(pair)
+        picture, words = st.columns([11, 9], gap="medium")
+        with picture:
+            pair_view.clip(pair)
+        with words:
+            if pair.grades:
+                given = " ".join(tables.grade(grade.grade) for grade in pair.grades)
+                st.html(f"<div class='rr-grades' aria-hidden='true'>{given}</div>")
+            pair_view.rule(pair, campaign.grading)
+            if skipped:
+                deciding.offer(pair)
+        deciding.form(pair, campaign.scale, api.recent_reasons(project, lead), leave)
+        pair_view.record(pair, hidden=hidden)
+        pair_view.example(pair, api.examples_chosen(project, lead))
+
+
+def _list(found: CasePage, pair: PairReview) -> None:
+    def fetch(first: int, most: int) -> Sequence[ListRow]:
+        return [
+            ListRow(row.pair, (_told(row),), thumbnails.address(row.video, row.start_s, row.end_s))
+            for row in found.rows
+        ]
+
+    long_list(
+        tr("Cases"),
+        (ListColumn(tr("Pairs, newest first")),),
+        found.count,
+        fetch,
+        opens=CASE,
+        noun="pair",
+        per_page=PER_PAGE,
+        current=pair.pair,
+    )
+
+
+def _told(row: CaseRow) -> str:
+    """A row of the list: the query, and under it what is known of the pair."""
+    grades = " ".join(tables.grade(grade) for grade in row.grades)
+    relevance = f" {row.relevance}" if row.relevance is not None else ""
+    state = tr("re-opened") if row.re_opened and not row.verdict.is_settled else wording.verdict(row.verdict)
+    return f"{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
+
+
+def _about_notes(project: api.Project, lead: Person, waiting: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        to_do = (
+            tr("{notes} without a reply", notes=wording.count_of(waiting, "note"))
+            if waiting
+            else tr("Every note has a reply")
+        )
+        st.caption(tr("{to_do}; pairs with answered notes come last.", to_do=to_do), width="content")
+        st.download_button(
+            tr("Notes as CSV"),
+            data=lambda: api.notes_csv(project, lead),
+            file_name="notes.csv",
+            mime="text/csv",
+            key="notes-csv",
+            on_click="ignore",
+        )
+
+
+def _blocked(project: api.Project, lead: Person) -> None:
+    """The pairs whose clip cannot be shown, with why, their query, and the way back into people's hands."""
+    look.refusal("blocked_problem")
+    found = _page(project, lead, CaseList.BLOCKED, _start())
+    if not found.count:
+        nothing = (
+            tr("No pair in this list has these words.") if address_state.read("q") else tr(_NOTHING[CaseList.BLOCKED])
+        )
+        st.success(nothing, icon=":material/check_circle:")
+        return
+    st.caption(
+        tr(
+            "Annotators do not get these pairs. Repair the video or read the reason, then hand them out "
+            "again. Settled ones come last: nobody has to see them any more."
+        )
+    )
+    for row in found.rows:
+        with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"blocked-{row.pair}"):
+            query = WayThere("Queries", f"?query={row.query_id}", row.query).link
+            state = tr("settled") if row.verdict.is_settled else tr("not settled")
+            told = f"{escape(wording.moment(row))} · {query} · {state}"
+            st.html(f"<p class='rr-waiting'><b>{escape(retold(row.fault))}</b><br>{told}</p>")
+            st.button(
+                tr("Hand out again"), key=f"restore-{row.pair}", on_click=restore, args=(row.pair,), width="content"
+            )
+    address_state.pagination(-(-found.count // PER_PAGE))

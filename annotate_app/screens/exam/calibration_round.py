@@ -1,0 +1,186 @@
+"""The trial round on the lead's page Exam: beginning and ending it, and what people answered and wrote."""
+
+import time
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import tr
+from annotate_app.plain import plain
+from annotate_app.shared import address_state, choose_queries, look, tables, wording
+from annotate_app.shared.review_clip import review_clip
+from backend import api
+from backend.campaign.nouns import Person
+from backend.campaign.qualification.exam.model import Trial, TrialPair
+from backend.core.ids import PairKey
+
+_QUERIES, _PAIRS = 3, 5
+_NAME = "trial"
+
+
+def section(project: api.Project, lead: Person) -> None:
+    """The round that is open, or the last one with the form for another."""
+    st.divider()
+    st.subheader(tr("Trial round"), anchor=False)
+    look.refusal("trial_problem")
+    if done := st.session_state.pop("trial_done", ""):
+        st.success(done)
+    found = api.trial_round(project, lead)
+    if found is None or found.ended_at is not None:
+        st.markdown(
+            tr(
+                "To refine the guideline: everybody grades a few pairs blind, before exam and work, with "
+                "notes (key N). Then you talk about what they are farthest apart about. Nothing of it counts "
+                "or is released."
+            )
+        )
+        with st.expander(tr("Begin a trial round")):
+            _form(project, lead)
+    if found is not None:
+        _round(project, lead, found)
+
+
+def start() -> None:
+    """Callback of the button."""
+    state = st.session_state
+
+    def act(project: api.Project, lead: Person) -> None:
+        report = api.start_trial(
+            project,
+            lead,
+            queries=int(state["trial_count"]),
+            pairs=int(state["trial_pairs"]),
+            seed=int(state["trial_seed"]),
+            chosen=choose_queries.chosen(_NAME),
+            now=time.time(),
+        )
+        pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
+        state["trial_done"] = tr(
+            "The trial round asks {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
+        ).strip()
+        choose_queries.clear(_NAME)
+
+    state["trial_problem"] = look.as_lead(act)
+
+
+def end() -> None:
+    """Callback of the button."""
+    st.session_state["trial_problem"] = look.as_lead(
+        lambda project, lead: api.end_trial(project, lead, now=time.time())
+    )
+
+
+def _form(project: api.Project, lead: Person) -> None:
+    columns = st.columns(3)
+    columns[0].number_input(tr("Queries"), 1, 50, _QUERIES, key="trial_count")
+    columns[1].number_input(tr("Top pairs of each"), 1, 40, _PAIRS, key="trial_pairs")
+    columns[2].number_input(tr("Seed of the draw"), 0, 2**31, 1, key="trial_seed")
+    search, chosen = st.columns(2)
+    labels = (tr("Find queries to choose by name"), tr("These queries instead of a draw"))
+    choose_queries.choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: they are drawn"))
+    st.button(tr("Begin the trial round"), key="trial-begin", on_click=start)
+    st.caption(
+        tr(
+            "Asked are pairs that nobody has graded. They are set aside from work until the round ends; "
+            "afterwards they go to people who did not answer them."
+        )
+    )
+
+
+def _round(project: api.Project, lead: Person, found: Trial) -> None:
+    is_open, zone = found.ended_at is None, st.context.timezone
+    queries = len({pair.query_id for pair in found.pairs})
+    st.markdown(
+        tr(
+            "**{pairs} of {querys}**, begun by {value} on {when}; ",
+            pairs=wording.count_of(len(found.pairs), "pair"),
+            querys=wording.count_of(queries, "query"),
+            value=plain(found.set_by or tr("the command line")),
+            when=wording.when(found.set_at, zone),
+        )
+        + (tr("open.") if is_open else tr("over since {when}.", when=wording.when(found.ended_at, zone)))
+    )
+    everybody = [one for one in found.people if one.answered == len(found.pairs)]
+    if found.people and len(everybody) == len(found.people):
+        st.warning(
+            tr(
+                "Every annotator has answered all of it, so nobody is left who may grade these pairs as "
+                "work. They wait for people who come later."
+            ),
+            icon=":material/group_off:",
+        )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if is_open:
+            st.button(tr("End the trial round"), key="trial-end", on_click=end)
+        hidden = st.checkbox(tr("Hide names"), key="trial_hide")
+        st.download_button(
+            tr("Answers as CSV"),
+            data=lambda: api.trial_csv(project, lead, names=not hidden),
+            file_name="trial.csv",
+            mime="text/csv",
+            key="trial-csv",
+            on_click="ignore",
+        )
+    called = found.called(names=not hidden)
+    st.html(_people(found, [called[one.annotator_id] for one in found.people]))
+    st.html(_overview(found))
+    pairs = {pair.pair: pair for pair in found.pairs}
+    if not pairs:
+        return
+    labels: dict[str, str] = {key: _label(pair) for key, pair in pairs.items()}
+    pair = pairs[PairKey(address_state.choice(tr("Look at a pair"), "trial", labels, box=True))]
+    picture, words = st.columns([2, 3], gap="medium")
+    with picture:
+        review_clip(pair)
+        st.caption(
+            tr(
+                "{tr} · rank {rank}",
+                tr=plain(
+                    tr(
+                        "{video}, {start_s:.2f} to {end_s:.2f} s",
+                        video=pair.video,
+                        start_s=pair.start_s,
+                        end_s=pair.end_s,
+                    )
+                ),
+                rank=pair.rank,
+            )
+        )
+    with words:
+        st.markdown(f"#### {plain(pair.query)}")
+        rows = [
+            (escape(called[one.annotator_id]), tables.grade(one.grade), escape(one.note) or tr("no note"))
+            for one in pair.answers
+        ]
+        st.html(tables.table((tr("Annotator"), tr("Grade", _context="noun"), tr("Note")), rows))
+
+
+def _people(found: Trial, names: list[str]) -> str:
+    rows = [
+        (
+            escape(name),
+            tr("{answered} of {pairs}", answered=one.answered, pairs=len(found.pairs)),
+            tr("yes") if one.finished else tr("not yet"),
+        )
+        for name, one in zip(names, found.people, strict=True)
+    ]
+    return tables.table((tr("Annotator"), tr("Answered"), tr("Finished")), rows)
+
+
+def _overview(found: Trial) -> str:
+    rows = [
+        (
+            str(pair.spread),
+            " ".join(str(answer.grade) for answer in pair.answers) or tr("none yet"),
+            str(pair.notes),
+            str(pair.rank),
+            escape(pair.query),
+        )
+        for pair in found.pairs
+    ]
+    return tables.table((tr("Apart"), tr("Grades"), tr("Notes"), tr("Rank"), tr("Query")), rows)
+
+
+def _label(pair: TrialPair) -> str:
+    grades = " ".join(str(answer.grade) for answer in pair.answers) or tr("no grade yet")
+    return tr("{grades} · rank {rank} · {query}", grades=grades, rank=pair.rank, query=pair.query)

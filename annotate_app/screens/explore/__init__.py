@@ -1,0 +1,314 @@
+"""The lead's page "Explore": what the judged pairs show, a part at a time, and the pairs behind every figure."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from annotate_app.language import marked, tr, translated, trn
+from annotate_app.plain import plain
+from annotate_app.screens.explore import charts as explore_charts
+from annotate_app.screens.explore import lists as explore_lists
+from annotate_app.shared import address_state, look, tables, wording
+from annotate_app.shared.long_list import long_list, sorted_by
+from backend import api
+from backend.campaign.monitoring.explore.model import (
+    AgreedQuery,
+    Along,
+    PairPart,
+    RelevanceBin,
+    SourceStanding,
+    VideoCoverage,
+)
+from backend.campaign.nouns import Person, Scale
+
+_PARTS = {
+    "similarity": marked("Similarity"),
+    "rank": marked("Rank"),
+    "same": marked("Similarity 1"),
+    "sources": marked("Sources"),
+    "coverage": marked("Coverage"),
+    "durations": marked("Durations"),
+    "agreement": marked("Agreement"),
+}
+_OF_A_PART = ("page", "sort", "bin", "relevance", "video", "show")
+"""What in the address belongs to one part only."""
+_Found = TypeVar("_Found")
+
+
+def page() -> None:
+    """The choice of the part, and the part."""
+    project, lead, counts = look.lead_page("Explore")
+    if not any(counts["pairs"].values()):
+        st.info(tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(api.next_step(project, lead))))
+        return
+    part = address_state.choice(tr("Part"), "part", translated(_PARTS), clears=_OF_A_PART, label_visibility="collapsed")
+    match part:
+        case "rank":
+            _along(project, lead, Along.RANK)
+        case "same":
+            _same_words(project, lead)
+        case "sources":
+            _sources(project, lead)
+        case "coverage":
+            _coverage(project, lead)
+        case "durations":
+            _durations(project, lead)
+        case "agreement":
+            _agreement(project, lead)
+        case _:
+            _along(project, lead, Along.SIMILARITY)
+
+
+def _along(project: api.Project, lead: Person, along: Along) -> None:
+    """Relevance against similarity, rank or duration: shares, means, numbers, and the pairs of a bin."""
+    bins = _counted(project, lead, along.value, lambda: api.relevances_along(project, lead, along))
+    scale, of = project.campaign.scale, explore_charts.WORDS[along].of
+    if not bins:
+        st.info(tr("No candidate was found by its caption, so none has a similarity: choose another part."))
+        return
+    _nothing_counts(bins)
+    st.subheader(tr("Relevance by {of}", of=tr(of)), anchor=False)
+    explore_charts.shares(bins, along, scale, lambda place: address_state.go(bin=place, page=None))
+    left, right = st.columns(2, gap="large")
+    with left:
+        explore_charts.means(bins, along, scale)
+    with right:
+        explore_charts.counts(bins, along)
+    _take(f"relevance-by-{of}", lambda: api.explored_csv(bins))
+    words = explore_charts.WORDS[along].bin
+    options = {"": tr("All pairs"), **{str(one.place): _upper(words(one)) for one in bins}}
+    st.subheader(tr("The pairs behind it"), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = address_state.choice(tr("Which pairs"), "bin", options, clears=("page",), box=True, width=300)
+        relevance = _relevance(scale)
+    _pairs(project, lead, PairPart(along, int(chosen) if chosen else None, relevance))
+
+
+def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
+    decided, without = sum(one.decided for one in bins), sum(one.without for one in bins)
+    waits = (
+        trn(
+            " {n} other pair has none (open, escalated or discarded): they count nowhere, and never as 0.",
+            " {n} other pairs have none (open, escalated or discarded): they count nowhere, and never as 0.",
+            without,
+        )
+        if without
+        else ""
+    )
+    st.caption(tr("Over {pairs} with a relevance.{waits}", pairs=wording.count_of(decided, "pair"), waits=waits))
+
+
+def _same_words(project: api.Project, lead: Person) -> None:
+    """Pairs whose caption says what the query says, and which are not all perfect: the paper's B.5."""
+    counts, without = _counted(project, lead, "same", lambda: api.same_words(project, lead))
+    scale, decided = project.campaign.scale, sum(counts)
+    st.markdown(
+        tr(
+            "A similarity of 1 means that a moment's caption says just what the query says. The clip "
+            "need not be perfect: captions leave out what is seen besides. In TVR-Ranking 312 of 2,635 "
+            "such pairs are below its best relevance."
+        )
+    )
+    imperfect = decided - counts[scale.highest]
+    look.metrics(
+        {
+            tr("Similarity 1, with a relevance"): f"{decided:,}",
+            tr("Of relevance {highest}", highest=scale.highest): f"{counts[scale.highest]:,}",
+            tr("Below {highest}", highest=scale.highest): f"{imperfect:,}"
+            + (f" ({wording.percent(100 * imperfect / decided)})" if decided else ""),
+            tr("Without a relevance"): f"{without:,}",
+        }
+    )
+    if not decided:
+        st.info(tr("No pair of similarity 1 has a relevance yet."))
+        return
+    rows = [
+        (tables.grade(value), escape(scale.label(value)), tables.bar(pairs, max(counts)), f"{pairs / decided:.1%}")
+        for value, pairs in enumerate(counts)
+    ]
+    st.html(tables.table((tr("Relevance"), "", tr("Pairs"), tr("Share")), rows, "rr-figures"))
+    st.subheader(tr("Similarity 1, but below {highest}", highest=scale.highest), anchor=False)
+    relevance = _relevance(scale, most=scale.highest - 1)
+    _pairs(project, lead, PairPart(relevance=relevance, same_words=True), tr("There is none: all of them are perfect."))
+
+
+def _sources(project: api.Project, lead: Person) -> None:
+    """What became of the candidates of each source: what the truth would lack without it."""
+    found: list[SourceStanding] = _counted(project, lead, "sources", lambda: api.source_standings(project, lead))
+    st.caption(
+        tr(
+            "What found the candidates: captions under an encoder, runs that were pooled. What a source "
+            "alone found would not have been judged without it. Annotators see none of this."
+        )
+    )
+    if not found:
+        st.info(tr("These pairs came with an earlier campaign, which does not say what found them."))
+        return
+    rows = [explore_lists.source_row(one) for one in found]
+    st.html(tables.table(map(tr, explore_lists.SOURCE_HEADS), rows, "rr-figures rr-sources"))
+    _take("sources", lambda: api.explored_csv(found))
+
+
+def _coverage(project: api.Project, lead: Person) -> None:
+    """What of the corpus was handed out, by show and by video; a video's pairs."""
+    videos: list[VideoCoverage] = _counted(project, lead, "coverage", lambda: api.coverage(project, lead))
+    opened = address_state.read_number("video")
+    if one := next((video for video in videos if video.video_id == opened), None):
+        st.button(
+            tr("All videos"),
+            on_click=address_state.go,
+            kwargs={"video": None, "page": None},
+            icon=":material/arrow_back:",
+        )
+        st.subheader(plain(one.video), anchor=False)
+        told = tr(
+            "{moments} of {moments_2:,} handed out",
+            moments=wording.count_of(one.judged_moments, "moment"),
+            moments_2=one.moments,
+        )
+        mean = "" if one.mean is None else tr(", mean relevance {mean:.2f}", mean=one.mean)
+        st.caption(
+            tr(
+                "{duration_s:,.1f} s, {told} with {querys}{mean}.",
+                duration_s=one.duration_s,
+                told=told,
+                querys=wording.count_of(one.queries, "query"),
+                mean=mean,
+            )
+        )
+        _pairs(project, lead, PairPart(video=one.video_id), tr("Nothing of this video was handed out."))
+        return
+    shows = api.coverage_by_show(videos)
+    covered = sum(show.covered for show in shows)
+    moments, judged = sum(show.moments for show in shows), sum(show.judged_moments for show in shows)
+    look.metrics(
+        {
+            tr("Videos with a candidate"): tr("{covered:,} of {videos:,}", covered=covered, videos=len(videos)),
+            tr("Moments handed out"): tr("{judged:,} of {moments:,}", judged=judged, moments=moments),
+            tr("Pairs"): f"{sum(show.pairs for show in shows):,}",
+        }
+    )
+    if len(shows) > 1:
+        st.subheader(tr("Shows"), anchor=False)
+        st.html(
+            tables.table(
+                explore_lists.show_heads(),
+                [explore_lists.show_row(show) for show in shows],
+                "rr-figures rr-shows",
+            )
+        )
+    st.subheader(tr("Videos"), anchor=False)
+    listed, chosen = videos, ""
+    if len(shows) > 1:
+        names = {f"{place}": explore_lists.show_name(show.show) for place, show in enumerate(shows)}
+        chosen = address_state.choice(
+            tr("Show", _context="series"), "show", {"": tr("All shows"), **names}, clears=("page",), box=True, width=300
+        )
+        if chosen:
+            listed = [video for video in videos if video.show == shows[int(chosen)].show]
+    by = sorted_by(explore_lists.VIDEO_COLUMNS)
+    listed = explore_lists.in_order(listed, by, explore_lists.VIDEO_KEYS, "-pairs")
+    long_list(
+        tr("Videos"),
+        explore_lists.VIDEO_COLUMNS,
+        len(listed),
+        lambda first, most: [explore_lists.video_row(video) for video in listed[first : first + most]],
+        opens="video",
+        noun="video",
+    )
+    _take("coverage", lambda: api.explored_csv(listed))
+
+
+def _durations(project: api.Project, lead: Person) -> None:
+    """How long moments and videos last, and whether relevance goes with it."""
+    moments, videos = _counted(project, lead, "durations", lambda: api.durations(project, lead))
+    for found, noun in ((moments, "moment"), (videos, "video")):
+        if found is None:
+            continue
+        st.subheader(tr("Duration of {noun}", noun=wording.several(noun)), anchor=False)
+        st.caption(
+            tr(
+                "{count_of}: {least:,.2f} s at least, {mean:,.2f} s in the mean, {most:,.2f} s at most.",
+                count_of=wording.count_of(found.count, noun),
+                least=found.least,
+                mean=found.mean,
+                most=found.most,
+            )
+        )
+        explore_charts.lasting(found, noun)
+        _take(f"durations-of-{noun}s", lambda found=found: api.explored_csv(found))  # type: ignore[misc]  # a default binds it
+    _along(project, lead, Along.DURATION)
+
+
+def _agreement(project: api.Project, lead: Person) -> None:
+    """Queries by how well people agree on their pairs."""
+    queries: list[AgreedQuery] = _counted(project, lead, "agreement", lambda: api.agreed_queries(project, lead))
+    st.caption(
+        tr(
+            "Of every two grades of one pair, the share that differs by no more than the tolerance. "
+            "Queries that people agree on least stand first; few pairs say little. The page Agreement "
+            "has alphas and kappas."
+        )
+    )
+    by = sorted_by(explore_lists.QUERY_COLUMNS)
+    listed = explore_lists.in_order(queries, by, explore_lists.QUERY_KEYS, "")
+    long_list(
+        tr("Queries by agreement"),
+        explore_lists.QUERY_COLUMNS,
+        len(listed),
+        lambda first, most: [explore_lists.query_row(one) for one in listed[first : first + most]],
+        opens="query",
+        noun="query",
+        nothing=tr("No pair has two grades yet."),
+        page="/queries",
+    )
+    _take("agreement-of-queries", lambda: api.explored_csv(listed))
+
+
+def _pairs(project: api.Project, lead: Person, part: PairPart, nothing: str = "") -> None:
+    """The pairs of a part, which open their query; a page of them is fetched."""
+    count = _counted(project, lead, f"count-{part}", lambda: api.found_pair_count(project, lead, part))
+    long_list(
+        tr("Pairs"),
+        explore_lists.PAIR_COLUMNS,
+        count,
+        lambda first, most: [
+            explore_lists.pair_row(pair) for pair in api.found_pairs(project, lead, part, first=first, most=most)
+        ],
+        opens="query",
+        noun="pair",
+        nothing=nothing,
+        page="/queries",
+    )
+    if count:
+        _take("pairs", lambda: api.explored_csv(api.found_pairs(project, lead, part)))
+
+
+def _relevance(scale: Scale, most: int | None = None) -> int | None:
+    grades = range((scale.highest if most is None else most) + 1)
+    options = {"": tr("Any relevance"), **{str(value): str(value) for value in grades}}
+    chosen = address_state.choice(tr("Relevance"), "relevance", options, clears=("page",))
+    return int(chosen) if chosen else None
+
+
+def _counted(project: api.Project, lead: Person, what: str, count: Callable[[], _Found]) -> _Found:
+    """What was counted for anybody since the last grade or event; otherwise counted now."""
+    found: _Found = _kept(str(project.folder), api.explored_version(project, lead), what, count)
+    return found
+
+
+@st.cache_resource(max_entries=60, show_spinner=False)
+def _kept(folder: str, version: str, what: str, _count: Callable[[], Any]) -> Any:
+    return _count()
+
+
+def _take(name: str, make: Callable[[], str]) -> None:
+    """A download that is made when asked for."""
+    file = f"explore-{name}.csv"
+    st.download_button("CSV", data=make, file_name=file, mime="text/csv", key=f"take-{file}", on_click="ignore")
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

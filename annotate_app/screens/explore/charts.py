@@ -1,0 +1,253 @@
+"""The charts of the page "Explore", each with its words for those who do not see it."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.shared import wording
+from backend.campaign.monitoring.explore.model import Along, Lasting, RelevanceBin
+from backend.campaign.nouns import Scale
+
+_SHADES = {
+    2: ["#a1a1aa", "#4f46e5"],
+    3: ["#a1a1aa", "#a5b4fc", "#4f46e5"],
+    4: ["#a1a1aa", "#c7d2fe", "#818cf8", "#4338ca"],
+    5: ["#a1a1aa", "#c7d2fe", "#a5b4fc", "#6063f1", "#3b36b5"],
+}
+"""From 0 (grey) to the best relevance, for scales of so many grades; seen on light and on dark."""
+_CORPUS, _OUT = "#a1a1aa", "#6063f1"
+_PICKED = "bin"
+_AXIS_PX = 46
+"""Room for the labels of the upright axis, the same in charts that stand below each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a page speaks of what bins are of: the axis, and one bin in a sentence."""
+
+    axis: str
+    of: str
+    bin: Callable[[RelevanceBin], str]
+    label: Callable[[RelevanceBin], str]
+
+
+WORDS = {
+    Along.SIMILARITY: Words(
+        marked("similarity, from"),
+        marked("similarity"),
+        lambda one: (
+            tr("similarity 1")
+            if one.low == one.high
+            else tr("similarity {low:.2f} to {high:.2f}", low=one.low, high=one.high)
+        ),
+        lambda one: "1" if one.low == one.high else f"{one.low:.2f}",
+    ),
+    Along.RANK: Words(
+        marked("rank"), marked("rank"), lambda one: tr("rank {low:.0f}", low=one.low), lambda one: f"{one.low:.0f}"
+    ),
+    Along.DURATION: Words(
+        marked("seconds of the moment"),
+        marked("duration"),
+        lambda one: tr("moments of {seconds} s", seconds=_seconds(one.low, one.high)),
+        lambda one: _seconds(one.low, one.high),
+    ),
+}
+
+
+def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Callable[[int], None]) -> None:
+    """The relevances of each bin as shares of its pairs that have one; a click on a bar picks the bin."""
+    words = WORDS[along]
+    rows = [
+        {
+            "bin": words.label(one),
+            "grade": value,
+            "relevance": f"{value} {scale.label(value)}",
+            "pairs": pairs,
+            "share": pairs / one.decided,
+        }
+        for one in bins
+        if one.decided
+        for value, pairs in enumerate(one.counts)
+    ]
+    named = [f"{value} {scale.label(value)}" for value in scale.grades]
+    chart = (
+        alt.Chart(pd.DataFrame(rows, columns=["bin", "grade", "relevance", "pairs", "share"]))
+        .mark_bar()
+        .encode(
+            x=_across(bins, words),
+            y=alt.Y("sum(share):Q", title=tr("share of its pairs"), axis=alt.Axis(format="%", minExtent=_AXIS_PX)),
+            color=alt.Color(
+                "relevance:N",
+                sort=named,
+                scale=alt.Scale(domain=named, range=_SHADES[len(named)]),
+                legend=alt.Legend(orient="top", title=None, columns=2),
+            ),
+            order=alt.Order("grade:Q"),
+            tooltip=[
+                alt.Tooltip("bin:N", title=tr(words.of)),
+                alt.Tooltip("relevance:N", title=tr("relevance")),
+                alt.Tooltip("pairs:Q", title=tr("pairs"), format=","),
+                alt.Tooltip("share:Q", title=tr("share"), format=".1%"),
+            ],
+        )
+        .add_params(alt.selection_point(name=_PICKED, fields=["bin"]))
+    )
+    key = f"explore-{along.value}"
+
+    def chosen() -> None:
+        points = st.session_state[key]["selection"][_PICKED]
+        if points:
+            picked(next(one.place for one in bins if words.label(one) == points[0]["bin"]))
+
+    st.altair_chart(
+        chart, height=360, alt=_told_shares(bins, words, scale), key=key, on_select=chosen, selection_mode=_PICKED
+    )
+
+
+def means(bins: Sequence[RelevanceBin], along: Along, scale: Scale) -> None:
+    """The mean relevance of each bin; bins without any are gaps."""
+    words = WORDS[along]
+    rows = [{"bin": words.label(one), "mean": one.mean, "pairs": one.decided} for one in bins]
+    chart = (
+        alt.Chart(pd.DataFrame(rows))
+        .mark_line(strokeWidth=2, color=_OUT, point=alt.OverlayMarkDef(size=45, color=_OUT))
+        .encode(
+            x=_across(bins, words),
+            y=alt.Y(
+                "mean:Q",
+                title=tr("mean relevance"),
+                scale=alt.Scale(domain=[0, scale.highest]),
+                axis=alt.Axis(minExtent=_AXIS_PX, tickCount=scale.highest),
+            ),
+            tooltip=[
+                alt.Tooltip("bin:N", title=tr(words.of)),
+                alt.Tooltip("mean:Q", title=tr("mean"), format=".2f"),
+                alt.Tooltip("pairs:Q", format=",", title=tr("pairs with a relevance")),
+            ],
+        )
+    )
+    st.altair_chart(chart, height=230, alt=_told_means(bins, words))
+
+
+def counts(bins: Sequence[RelevanceBin], along: Along) -> None:
+    """How many pairs each bin has, with a relevance and without."""
+    words, kinds = WORDS[along], [tr("with a relevance"), tr("without")]
+    rows = [
+        {"bin": words.label(one), "kind": kind, "place": place, "pairs": pairs}
+        for one in bins
+        for place, (kind, pairs) in enumerate(zip(kinds, (one.decided, one.without), strict=True))
+    ]
+    chart = (
+        alt.Chart(pd.DataFrame(rows))
+        .mark_bar()
+        .encode(
+            x=_across(bins, words),
+            y=alt.Y("sum(pairs):Q", title=tr("pairs"), axis=alt.Axis(minExtent=_AXIS_PX, format="~s")),
+            color=alt.Color(
+                "kind:N",
+                scale=alt.Scale(domain=kinds, range=[_OUT, _CORPUS]),
+                legend=alt.Legend(orient="top", title=None),
+            ),
+            order=alt.Order("place:Q"),
+            tooltip=[
+                alt.Tooltip("bin:N", title=tr(words.of)),
+                alt.Tooltip("kind:N", title=tr("kind")),
+                alt.Tooltip("pairs:Q", title=tr("pairs"), format=","),
+            ],
+        )
+    )
+    told = tr(
+        "Bars: pairs by {of}, {value:,} with a relevance", of=tr(words.of), value=sum(one.decided for one in bins)
+    )
+    st.altair_chart(
+        chart, height=230, alt=tr("{told} and {value:,} without.", told=told, value=sum(one.without for one in bins))
+    )
+
+
+def lasting(found: Lasting, noun: str) -> None:
+    """How many moments or videos last so long: those of the corpus, and of them those that were handed out."""
+    kinds = [tr("in the corpus"), tr("handed out")]
+    rows = [
+        {"bin": _seconds(low, math.inf if high is None else high), "kind": kind, "count": count}
+        for low, high, *both in found.bars
+        for kind, count in zip(kinds, both, strict=True)
+    ]
+    order = list(dict.fromkeys(str(row["bin"]) for row in rows))
+    chart = (
+        alt.Chart(pd.DataFrame(rows))
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "bin:N",
+                sort=order,
+                title=tr("seconds of a moment") if noun == "moment" else tr("seconds of a video"),
+                axis=alt.Axis(labelAngle=0, labelOverlap=True),
+            ),
+            xOffset=alt.XOffset("kind:N", sort=kinds),
+            y=alt.Y("count:Q", title=wording.several(noun), axis=alt.Axis(format="~s", minExtent=_AXIS_PX)),
+            color=alt.Color(
+                "kind:N",
+                sort=kinds,
+                scale=alt.Scale(domain=kinds, range=[_CORPUS, _OUT]),
+                legend=alt.Legend(orient="top", title=None),
+            ),
+            tooltip=[
+                alt.Tooltip("bin:N", title=tr("seconds")),
+                alt.Tooltip("kind:N", title=tr("kind")),
+                alt.Tooltip("count:Q", title=tr("count"), format=","),
+            ],
+        )
+    )
+    told = tr(
+        "Bars: {several} by how long they last, from {least:.2f} to {most:.2f} s",
+        several=wording.count_of(found.count, noun),
+        least=found.least,
+        most=found.most,
+    )
+    st.altair_chart(chart, height=250, alt=tr("{told}, {mean:.2f} s in the mean.", told=told, mean=found.mean))
+
+
+def _across(bins: Sequence[RelevanceBin], words: Words) -> alt.X:
+    order = [words.label(one) for one in bins]
+    return alt.X(
+        "bin:N",
+        sort=order,
+        title=tr(words.axis),
+        scale=alt.Scale(domain=order),
+        axis=alt.Axis(labelAngle=0, labelOverlap=True, grid=False),
+    )
+
+
+def _told_shares(bins: Sequence[RelevanceBin], words: Words, scale: Scale) -> str:
+    known = [one for one in bins if one.decided]
+    if not known:
+        return tr("No pair has a relevance yet.")
+    ends = tr(" and ").join(
+        tr("{counts:.0%} at {bin}", counts=one.counts[scale.highest] / one.decided, bin=words.bin(one))
+        for one in (known[0], known[-1])
+    )
+    return tr(
+        "Stacked bars: the shares of each relevance by {of}. Relevance {highest} has {ends}.",
+        of=tr(words.of),
+        highest=scale.highest,
+        ends=ends,
+    )
+
+
+def _told_means(bins: Sequence[RelevanceBin], words: Words) -> str:
+    known = [(one, one.mean) for one in bins if one.mean is not None]
+    if not known:
+        return tr("No pair has a relevance yet.")
+    ends = tr(" to ").join(
+        tr("{mean:.2f} at {bin}", mean=mean, bin=words.bin(one)) for one, mean in (known[0], known[-1])
+    )
+    return tr("A line: the mean relevance by {of}, from {ends}.", of=tr(words.of), ends=ends)
+
+
+def _seconds(low: float, high: float) -> str:
+    return tr("{low:.0f} and more", low=low) if high == math.inf else tr("{low:.0f} to {high:.0f}", low=low, high=high)

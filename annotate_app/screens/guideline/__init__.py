@@ -1,0 +1,190 @@
+"""The lead's page "Guideline": its words beside what annotators see, its versions, and what newcomers practise on."""
+
+import time
+from dataclasses import replace
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import marked, retold, tr
+from annotate_app.plain import plain
+from annotate_app.screens.guideline.preview import preview
+from annotate_app.shared import address_state, look, practice, tables, wording
+from annotate_app.shared.guideline import guideline
+from backend import api
+from backend.campaign.nouns import GradeMeaning, Person, Scale
+from backend.campaign.qualification.guideline.model import Change
+from backend.campaign.setup.project.model import Campaign, Grading, GuidelineVersion, Question
+
+_LABEL_LENGTH, _REASON_LENGTH = 24, 200
+_PARTS = ("label", "meaning", "detail", "example")
+
+
+def page() -> None:
+    """Words, versions and practice, each in a tab."""
+    project, lead, _ = look.lead_page("Guideline")
+    with st.container():  # always there: a message that comes or goes would make the tabs anew, on the first one
+        look.refusal("guideline_problem")
+        if done := st.session_state.pop("guideline_done", ""):
+            st.success(plain(done))
+    versions = api.guideline_versions(project, lead)
+    words, kept, practised = address_state.tabs([marked("Words"), marked("Versions"), marked("Tutorial")])
+    with words:
+        _words(project, lead, versions[-1])
+    with kept:
+        _versions(versions, api.guideline_readers(project, lead))
+    with practised:
+        practice.practice(project, lead)
+
+
+def save(version: int) -> None:
+    """Callback: what is typed stands from now on, as another version."""
+    state = st.session_state
+
+    def act(project: api.Project, lead: Person) -> None:
+        typed, reason = _typed(project.campaign.grading, version), str(state.get(f"words-{version}-reason", ""))
+        number, changed = api.reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
+        texts = wording.count_of(len(changed), "text")
+        state["guideline_done"] = tr(
+            "Version {number} stands now; {texts} of it {len} new. Annotators are told before their next clip.",
+            number=number,
+            texts=texts,
+            len=tr("is") if len(changed) == 1 else tr("are"),
+        )
+
+    state["guideline_problem"] = look.as_lead(act)
+
+
+def changes_table(changes: list[Change]) -> str:
+    """What two versions have differently, as a table."""
+    rows = [
+        (
+            escape(retold(one.where)),
+            f"<del>{escape(retold(one.before))}</del>",
+            f"<ins>{escape(retold(one.after))}</ins>",
+        )
+        for one in changes
+    ]
+    return tables.table((tr("Text"), tr("Before"), tr("After")), rows, "rr-changes")
+
+
+def _words(project: api.Project, lead: Person, version: GuidelineVersion) -> None:
+    grading, campaign = project.campaign.grading, project.campaign
+    form, seen = st.columns([5, 4], gap="large")
+    with form:
+        st.caption(
+            tr(
+                "{number} grades, tolerance {tolerance}. Words may change at any time; the number of grades "
+                "changes only from a file, and only until somebody has graded.",
+                number=wording.number(len(grading.scale.meanings)),
+                tolerance=grading.tolerance,
+            )
+        )
+        typed = _form(grading, version.version)
+    with seen:
+        st.markdown(tr("**As annotators see it**"))
+        examples = api.examples(project, lead)
+        preview(guideline(_with(campaign, typed), examples))
+        st.caption(
+            tr(
+                "A clip as an example is chosen at a settled pair, on the pages Disagreements and Queries: "
+                "Show as example."
+            )
+        )
+
+
+def _form(grading: Grading, version: int) -> Grading:
+    for meaning in reversed(grading.scale.meanings):
+        key = f"words-{version}-{meaning.grade}"
+        with st.expander(f"{meaning.grade} {plain(meaning.label)}", expanded=meaning.grade == grading.scale.highest):
+            left, right = st.columns([2, 5])
+            left.text_input(tr("Label"), meaning.label, key=f"{key}-label", max_chars=_LABEL_LENGTH)
+            right.text_input(tr("Below the label"), meaning.meaning, key=f"{key}-meaning")
+            st.text_area(tr("In the guideline"), meaning.detail, key=f"{key}-detail", height=70)
+            st.text_input(tr("Example in words"), meaning.example, key=f"{key}-example")
+    with st.expander(tr("Questions, reminders, query of the examples")):
+        st.text_input(
+            tr("Query that the examples in words are for"), grading.example_query, key=f"words-{version}-query"
+        )
+        for nth, asked in enumerate((*grading.questions, Question("", "")), start=1):
+            left, right = st.columns([2, 3])
+            left.text_input(tr("Question {nth}", nth=nth), asked.title, key=f"words-{version}-ask-{nth}")
+            right.text_input(
+                tr("What question {nth} is about", nth=nth), asked.text, key=f"words-{version}-asked-{nth}"
+            )
+        st.text_area(
+            tr("Reminders, one a line"), "\n".join(grading.reminders), key=f"words-{version}-reminders", height=120
+        )
+    st.text_input(
+        tr("Why the change"),
+        key=f"words-{version}-reason",
+        max_chars=_REASON_LENGTH,
+        placeholder=tr("One sentence; annotators read it with what changed"),
+    )
+    st.button(
+        tr("Save as version {version}", version=version + 1),
+        type="primary",
+        key="words-save",
+        on_click=save,
+        args=(version,),
+    )
+    return _typed(grading, version)
+
+
+def _typed(grading: Grading, version: int) -> Grading:
+    """What stands in the fields; what was not drawn yet is as it was."""
+    state = st.session_state
+
+    def field(name: str, there: str) -> str:
+        return " ".join(str(state.get(f"words-{version}-{name}", there)).split())
+
+    meanings = (
+        GradeMeaning(one.grade, *(field(f"{one.grade}-{part}", getattr(one, part)) for part in _PARTS))
+        for one in grading.scale.meanings
+    )
+    asked = (
+        Question(field(f"ask-{nth}", one.title), field(f"asked-{nth}", one.text))
+        for nth, one in enumerate((*grading.questions, Question("", "")), start=1)
+    )
+    lines = str(state.get(f"words-{version}-reminders", "\n".join(grading.reminders))).splitlines()
+    return replace(
+        grading,
+        scale=Scale(tuple(meanings)),
+        example_query=field("query", grading.example_query),
+        questions=tuple(one for one in asked if one.title or one.text),
+        reminders=tuple(" ".join(line.split()) for line in lines if line.strip()),
+    )
+
+
+def _with(campaign: Campaign, grading: Grading) -> Campaign:
+    return replace(campaign, grading=grading)
+
+
+def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None:
+    zone = st.context.timezone
+    rows = [
+        (
+            str(one.version),
+            tr("the beginning") if one.since is None else wording.when(one.since, zone),
+            escape(one.by or ("" if one.since is None else tr("the command line"))),
+            escape(one.reason),
+            f"{readers.get(one.version, 0):,}",
+        )
+        for one in reversed(versions)
+    ]
+    st.html(tables.table((tr("Version"), tr("Stood from"), tr("By"), tr("Why"), tr("Read last by")), rows))
+    st.caption(tr("A grade was given under the version that stood at its time."))
+    if len(versions) == 1:
+        return
+    by_number = {one.version: one for one in versions}
+    left, right, _ = st.columns([2, 2, 5])
+    newest = versions[-1].version
+    before = left.selectbox(tr("From version"), list(by_number), index=newest - 2, key=f"versions-from-{newest}")
+    after = right.selectbox(tr("To version"), list(by_number), index=newest - 1, key=f"versions-to-{newest}")
+    if before is None or after is None:
+        return
+    changed = api.guideline_changes(by_number[before].grading, by_number[after].grading)
+    if changed:
+        st.html(changes_table(changed))
+    else:
+        st.caption(tr("Nothing differs."))

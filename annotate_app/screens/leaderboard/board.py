@@ -1,0 +1,297 @@
+"""The parts of the page "Leaderboard": ranking, charts, groups, errors, cases. Each is a view of one board's scores."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from annotate_app.language import marked, retold, tr
+from annotate_app.plain import plain
+from annotate_app.screens.leaderboard.case_view import case_view
+from annotate_app.session.addresses import full_path
+from annotate_app.shared import address_state, wording
+from backend import api
+from backend.campaign.nouns import Person
+
+_BREAKDOWNS = {"duration": marked("Duration"), "show": marked("Show"), "relevance": marked("Highest relevance")}
+_AS_TEXT = ("interval", "difference_interval", "p_holm", "p_t", "wins", "moment")
+"""Columns whose cells are shown as they are written; the others as numbers, to sort by."""
+_ABREAST = 3
+"""Runs whose names have room beside one another."""
+_NUMBER = st.column_config.NumberColumn
+_TEXT = st.column_config.TextColumn
+_SCORE = partial(_NUMBER, format="%.4f")
+
+
+def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: api.Scoreboard, version: str) -> None:
+    """Means with intervals, and every run against the baseline; files to take along. `version` names the scores."""
+    names = [run.name for run in scores.runs]
+    with st.container(horizontal=True):
+        focus = _measure(scores, "board_focus")
+        baseline = st.selectbox(tr("Baseline"), names, key="board_baseline") if len(names) > 1 else None
+    with st.spinner(tr("Resampling")):
+        summary = _with_statistics(scores, version, baseline)
+    table = api.score_ranking(summary, focus).without("p")
+    if not any(run["missing"] for run in summary["runs"]):
+        table = table.without("missing")  # a column of zeros, for which the others would lack room
+    highest = api.score_names(summary, [focus])[focus].measure.highest
+    best = max((run["measures"].get(focus, 0.0) for run in summary["runs"]), default=0.0)
+    _frame(
+        table,
+        "board_ranking",
+        # A name may have 100 characters; the others keep their place, and a click on the cell shows it whole.
+        place=partial(_NUMBER, width=56, pinned=True),
+        run=partial(_TEXT, width=192, pinned=True),
+        mean=partial(
+            st.column_config.ProgressColumn,
+            format="%.4f",
+            min_value=0,
+            max_value=highest or best or 1.0,
+            width=156,
+        ),
+        interval=partial(_TEXT, width=132),
+        difference=partial(_NUMBER, format="%+.4f", width=88),
+        difference_interval=partial(_TEXT, width=148),
+        p_holm=partial(_TEXT, width=78),
+        p_t=partial(_TEXT, width=66),
+        wins=partial(_TEXT, width=108),
+    )
+    for note in table.notes:
+        st.caption(plain(retold(note)))
+    _take_along(project, lead, board, summary)
+    with st.expander(tr("All measures")):
+        means = api.score_means_named(summary)
+        _frame(means, "board_measures", measure=partial(_TEXT, pinned=True), **dict.fromkeys(names, _SCORE))
+        st.caption("  \n".join(plain(retold(line)) for line in means.notes))
+
+
+def _measure(scores: api.Scoreboard, key: str) -> str:
+    """A choice of measures, each with what its key stands for."""
+    keys, names = scores.settings.keys, api.score_names(scores.summary(), scores.settings.keys)
+    chosen = st.selectbox(
+        tr("Measure"),
+        keys,
+        index=keys.index(scores.focus),
+        key=key,
+        format_func=lambda one: f"{one} · {names[one].title}",
+    )
+    return chosen or scores.focus
+
+
+def _frame(table: api.ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
+    """A view as Streamlit shows it: numbers to sort by, words as they are written, help under every head."""
+    # Names of runs stay as they are, and so does the p of statistics.
+    as_is = [column.run or column.title.startswith("p ") for column in table.columns]
+    titles = [retold(column.title) for column in table.columns]
+    heads = [t if kept else t[:1].upper() + t[1:] for t, kept in zip(titles, as_is, strict=True)]
+    data = {
+        head: [
+            retold(cell.text).removeprefix("-" if cell.value is None else "")
+            if column.name in _AS_TEXT or not column.number
+            else cell.value
+            for cell in cells
+        ]
+        for head, column in zip(heads, table.columns, strict=True)
+        for cells in [table.cells(column.name)]
+    }
+    configured = {
+        head: columns.get(column.name, st.column_config.Column)(help=retold(column.help) or None)
+        for head, column in zip(heads, table.columns, strict=True)
+    }
+    st.dataframe(
+        pd.DataFrame(data),
+        hide_index=True,
+        key=key,
+        placeholder="",  # the baseline is compared with nothing
+        column_config=configured,
+    )
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _with_statistics(_scores: api.Scoreboard, version: str, baseline: str | None) -> dict[str, Any]:
+    """Every script run shows the table; 10,000 resamples are drawn for the first one alone, of every measure."""
+    summary = _scores.summary()
+    api.add_statistics(summary, _scores, api.Sureness(baseline))
+    return summary
+
+
+def charts(scores: api.Scoreboard) -> None:
+    """A measure by cut-off, the runs in its order under others, the two best query by query, the best IoUs."""
+    focus = _measure(scores, "board_chart_focus")
+    with st.container(key="board-charts"):
+        for picture in api.board_pictures(scores, focus):
+            st.subheader(retold(picture.title), anchor=False)
+            # Facets keep the widths they were drawn with: stretched to the page they lose their shape. On a narrow
+            # page a chart scrolls by itself, see look.css.
+            st.vega_lite_chart(picture.chart, width="content", alt=retold(picture.caption))
+            st.caption(plain(retold(picture.caption)))
+
+
+def groups(scores: api.Scoreboard) -> None:
+    """Means of groups of queries."""
+    with st.container(horizontal=True):
+        by = st.selectbox(
+            tr("Queries by"), list(_BREAKDOWNS), key="board_by", format_func=lambda one: tr(_BREAKDOWNS[one])
+        )
+        focus = _measure(scores, "board_group_focus")
+    table = api.score_groups(scores.summary([by]), by, focus)
+    sizes = ""
+    if len(scores.runs) > max(len(table.rows), _ABREAST):
+        # More runs have room below one another.
+        names, counts = table.cells("group"), table.cells("queries")
+        sizes = ", ".join(f"{retold(name.text)}: {count.text}" for name, count in zip(names, counts, strict=True))
+        sizes = tr(" Queries {sizes}.", sizes=sizes)
+        table = table.without("queries").turned("run")
+    _frame(table, f"board_groups_{by}", **dict.fromkeys([column.name for column in table.columns[1:]], _SCORE))
+    st.caption(f"{plain(retold(table.title))}. {plain(' '.join(map(retold, table.notes)) + sizes)}")
+
+
+def errors(board: api.Leaderboard, scores: api.Scoreboard) -> None:
+    """What became of every relevant moment, by run."""
+    summary = scores.summary(errors=True)
+    table = api.score_outcomes(summary)
+    st.markdown(f"{plain(retold(table.title))} {plain(' '.join(map(retold, table.notes)))}")
+    fates = table.columns[1:-1]
+    shares = {column.name: [cell.share for cell in table.cells(column.name)] for column in fates}
+    st.dataframe(
+        pd.DataFrame(shares, index=[cell.text for cell in table.cells("run")]),
+        key="board_errors",
+        column_config={
+            "_index": st.column_config.TextColumn(tr("Run"), width=240),
+            **{
+                c.name: st.column_config.NumberColumn(retold(c.title), format="percent", help=retold(c.help))
+                for c in fates
+            },
+        },
+    )
+    meanings = [(retold(column.title), retold(column.help)) for column in fates]
+    st.dataframe(pd.DataFrame(meanings, columns=[tr("Class"), tr("Meaning")]), hide_index=True)
+    examples = api.score_examples(summary, board.inputs.facts.texts)
+    if examples.rows:
+        with st.expander(retold(examples.title)):
+            _frame(examples, "board_examples")
+
+
+def cases(project: api.Project, lead: Person, board: api.Leaderboard, scores: api.Scoreboard) -> None:
+    """One query seen whole: its truth and what one or two runs predict, as clips."""
+    names = [run.name for run in scores.runs]
+    order = api.notable_queries(scores)
+    k, mu = scores.middle
+    wide, middle, other, narrow = st.columns([4, 2, 2, 1])
+    if not order:
+        return
+    with wide:
+        titles = _queries(board, scores, order)
+        chosen = address_state.choice(tr("Query"), "case", titles, box=True)
+        query = next(number for number in order if str(scores.queries[number]) == chosen)
+    with middle:
+        first = address_state.choice(tr("Run"), "run", {name: name for name in names}, box=True)
+    with other:
+        labels = {"": tr("nothing"), **{name: name for name in names}}
+        second = address_state.choice(tr("Beside it"), "beside", labels, box=True)
+    mu = narrow.selectbox(tr("IoU from"), scores.settings.mu, index=scores.settings.mu.index(mu), key="board_mu")
+    shown = [name for name in dict.fromkeys([first, second]) if name]
+    (case,) = scores.cases([query], k, mu)
+    view = api.score_case(scores, case, shown, board.inputs.facts)
+    st.markdown(f"#### {plain(retold(view.title))}")
+    case_view(case_data(view, api.videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
+    st.caption(
+        tr(
+            "Matched at K = {k} and an IoU threshold of {mu:g}; the first {case_first} predictions and "
+            "moments, and all that match. The bar shows where in its video a moment lies; outlined: the "
+            "truth. {case_bars_told} Point at a card, or move to it with Tab, to see its partner.",
+            k=k,
+            mu=mu,
+            case_first=api.CASE_FIRST,
+            case_bars_told=api.case_bars_told(view.unmeasured),
+        )
+    )
+
+
+def _take_along(project: api.Project, lead: Person, board: api.Leaderboard, summary: Mapping[str, Any]) -> None:
+    """Downloads; each is made when asked for."""
+    scores = board.scores
+    if scores is None:
+        return
+
+    def report() -> str:
+        made = datetime.fromtimestamp(time.time(), UTC)
+        return api.report_page(
+            scores, board.inputs, made=made, asked=api.Sureness(summary["baseline"]), project=project, by=lead
+        )
+
+    files: dict[str, tuple[str, str, Callable[[], str]]] = {
+        tr("Report"): ("leaderboard.html", "text/html", report),
+        "CSV": ("leaderboard.csv", "text/csv", lambda: api.score_csv(summary, for_people=True)),
+        tr("Every query"): (
+            "per-query.csv",
+            "text/csv",
+            lambda: api.per_query_csv(summary, list(scores.per_query()), for_people=True),
+        ),
+        "LaTeX": ("leaderboard.tex", "text/x-tex", lambda: api.SCORE_FORMATS["latex"](summary)),
+        tr("Markdown"): ("leaderboard.md", "text/markdown", lambda: api.SCORE_FORMATS["markdown"](summary)),
+    }
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(tr("Take along"), width="content")
+        for label, (name, kind, make) in files.items():
+            st.download_button(label, data=make, file_name=name, mime=kind, key=f"take-{name}", on_click="ignore")
+
+
+def case_data(view: api.CaseView, files: Mapping[str, float]) -> dict[str, Any]:
+    """A case as the component wants it; clips only of videos in `files`, and nothing after their end."""
+    kept = [card for card in view.moments if card.first]
+    relevant = sum(card.relevance > 0 for card in view.moments)
+    runs = []
+    for place, lane in enumerate(view.lanes):
+        shown = [card for card in lane.predictions if card.first or card.takes is not None]
+        value = [] if lane.value is None else [f"{view.measure} {lane.value:.4f}"]
+        runs.append(
+            {
+                "name": lane.run,
+                "counted": "; ".join([*value, *_counted("prediction", lane.predictions, shown)]),
+                "predictions": [_card(card, files) for card in shown],
+                "told": [retold(told.text) if told else None for told in (card.told[place] for card in kept)],
+            }
+        )
+    return {
+        "counted": "; ".join([*_counted("moment", view.moments, kept), tr("{relevant} relevant", relevant=relevant)]),
+        "moments": [_card(card, files) for card in kept],
+        "runs": runs,
+    }
+
+
+def _counted(noun: str, there: Sequence[object], shown: Sequence[object]) -> list[str]:
+    """How many there are, and how many of them are shown where those are fewer; nothing of nothing."""
+    if not there:
+        return []
+    less = [tr("{shown} shown", shown=len(shown))] if len(shown) < len(there) else []
+    return [wording.count_of(len(there), noun), *less]
+
+
+def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
+    """What stands on a card, and where its clip is."""
+    bar = card.bar
+    address = urlencode({"video": bar.video, "start": bar.start_s, "end": bar.end_s})
+    there = bar.start_s < files.get(bar.video, 0.0)
+    texts = {name: retold(text) if isinstance(text, str) else text for name, text in asdict(card).items()}
+    return texts | {"src": full_path(f"/moments.mp4?{address}") if there else None}
+
+
+def _queries(board: api.Leaderboard, scores: api.Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
+    """The words of each query, by its id; where two have the same words, the id stands beside them."""
+    titles = {number: api.case_title(scores.queries[number], board.inputs.facts) for number in order}
+    times = Counter(titles.values())
+    found = {}
+    for number, title in titles.items():
+        query = str(scores.queries[number])
+        same = tr(" · query {query}", query=query) if times[title] > 1 else ""
+        why = f" ({retold(api.CASE_KINDS[order[number]][1])})" if order[number] else ""
+        found[query] = f"{retold(title)}{same}{why}"
+    return found

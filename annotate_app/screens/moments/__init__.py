@@ -1,0 +1,240 @@
+"""The lead's page "Moments": the moments of every video with their pictures, and what a lead makes of them.
+
+A list of videos; of the one that is open its moments, one of which is on show. All of it stands in the address.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.plain import plain
+from annotate_app.screens.moments import acts
+from annotate_app.shared import address_state, look, thumbnails, wording
+from annotate_app.shared.long_list import ListColumn, ListRow, long_list
+from annotate_app.shared.review_clip import clip_at
+from annotate_app.shared.searched import matching
+from annotate_app.shared.ways import WayThere
+from backend import api
+from backend.campaign.corpus.moments.model import MomentRow, Origin, VideoMoments
+from backend.campaign.nouns import Person
+
+PER_PAGE = 8
+ORIGINS = {
+    Origin.IMPORTED: marked("from files or by hand"),
+    Origin.SHOTS: marked("from shots"),
+    Origin.WINDOWS: marked("from windows"),
+    Origin.DESCRIBED: marked("described"),
+    Origin.POOLED: marked("from pooled runs"),
+}
+_VIDEOS = (
+    ListColumn(marked("Video")),
+    ListColumn(marked("Length"), number=True),
+    ListColumn(marked("Shots"), number=True, phone=False, meaning=marked("Between two cuts, dissolves or fades")),
+    ListColumn(marked("Moments"), number=True),
+    ListColumn(
+        marked("Used"), number=True, phone=False, meaning=marked("By captions, candidates, pairs or anything else")
+    ),
+)
+_MOMENTS = (
+    ListColumn(marked("Moment")),
+    ListColumn(marked("Where from"), phone=False),
+    ListColumn(marked("Used by"), phone=False),
+)
+
+
+def page() -> None:
+    """The videos, or one of them with its moments."""
+    project, lead, _ = look.lead_page("Moments")
+    videos = api.videos_and_moments(project, lead)
+    if not videos:
+        st.info(tr("There are no videos yet."))
+        st.html(WayThere("Set up", "", tr("Take the videos of a folder")).link)
+        return
+    asked = address_state.read(acts.VIDEO)
+    if not asked:
+        _all(videos)
+        return
+    opened = next((video for video in videos if video.name == asked), None)
+    st.button(
+        tr("All videos"),
+        key="all-videos",
+        icon=":material/arrow_back:",
+        on_click=address_state.go,
+        kwargs={acts.VIDEO: None, acts.ON_SHOW: None, "page": None},
+    )
+    if opened is None:
+        st.info(tr("The project has no video {asked}.", asked=plain(asked)))
+        return
+    _one(project, lead, opened)
+
+
+def _all(videos: Sequence[VideoMoments]) -> None:
+    total = sum(video.total for video in videos)
+    of = tr(
+        "{moments} of {videos}",
+        moments=wording.count_of(total, "moment"),
+        videos=wording.count_of(len(videos), "video"),
+    )
+    st.markdown(
+        tr(
+            "{of}. Open a video to look through its moments, and to change, split, join, add or remove "
+            "them. What captions or pairs use stays as it is.",
+            of=of,
+        )
+    )
+    found = matching(videos, lambda video: video.name, "video")
+
+    def fetch(first: int, most: int) -> Sequence[ListRow]:
+        return [
+            ListRow(
+                video.name,
+                (
+                    escape(video.name),
+                    f"{video.duration_s:,.1f} s",
+                    "–" if video.shots is None else f"{video.shots:,}",
+                    f"{video.total:,}",
+                    f"{video.used:,}",
+                ),
+                thumbnails.address(video.name, 0.0, min(video.duration_s, 4.0)) if video.has_file else "",
+            )
+            for video in found[first : first + most]
+        ]
+
+    long_list(tr("Videos"), _VIDEOS, len(found), fetch, opens=acts.VIDEO, noun="video")
+
+
+def _one(project: api.Project, lead: Person, video: VideoMoments) -> None:
+    rows = api.moments_of_video(project, lead, video.name)
+    of = ", ".join(f"{count:,} {tr(ORIGINS[origin])}" for origin, count in video.moments.items())
+    st.subheader(plain(video.name), anchor=False)
+    shots = "" if video.shots is None else f", {wording.count_of(video.shots, 'shot')}"
+    st.caption(
+        tr(
+            "{duration_s:,.2f} s{shots}. Its moments: {value}.",
+            duration_s=video.duration_s,
+            shots=shots,
+            value=of or tr("none yet"),
+        )
+    )
+    look.refusal(acts.PROBLEM)
+    shown = _on_show(rows)
+    case, beside = st.columns([3, 2], gap="large")
+    with case:
+        if shown is None:
+            st.info(tr("No moment of it yet: add one, or have them proposed on the page Set up."))
+            acts.undo_button()
+        else:
+            _bar(rows, shown)
+            _card(rows, shown, video)
+        _add(video)
+    with beside:
+        start = next((n for n, row in enumerate(rows) if row == shown), 0) // PER_PAGE
+        if not address_state.read("page") and start:
+            st.query_params["page"] = str(start + 1)  # the page of the list that has what is on show
+        long_list(
+            tr("Moments"),
+            _MOMENTS,
+            len(rows),
+            lambda first, most: [_row(row) for row in rows[first : first + most]],
+            opens=acts.ON_SHOW,
+            noun="moment",
+            nothing=tr("None yet."),
+            per_page=PER_PAGE,
+            current=None if shown is None else shown.moment_id,
+        )
+
+
+def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
+    """The moment that the address says, else the first of the page of the list."""
+    asked = address_state.read_number(acts.ON_SHOW)
+    found = next((row for row in rows if row.moment_id == asked), None)
+    if found is not None or not rows:
+        return found
+    return rows[(address_state.page_number(-(-len(rows) // PER_PAGE)) - 1) * PER_PAGE]
+
+
+def _row(row: MomentRow) -> ListRow:
+    used = " ".join(filter(None, [_users(row), "" if row.captions or row.pairs or not row.used else tr("the project")]))
+    cells = (f"{row.start_s:.2f}–{row.end_s:.2f} s", escape(tr(ORIGINS[row.origin])), used)
+    return ListRow(row.moment_id, cells, thumbnails.address(row.video, row.start_s, row.end_s))
+
+
+def _users(row: MomentRow) -> str:
+    parts = [(row.captions, "caption"), (row.pairs, "pair")]
+    return ", ".join(wording.count_of(count, noun) for count, noun in parts if count)
+
+
+def _bar(rows: Sequence[MomentRow], shown: MomentRow) -> None:
+    place = rows.index(shown)
+    with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
+        st.markdown(tr("**{place:,} of {rows:,}**", place=place + 1, rows=len(rows)), width="content")
+        for label, other, shortcut, icon in (
+            (tr("Previous"), place - 1, "p", "chevron_left"),
+            (tr("Next"), place + 1, "n", "chevron_right"),
+        ):
+            there = 0 <= other < len(rows)
+            st.button(
+                label,
+                key=f"moment-{label.lower()}",
+                icon=f":material/{icon}:",
+                shortcut=shortcut,
+                disabled=not there,
+                on_click=address_state.go,
+                kwargs={acts.ON_SHOW: rows[other].moment_id if there else None, "page": None},
+            )
+        acts.undo_button()
+
+
+def _card(rows: Sequence[MomentRow], row: MomentRow, video: VideoMoments) -> None:
+    with st.container(border=True, key=f"card-{row.moment_id}"):
+        told = tr("{start_s:.2f} to {end_s:.2f} s", start_s=row.start_s, end_s=row.end_s)
+        if video.has_file:
+            address = f"/moments.mp4?{urlencode({'video': row.video, 'start': row.start_s, 'end': row.end_s})}"
+            clip_at(address, tr("Clip of {video}, {told}", video=row.video, told=told), f"moment-{row.moment_id}")
+        st.caption(f"{told} ({row.end_s - row.start_s:.2f} s), {tr(ORIGINS[row.origin])}")
+        if row.used:
+            users = _users(row) or tr("something of the project")
+            st.markdown(":material/lock: " + tr("Used by {users}, so it stays as it is.", users=users))
+            return
+        with (
+            st.form(f"change-{row.moment_id}", border=False),
+            st.container(horizontal=True, vertical_alignment="bottom"),
+        ):
+            _seconds(tr("Start (s)"), row.start_s, acts.key("start", row), video)
+            _seconds(tr("End (s)"), row.end_s, acts.key("end", row), video)
+            st.form_submit_button(tr("Change"), on_click=acts.change, args=(row,))
+        with (
+            st.form(f"split-{row.moment_id}", border=False),
+            st.container(horizontal=True, vertical_alignment="bottom"),
+        ):
+            _seconds(tr("Split at (s)"), round((row.start_s + row.end_s) / 2, 2), acts.key("at", row), video)
+            st.form_submit_button(tr("Split"), on_click=acts.split, args=(row,))
+        following = next((other for other in rows[rows.index(row) + 1 :] if not other.used), None)
+        with st.container(horizontal=True):
+            if following is not None:
+                st.button(
+                    tr("Join with {start_s:.2f}–{end_s:.2f} s", start_s=following.start_s, end_s=following.end_s),
+                    key=f"join-{row.moment_id}",
+                    on_click=acts.join,
+                    args=(row, following),
+                )
+            st.button(tr("Remove"), key=f"remove-{row.moment_id}", shortcut="x", on_click=acts.remove, args=(row,))
+
+
+def _add(video: VideoMoments) -> None:
+    with (
+        st.expander(tr("Add a moment")),
+        st.form("add-moment", border=False),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
+        _seconds(tr("Start (s)"), 0.0, "add-start", video)
+        _seconds(tr("End (s)"), min(5.0, video.duration_s), "add-end", video)
+        st.form_submit_button(tr("Add"), on_click=acts.add, args=(video.name,))
+
+
+def _seconds(label: str, value: float, key: str, video: VideoMoments) -> None:
+    # Typed in hundredths; a field that nobody touched keeps the exact time.
+    st.number_input(label, 0.0, max(video.duration_s, value), value, 0.1, format="%.2f", key=key)

@@ -1,0 +1,190 @@
+"""The lead's page "People": who works here, how much, and one-time links for newcomers and forgotten passwords."""
+
+import time
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.plain import plain
+from annotate_app.screens.people import assigning
+from annotate_app.screens.people import flags as person_flags
+from annotate_app.shared import exam_results, inviting, look, wording
+from annotate_app.shared.searched import searched
+from backend import api
+from backend.campaign.monitoring.quality.model import PersonFlags
+from backend.campaign.nouns import Person, Role
+from backend.campaign.qualification.exam.model import ExamPhase
+from backend.campaign.setup.people.model import Pause, PersonReview
+from backend.core.ids import AnnotatorId
+
+_WIDTHS = (2.2, 5.6, 4.6)
+_FACTS = (marked("Judgements"), marked("Today"), marked("Median active"), marked("Skips"), marked("Last active"))
+
+
+def page() -> None:
+    """The table of people with new link, pause and go on, suspend and reinstate, and the form that invites somebody."""
+    project, lead, _ = look.lead_page("People")
+    if person_flags.asked() is not None:
+        person_flags.show(project, lead)
+        return
+    inviting.outcome()
+    reviews = api.list_people(project, lead, now=time.time())
+    reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # who waits for a lead comes first
+    listed = searched(reviews, lambda review: review.person.name, "person")
+    # On a narrow screen every row carries its labels instead; see look.css.
+    with st.container(key="people-head"):
+        _, labels, _ = st.columns(_WIDTHS)
+        cells = "".join(f"<span>{tr(label)}</span>" for label in _FACTS)
+        labels.html(f"<div class='rr-facts rr-facts-head' aria-hidden='true'>{cells}</div>")
+    examined = api.exam_results(project, lead) if api.exam_held(project, lead) else []
+    phases = {one.person.annotator_id: one.phase for one in examined}
+    version = api.explored_version(project, lead)
+    flags = {one.annotator_id: one for one in _flags(project, lead, str(project.folder), version)}
+    for review in listed.rows:
+        who = review.person.annotator_id
+        _row(review, flags.get(who), lead, phases.get(who))
+    listed.end()
+    st.subheader(tr("Add a person"), anchor=False)
+    inviting.form()
+    assigning.assignments(project, lead, reviews)
+
+
+def renew(annotator_id: AnnotatorId) -> None:
+    """Callback of a row's button: a new one-time link, shown once; the person's older links become void."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        person, invitation = api.new_invitation(project, lead, annotator_id, now=time.time())
+        inviting.show_once(person.name, invitation)
+
+    st.session_state["people_problem"] = look.as_lead(act)
+
+
+def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
+    """Callback of a row's button."""
+    st.session_state["people_problem"] = look.as_lead(
+        lambda project, lead: api.suspend(project, lead, annotator_id, suspended, now=time.time())
+    )
+
+
+def pause(annotator_id: AnnotatorId) -> None:
+    """Callback of a row's form: no pairs for this person from now on."""
+    key = f"pause-reason-{annotator_id}"
+
+    def act(project: api.Project, lead: Person) -> None:
+        api.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
+        st.session_state[key] = ""
+
+    st.session_state["people_problem"] = look.as_lead(act)
+
+
+def go_on(annotator_id: AnnotatorId) -> None:
+    """Callback of a row's button: a paused person is handed pairs again."""
+    st.session_state["people_problem"] = look.as_lead(
+        lambda project, lead: api.unpause_person(project, lead, annotator_id, now=time.time())
+    )
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _flags(_project: api.Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
+    """What was found for anybody since the last grade or event: it takes a look at every grade."""
+    return api.flags(_project, _lead)
+
+
+def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: ExamPhase | None) -> None:
+    person = review.person
+    with st.container(key=f"person-{person.annotator_id}"):
+        name, numbers, action = st.columns(_WIDTHS, vertical_alignment="center")
+        with name.container(horizontal=True, vertical_alignment="center"):
+            if flags is not None and (flags.grades or flags.raised):
+                person_flags.button(flags)
+            else:
+                st.text(person.name, width="content")
+            if person.role is Role.LEAD:
+                st.badge(tr("lead"), color="violet")
+            if person.annotator_id == me.annotator_id:
+                st.badge(tr("you"), color="gray")
+            if person.suspended:
+                st.badge(tr("suspended"), color="red")
+            elif not review.has_password and not review.judgements:
+                st.badge(tr("invited"), color="orange", help=tr("Has not chosen a password yet"))
+            if review.pause is not None:
+                st.badge(tr("paused"), color="orange", help=plain(paused(review.pause, st.context.timezone)))
+            if exam is not None:
+                exam_results.badge(exam, marked("exam: {standing}"))
+        cells = "".join(
+            f"<div><dt>{tr(label)}</dt><dd>{escape(value)}</dd></div>"
+            for label, value in facts(review, flags, st.context.timezone).items()
+        )
+        if cells:
+            numbers.html(f"<dl class='rr-facts'>{cells}</dl>")
+        if flags is not None and flags.raised:
+            with numbers:
+                person_flags.raised(flags)
+        is_me = person.annotator_id == me.annotator_id
+        link, rest, status = action.columns(3, gap="xsmall")
+        link.button(
+            tr("New link"),
+            key=f"link-{person.annotator_id}",
+            width="stretch",
+            disabled=is_me or person.suspended,
+            help=tr("Change your own password by a click on your name.")
+            if is_me
+            else tr("A one-time link with which they choose a new password, if they forgot theirs or lost their link."),
+            on_click=renew,
+            args=(person.annotator_id,),
+        )
+        if person.role is Role.ANNOTATOR:
+            with rest:
+                _pausing(review)
+        status.button(
+            tr("Reinstate") if person.suspended else tr("Suspend"),
+            key=f"suspend-{person.annotator_id}",
+            width="stretch",
+            disabled=is_me,
+            help=tr("You cannot suspend yourself.") if is_me else None,
+            on_click=suspend,
+            args=(person.annotator_id, not person.suspended),
+        )
+
+
+def _pausing(review: PersonReview) -> None:
+    """The button that pauses an annotator, with its reason, or lets them go on."""
+    who = review.person.annotator_id
+    if review.pause is not None:
+        st.button(tr("Go on"), key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
+        return
+    with st.popover(tr("Pause"), width="stretch"), st.form(f"pause-{who}", border=False):
+        st.caption(tr("They keep their sign-in and their grades, and get no pairs until you let them go on."))
+        st.text_input(
+            tr("Why is {name} paused?", name=plain(review.person.name)),
+            key=f"pause-reason-{who}",
+            max_chars=400,
+            placeholder=tr("Leads read it; they do not"),
+        )
+        st.form_submit_button(tr("Pause"), on_click=pause, args=(who,))
+
+
+def paused(pause: Pause, timezone: str | None) -> str:
+    """Since when somebody is paused, by whom and why."""
+    return tr(
+        "Since {when}, by {value}: {reason}",
+        when=wording.when(pause.at, timezone),
+        value=pause.by or tr("a rule"),
+        reason=pause.reason,
+    )
+
+
+def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None) -> dict[str, str]:
+    """What a row says about a person's work, by column; leads do not grade, so theirs says nothing."""
+    if review.person.role is Role.LEAD:
+        return {}
+    median_s = flags.median_s if flags else None
+    values = (
+        f"{review.judgements:,}",
+        f"{review.today:,}",
+        tr("not measured") if median_s is None else f"{median_s:.1f} s",
+        f"{review.skips:,}",
+        wording.when(review.last_at, timezone),
+    )
+    return dict(zip(_FACTS, values, strict=True))

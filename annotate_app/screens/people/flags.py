@@ -1,0 +1,219 @@
+"""One person on the lead's page "People": every flag with its figure, its course over time, and the pairs behind it."""
+
+import time
+
+import streamlit as st
+
+from annotate_app.language import marked, retold, tr
+from annotate_app.plain import plain
+from annotate_app.screens.people.flag_chart import flag_chart
+from annotate_app.shared import look, pair_view, wording
+from annotate_app.shared.address_state import read_number
+from backend import api
+from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FLAG_NAMES, Flag, FlagKind, PersonFlags
+from backend.campaign.nouns import Person
+from backend.core.ids import AnnotatorId, PairId
+
+PER_PAGE = 5
+_WHO, _FLAG, _PAGE, _PROBLEM = "who", "flag", "flag_page", "lift_problem"
+_BEHIND = {
+    FlagKind.TOO_FAST: marked("The grades that came too fast, the newest first."),
+    FlagKind.UNSEEN: marked("The grades that came before the clip was seen, the newest first."),
+    FlagKind.ONE_GRADE: marked("The pairs that got this grade, the newest first."),
+    FlagKind.BIAS: marked("The pairs whose grade lies farthest from the others', on the side of the bias."),
+    FlagKind.DRIFT: marked("Of the newest grades those that lie farthest from the others', on the side of the drift."),
+    FlagKind.AGREEMENT: marked("Of the newest pairs those whose two first grades do not agree, the newest first."),
+    FlagKind.SKIPS: marked("The pairs that this person skipped, the newest first."),
+    FlagKind.REPORTS: marked("The pairs whose clip this person reported as broken, the newest first."),
+}
+
+
+_OF_SKIPS = (FlagKind.SKIPS, FlagKind.REPORTS)
+
+
+def asked() -> AnnotatorId | None:
+    """Whom the address asks for."""
+    who = read_number(_WHO)
+    return None if who is None else AnnotatorId(who)
+
+
+def button(flags: PersonFlags) -> None:
+    """The name of somebody, which leads to their work."""
+    st.button(
+        plain(flags.name),
+        key=f"look-{flags.annotator_id}",
+        type="tertiary",
+        help=tr("Their work: every figure, its course over time, and the pairs behind it."),
+        on_click=open_flag,
+        args=(flags.annotator_id,),
+    )
+
+
+def raised(flags: PersonFlags) -> None:
+    """The flags of somebody, each of which leads to what is behind it."""
+    with st.container(horizontal=True, key=f"flags-{flags.annotator_id}"):
+        for flag in flags.raised:
+            st.button(
+                tr("{flag} {figure}, n = {n:,}", flag=FLAG_NAMES[flag.kind], figure=flag.figure, n=flag.n),
+                key=f"flag-{flags.annotator_id}-{flag.kind.value}",
+                icon=":material/flag:",
+                type="tertiary",
+                help=plain(retold(flag.told)),
+                on_click=open_flag,
+                args=(flags.annotator_id, flag.kind),
+            )
+
+
+def open_flag(who: AnnotatorId, kind: FlagKind | None = None) -> None:
+    """Callback: shows the work of somebody, and what is behind one flag."""
+    st.query_params[_WHO] = str(who)
+    st.session_state.pop(_PAGE, None)
+    if kind is not None:
+        st.query_params[_FLAG] = kind.value
+    else:
+        st.query_params.pop(_FLAG, None)
+
+
+def close() -> None:
+    """Callback: back to everybody."""
+    for name in (_WHO, _FLAG):
+        st.query_params.pop(name, None)
+
+
+def lift(who: AnnotatorId, reports_only: bool) -> None:
+    """Callback: undoes all skips of somebody, or only their reports of broken clips."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        done = api.lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
+        skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
+        st.toast(tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips), icon=":material/undo:")
+
+    st.session_state[_PROBLEM] = look.as_lead(act)
+
+
+def show(project: api.Project, lead: Person) -> None:
+    """The person that the address asks for."""
+    st.button(tr("All people"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
+    found = api.flags(project, lead, asked())
+    if not found:
+        st.info(tr("There is no such annotator here."))
+        return
+    (flags,) = found
+    st.header(plain(flags.name), anchor=False)
+    _numbers(flags)
+    st.caption(
+        tr(
+            "None of these figures acts by itself: they say where to look. Pairs can be hard, and "
+            "somebody who differs from the others may be right."
+        )
+    )
+    chosen = _chosen(flags)
+    _cards(flags, chosen)
+    _behind(project, lead, flags, chosen)
+
+
+def _numbers(flags: PersonFlags) -> None:
+    median = tr("not measured") if flags.median_s is None else f"{flags.median_s:.1f} s"
+    values: dict[str, str | tuple[str, str]] = {
+        tr("Grades"): (f"{flags.grades:,}", tr("A corrected grade counts once.")),
+        tr("Median active"): (median, tr("Half of the grades took less active time, with their corrections.")),
+        tr("Flags"): tr("{raised} of {flags}", raised=len(flags.raised), flags=len(flags.flags)),
+    }
+    with st.container(key="person-numbers"):
+        look.metrics(values)
+
+
+def _chosen(flags: PersonFlags) -> Flag:
+    """The flag to look behind: the one asked for, else one that is raised, else one that is defined."""
+    wanted = st.query_params.get(_FLAG, "")
+    by_kind = {flag.kind.value: flag for flag in flags.flags}
+    defined = [flag for flag in flags.flags if flag.value is not None]
+    return by_kind.get(wanted) or [*flags.raised, *defined, *flags.flags][0]
+
+
+def _cards(flags: PersonFlags, chosen: Flag) -> None:
+    for at in range(0, len(flags.flags), 3):
+        for column, flag in zip(st.columns(3), flags.flags[at : at + 3], strict=False):
+            with column.container(border=True, height="stretch", key=f"figure-{flag.kind.value}"):
+                state = tr(":orange-badge[:material/flag: flag]") if flag.raised else ""
+                state = tr(":gray-badge[undefined]") if flag.value is None else state
+                st.markdown(f"**{retold(FLAG_NAMES[flag.kind])}** {state}")
+                if flag.value is not None:
+                    st.markdown(f"### {retold(flag.figure)}")
+                st.markdown(plain(retold(flag.told)))
+                if flag.value is not None:
+                    st.button(
+                        tr("Shown below") if flag.kind is chosen.kind else tr("Look at it"),
+                        key=f"behind-{flag.kind.value}",
+                        disabled=flag.kind is chosen.kind,
+                        on_click=open_flag,
+                        args=(flags.annotator_id, flag.kind),
+                    )
+
+
+def _behind(project: api.Project, lead: Person, flags: PersonFlags, flag: Flag) -> None:
+    st.subheader(retold(FLAG_NAMES[flag.kind]), anchor=False)
+    st.markdown(retold(FLAG_MEANINGS[flag.kind]))
+    if flag.value is None:
+        st.info(retold(flag.reason))
+        return
+    found = api.behind_flag(project, lead, flags.annotator_id, flag.kind)
+    if flag.kind in _OF_SKIPS:
+        _lift(flags, flag.kind, len(found.pairs))
+    elif found.stretches:
+        flag_chart(found.stretches, flag)
+    else:
+        st.caption(
+            tr("No course over time: there are too few grades, or their file does not say when they were given.")
+        )
+    if not found.pairs and not found.by_number:
+        st.success(tr("No pair speaks for this flag."), icon=":material/check_circle:")
+        return
+    st.markdown(f"**{wording.count_of(len(found.pairs) + found.by_number, 'pair')}.** {tr(_BEHIND[flag.kind])}")
+    if found.by_number:
+        st.caption(
+            tr(
+                "Of {pairs} nothing but the number is known: their campaign was brought in without its moments.",
+                pairs=wording.count_of(found.by_number, "pair"),
+            )
+        )
+    _pairs(project, lead, found.pairs)
+
+
+def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
+    """The button that undoes all skips, or all reports, of somebody, and asks before."""
+    if problem := st.session_state.pop(_PROBLEM, None):
+        st.error(plain(problem))
+    if not count:
+        return
+    label = tr("Undo all reports") if kind is FlagKind.REPORTS else tr("Undo all skips and reports")
+    with st.popover(label, icon=":material/undo:"):
+        st.markdown(
+            tr(
+                "{name} may be offered these pairs again. Clips that are kept back only because of these reports are "
+                "shown to everybody again. To stop the person from skipping more, pause them on the page People.",
+                name=plain(flags.name),
+            )
+        )
+        st.button(
+            label,
+            key=f"lift-{kind.value}",
+            type="primary",
+            on_click=lift,
+            args=(flags.annotator_id, kind is FlagKind.REPORTS),
+        )
+
+
+def _pairs(project: api.Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
+    pages = max(-(-len(pairs) // PER_PAGE), 1)
+    chosen = min(int(st.session_state.get(_PAGE, 1)), pages)
+    for pair in api.pairs_behind(project, lead, pairs[(chosen - 1) * PER_PAGE : chosen * PER_PAGE]):
+        with st.container(border=True, key=f"card-{pair.pair}"):
+            picture, words = st.columns([2, 3], gap="medium")
+            with picture:
+                pair_view.clip(pair)
+            with words:
+                pair_view.heading(pair)
+                pair_view.judged(pair, project.campaign.grading, hidden=False)
+    if pages > 1:
+        st.pagination(pages, key=_PAGE)

@@ -1,0 +1,201 @@
+"""The lead's page "Progress": how far the work is, what waits or is stuck, when it may be done; a copy to be safe."""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import marked, retold, tr
+from annotate_app.plain import plain
+from annotate_app.screens.progress.backups import backups
+from annotate_app.screens.progress.funnel import funnel
+from annotate_app.screens.progress.pool_check import pool_check
+from annotate_app.session import auth
+from annotate_app.shared import look, tables, waiting, wording
+from annotate_app.shared.day_chart import day_chart
+from annotate_app.shared.video_troubles import reported_clips, video_troubles
+from backend import api
+from backend.campaign.monitoring.progress.model import Ahead, PersonPace, Wait, WorkProgress
+from backend.campaign.nouns import Person
+
+_BAR = {
+    "consensus": marked("consensus"),
+    "adjudicated": marked("decided by a lead"),
+    "discarded": marked("discarded"),
+    "escalated": marked("escalated"),
+    "open": marked("open"),
+    "blocked": marked("blocked"),
+    "set_aside": marked("set aside for an exam or trial"),
+}
+"""Verdicts in the order of the bar, settled ones first, as people call them."""
+_BARS = {
+    "judgements": marked("Bars: {value:,} judgements on each of the last 30 days"),
+    "simulated": marked("Bars: {value:,} simulated on each of the last 30 days"),
+}
+"""The bars of the days in words, by what is counted."""
+_AT_LEAST_S = 300.0
+"""The pace changes with the clock alone."""
+
+
+def page() -> None:
+    """Verdicts as one bar, what waits and what is stuck, the pace, the days, the people; the backup."""
+    project, lead, _ = look.lead_page("Progress")
+    if trouble := api.little_room(project, lead):
+        st.error(plain(retold(trouble)), icon=":material/hard_drive:")
+    for trouble in api.bucket_troubles(project, lead):
+        st.warning(plain(retold(trouble)), icon=":material/cloud_off:")
+    _live(project, lead)
+    if wrong := api.video_states(project, lead, wrong=True):
+        st.subheader(tr("Videos with something wrong"), anchor=False)
+        st.caption(tr("As they were when somebody looked last. The page Set up looks at them again."))
+        video_troubles(wrong)
+    reported_clips(project, lead)
+    backups(project, lead)
+
+
+@partial(auth.fragment, run_every=waiting.REFRESH_S)
+def _live(project: api.Project, lead: Person) -> None:
+    """All that changes while people work. It is counted anew only where something has changed."""
+    version, now = api.work_version(project, lead), time.time()
+    kept = st.session_state.get("progress_kept")
+    if kept is None or kept[0] != version or now - kept[1] > _AT_LEAST_S:
+        began = time.perf_counter()
+        waits, found = api.waits(project, lead), api.progress(project, lead, now=now)
+        took_s, pairs = time.perf_counter() - began, api.status_counts(project, lead)["pairs"]
+        kept = (version, now, found, pairs, waits, api.funnel(project, lead))
+        st.session_state["progress_kept"] = kept
+        # The menu tells the same.
+        waiting.keep(project, waiting.Counted(version, now, waits, found.ahead.stuck, took_s))
+    _, _, found, pairs, waits, steps = kept
+    if any(pairs.values()):
+        st.html(verdict_bar(pairs))
+        st.html(funnel(steps))
+    else:
+        st.markdown(
+            tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(api.next_step(project, lead)))
+        )
+    _metrics(found)
+    if any(pairs.values()):
+        _steering(waits, found.ahead)
+    if check := api.pool_check_report(project, lead):
+        pool_check(check)
+    days, people = st.columns([3, 2], gap="large")
+    with days:
+        st.subheader(tr("Judgements a day"), anchor=False)
+        _days(found)
+    with people:
+        st.subheader(tr("People"), anchor=False)
+        _people(found.people)
+
+
+def _steering(waits: Sequence[Wait], ahead: Ahead) -> None:
+    """What waits for the lead beside what is stuck."""
+    yours, others = st.columns(2, gap="large")
+    with yours:
+        st.subheader(tr("Waits for you"), anchor=False)
+        if waits:
+            st.html(waiting.list_of(waiting.wait_lines(waits)))
+        else:
+            st.caption(tr("Nothing just now."))
+    with others:
+        st.subheader(tr("Stuck"), anchor=False)
+        if lines := waiting.stuck_lines(ahead):
+            st.html(waiting.list_of(lines))
+        else:
+            st.caption(tr("Nothing: those who may work can grade all that is handed out."))
+
+
+def verdict_bar(pairs: dict[str, int]) -> str:
+    """The counts by verdict as one bar whose legend holds every number."""
+    total = sum(pairs.values())
+    spoken = escape(", ".join(f"{pairs[name]:,} {tr(word)}" for name, word in _BAR.items()))
+    parts = "".join(f"<i class='rr-v-{name}' style='flex-grow:{pairs[name]}'></i>" for name in _BAR if pairs[name])
+    legend = "".join(
+        f"<span><i class='rr-v-{name}'></i><b>{count:,}</b> {tr(word)} <small>{count / total:.1%}</small></span>"
+        for name, word in _BAR.items()
+        for count in [pairs[name]]
+    )
+    label = tr("{total:,} pairs: {spoken}", total=total, spoken=spoken)
+    return (
+        f"<div class='rr-bar' role='img' aria-label='{label}'>{parts}</div>"
+        f"<div class='rr-legend rr-numbers'>{legend}</div>"
+    )
+
+
+def _metrics(found: WorkProgress) -> None:
+    values = {
+        tr("Grades still needed"): (
+            f"{found.ahead.needed:,}",
+            tr("Until every open or escalated pair has all its seats judged."),
+        ),
+        tr("Forecast"): (
+            waiting.forecast(found.ahead),
+            tr(
+                "Until those who may work have given all that is needed, each at their pace of the last "
+                "seven days, with what disputes will ask on top, if as many pairs are disputed as so far."
+            ),
+        ),
+        tr("Judgements a day"): (f"{found.a_day:,.0f}", tr("Over the last seven days.")),
+        tr("Pairs in people's hands"): (f"{found.held:,}", tr("On somebody's desk just now, and not graded yet.")),
+    }
+    look.metrics(values, [3, 4, 3, 3])
+    if found.ahead.further:
+        further = wording.count_of(found.ahead.further, "grade")
+        st.caption(tr("About {further} on top, if as many pairs are disputed as so far.", further=further))
+    if reasons := waiting.why_not(found.ahead):
+        st.warning(plain(reasons), icon=":material/block:")
+
+
+def _days(found: WorkProgress) -> None:
+    by_people, simulated = (sum(getattr(day, kind) for day in found.days) for kind in ("judgements", "simulated"))
+    kind = "judgements" if by_people or not simulated else "simulated"
+    if by_people or simulated:
+        told = _BARS[kind]
+        alt_text = tr(told, value=sum(getattr(day, kind) for day in found.days))
+        days = [(day.day, getattr(day, kind)) for day in found.days]
+        day_chart(days, tr("Judgements"), alt_text, "#6063f1" if kind == "judgements" else "#a1a1aa")
+    else:
+        st.info(tr("Nobody has judged anything in the last 30 days. Bars appear here with the first grade."))
+    for text in left_out(found):
+        st.caption(text)
+
+
+def left_out(found: WorkProgress) -> list[str]:
+    """Which judgements the bars do not hold, or hold although no person made them."""
+    by_people, simulated = (sum(getattr(day, kind) for day in found.days) for kind in ("judgements", "simulated"))
+    texts = []
+    if simulated and by_people:
+        texts.append(tr("Without {simulated_ones}.", simulated_ones=wording.count_of(simulated, "simulated one")))
+    elif simulated:
+        texts.append(
+            tr(
+                "All {simulated:,} of them are simulated; people have judged nothing in these 30 days.",
+                simulated=simulated,
+            )
+        )
+    if found.imported:
+        texts.append(tr("Without {imported:,} imported from earlier campaigns.", imported=found.imported))
+    return texts
+
+
+def _people(people: Sequence[PersonPace]) -> None:
+    busy = [person for person in people if person.week]
+    if busy:
+        st.html(pace_table(busy))
+    idle = len(people) - len(busy)
+    if not people:
+        st.info(tr("There is no annotator yet. Invite people on the page People."))
+    elif not busy:
+        st.info(tr("Nobody has judged anything in the last 7 days."))
+    elif idle:
+        who = tr("One other") if idle == 1 else tr("{idle:,} others", idle=idle)
+        st.caption(tr("{who} judged nothing in the last 7 days.", who=who))
+
+
+def pace_table(people: Sequence[PersonPace]) -> str:
+    """Today and the last 7 days of each person, the latter as a bar against the busiest."""
+    most = max(person.week for person in people)
+    rows = [(escape(person.name), f"{person.today:,}", tables.bar(person.week, most)) for person in people]
+    return tables.table((tr("Annotator"), tr("Today"), tr("Last 7 days")), rows, "rr-paces")

@@ -1,0 +1,60 @@
+"""Copies of the database: making one, and those that there are."""
+
+import time
+
+import streamlit as st
+
+from annotate_app.language import tr
+from annotate_app.plain import plain
+from annotate_app.shared import look, wording
+from backend import api
+from backend.campaign.nouns import Person
+
+_SHOWN = 10
+
+
+def backups(project: api.Project, lead: Person) -> None:
+    """The button, and a line for each of the newest copies."""
+    st.subheader(tr("Backups"), anchor=False)
+    st.caption(
+        tr(
+            "Consistent copies of the database, made while people go on working. They are kept in the "
+            "project's folder under backups/. The zips of releases are not in them: copy the folder "
+            "releases/ too."
+        )
+    )
+    look.refusal("backup_problem")
+    st.button(tr("Back up now"), key="back_up", on_click=_back_up, icon=":material/shield:")
+    found = api.list_backups(project, lead)
+    for number, one in enumerate(found[:_SHOWN]):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"backup-{number}"):
+            made = wording.when(one.made_at, st.context.timezone)
+            st.markdown(
+                tr(
+                    "{name} · {megabytes:,.1f} MB · made {made}",
+                    name=plain(one.file.name),
+                    megabytes=one.megabytes,
+                    made=made,
+                ),
+                width="stretch",
+            )
+            # Read on the click only: the copy may be large, and most runs of this page do not need it.
+            st.download_button(
+                tr("Download"),
+                data=one.file.read_bytes,
+                file_name=one.file.name,
+                mime="application/vnd.sqlite3",
+                key=f"download-backup-{number}",
+                on_click="ignore",
+            )
+    if len(found) > _SHOWN:
+        st.caption(
+            tr("And {older_ones} under backups/.", older_ones=wording.count_of(len(found) - _SHOWN, "older one"))
+        )
+
+
+def _back_up() -> None:
+    """Makes the copy, or leaves a message why not."""
+    st.session_state["backup_problem"] = look.as_lead(
+        lambda project, lead: api.backup_now(project, lead, now=time.time())
+    )

@@ -1,0 +1,154 @@
+"""The lead's page "Queries": the list of queries, searched and filtered, or the one that the address asks for."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.language import marked, tr, translated
+from annotate_app.plain import plain
+from annotate_app.screens.queries import one_query
+from annotate_app.screens.queries.next_batches import next_batches
+from annotate_app.shared import address_state, look, tables, waiting
+from annotate_app.shared.long_list import ListColumn, ListRow, long_list, sorted_by
+from backend import api
+from backend.campaign.nouns import Person, Split
+from backend.campaign.review.model import QueryFilter, QueryReview, QueryShow
+from backend.core.ids import QueryId
+
+_STUCK = "stuck"
+_SHOWN = {
+    QueryShow.ALL.value: marked("All"),
+    QueryShow.IN_WORK.value: marked("In work"),
+    _STUCK: marked("Stuck"),
+    QueryShow.NEXT_BATCH.value: marked("Next batch possible"),
+    QueryShow.DECLINED.value: marked("Declined"),
+}
+_SPLITS = {"": marked("Both splits"), Split.VAL.value: "val", Split.TEST.value: "test"}
+_NONE = "–"
+"""A pair without a relevance, wherever relevances are shown by rank."""
+_IN_A_ROW = 20
+_COLUMNS = (
+    ListColumn(marked("Query"), sort="query"),
+    ListColumn(marked("Split"), sort="split", phone=False),
+    ListColumn(marked("Settled"), sort="settled"),
+    ListColumn(marked("Pairs"), sort="pairs", number=True, phone=False),
+    ListColumn(marked("Escalated"), sort="escalated", number=True, phone=False),
+    ListColumn(marked("Discarded"), sort="discarded", number=True, phone=False),
+    ListColumn(marked("Batches"), sort="batches", number=True, phone=False),
+    ListColumn(
+        marked("Relevance by rank"),
+        phone=False,
+        meaning=marked("20 ranks a line; –: no relevance (yet)"),
+    ),
+)
+_CLEARS = ("page",)
+
+
+def page() -> None:
+    """Counts, what waits and is stuck, and the list of queries; with `?query=ID` that query."""
+    project, lead, counts = look.lead_page("Queries")
+    if address_state.read(one_query.QUERY):
+        one_query.show(project, lead, _wanted(project, lead))
+        return
+    _metrics(counts)
+    waiting.line(project, lead)
+    if not api.count_queries(project, lead, QueryFilter()):
+        st.info(tr("No query has candidates yet. Next: {next_step}", next_step=plain(api.next_step(project, lead))))
+        return
+    next_batches(project, lead)
+    _filters()
+    _list(project, lead, _wanted(project, lead))
+
+
+def _wanted(project: api.Project, lead: Person) -> QueryFilter:
+    """What the address says is listed."""
+    show, split = address_state.read("show"), address_state.read("split")
+    return QueryFilter(
+        QueryShow(show) if show in list(QueryShow) else QueryShow.ALL,
+        Split(split) if split and split in _SPLITS else None,
+        address_state.read("q"),
+        sorted_by(_COLUMNS),
+        _stuck(project, lead, str(project.folder), api.work_version(project, lead)) if show == _STUCK else None,
+    )
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _stuck(_project: api.Project, _lead: Person, folder: str, version: tuple[int, ...]) -> frozenset[QueryId]:
+    """The queries with a stuck pair, until something changes: it takes a look at every pair that wants grades."""
+    return api.stuck_queries(_project, _lead)
+
+
+def _filters() -> None:
+    found, show, split = st.columns([4, 6, 2], vertical_alignment="center")
+    with found:
+        address_state.text(
+            tr("Search"),
+            "q",
+            clears=_CLEARS,
+            type="search",
+            placeholder=tr("Search: words of the query, or its number"),
+            label_visibility="collapsed",
+        )
+    with show:
+        address_state.choice(tr("Show"), "show", translated(_SHOWN), clears=_CLEARS, label_visibility="collapsed")
+    with split:
+        address_state.choice(
+            tr("Split"), "split", translated(_SPLITS), clears=_CLEARS, box=True, label_visibility="collapsed"
+        )
+
+
+def _list(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
+    def rows(first: int, most: int) -> list[ListRow]:
+        return [_row(one) for one in api.find_queries(project, lead, wanted, first=first, most=most)]
+
+    long_list(
+        tr("Queries"),
+        _COLUMNS,
+        api.count_queries(project, lead, wanted),
+        rows,
+        opens=one_query.QUERY,
+        noun="query",
+        nothing=tr("No query is in this list just now."),
+    )
+
+
+def _row(review: QueryReview) -> ListRow:
+    told = tr("{settled} of {pairs} pairs", settled=review.settled, pairs=review.pairs)
+    settled = f"<span title='{told}'>{_share(review)}</span>"
+    numbers = [f"{value:,}" for value in (review.pairs, review.escalated, review.discarded, review.batches_open)]
+    cells = (escape(review.query), review.split.value, settled, *numbers, by_rank(review.relevances))
+    return ListRow(review.query_id, cells)
+
+
+def _share(review: QueryReview) -> str:
+    return tables.bar(100 * review.settled / max(review.pairs, 1), 100, " %", form=".0f")
+
+
+def by_rank(relevances: Sequence[int | None]) -> str:
+    """The relevance of every rank as HTML, 20 a line; a pair without one is not a pair of relevance 0."""
+    told = "".join(_NONE if relevance is None else str(relevance) for relevance in relevances)
+    lines = "".join(
+        f"<span>{''.join(_cell(relevance) for relevance in relevances[start : start + _IN_A_ROW])}</span>"
+        for start in range(0, len(relevances), _IN_A_ROW)
+    )
+    label = tr("Relevances by rank: {told}", told=told)
+    return f"<span class='rr-ranks' role='img' aria-label='{label}'>{lines}</span>"
+
+
+def _cell(relevance: int | None) -> str:
+    return f"<i class='rr-none'>{_NONE}</i>" if relevance is None else f"<i class='rr-r{relevance}'>{relevance}</i>"
+
+
+def _metrics(counts: dict[str, Any]) -> None:
+    done, total = look.settled(counts)
+    values = {
+        tr("Judgements"): f"{counts['judgements']:,}",
+        tr("Pairs settled"): tr("{done:,} of {total:,}", done=done, total=total),
+        tr("Escalated"): f"{counts['pairs']['escalated']:,}",
+        tr("Discarded"): f"{counts['pairs']['discarded']:,}",
+        tr("Annotators"): f"{counts['annotators']:,}",
+    }
+    with st.container(key="query-numbers"):
+        look.metrics(values, (4, 6, 4, 4, 4))

@@ -1,0 +1,184 @@
+"""The next batch of one query: what the rule says with its numbers, and opening, declining, or taking either back."""
+
+import time
+from collections.abc import Callable
+
+import streamlit as st
+
+from annotate_app.language import retold, tr
+from annotate_app.plain import plain
+from annotate_app.shared import look, wording
+from backend import api
+from backend.campaign.nouns import Person
+from backend.campaign.selection.batches.model import WORDS, NextBatch, NextState, OpenedBatch, RuleReading, RuleWord
+from backend.core.ids import QueryId
+
+WORD_COLOURS = {RuleWord.OPEN: "green", RuleWord.LEAVE: "gray", RuleWord.UNTOLD: "orange"}
+REASON_LENGTH = 300
+_MESSAGE = "next_batch_message"
+
+
+def next_batch(project: api.Project, lead: Person, query_id: QueryId) -> None:
+    """Everything about the next batch of a query, and what a lead may do about it."""
+    found = api.next_batch(project, lead, query_id)
+    with st.container(key="next-batch"):
+        kind, text = st.session_state.pop(_MESSAGE, ("", ""))
+        if text:
+            (st.error if kind == "error" else st.success)(plain(text))
+        if found.state is not NextState.ENDED or found.opened is None:
+            st.markdown(says(found.reading))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _acts(found)
+        if found.opened is not None:
+            _opened(query_id, found.opened)
+
+
+def says(reading: RuleReading) -> str:
+    """What the rule says with its numbers, as Markdown: `The rule: mean 2.4 of 2.0, ...` and a badge with its word."""
+    return tr(
+        "The rule: {numbers} :{word_colours}-badge[{word}]",
+        numbers=plain(retold(reading.numbers)),
+        word_colours=WORD_COLOURS[reading.word],
+        word=WORDS[reading.word],
+    )
+
+
+def why_not(found: NextBatch) -> str:
+    """Why the next batch of a query cannot be opened, or an empty text if nothing is in the way."""
+    match found.state:
+        case NextState.UNSETTLED:
+            return tr("{pairs_are} not settled yet.", pairs_are=wording.pairs_are(found.unsettled))
+        case NextState.ENDED if found.number > 2:
+            return tr("Batch {number} is open already, and there are no further candidates.", number=found.number - 1)
+        case NextState.ENDED:
+            return tr("There are no further candidates for this query.")
+        case _:
+            return ""
+
+
+def _acts(found: NextBatch) -> None:
+    query_id, number = found.query_id, found.number
+    if found.state is NextState.DECLINED and found.declined is not None:
+        by, when = found.declined.by or tr("A command"), wording.when(found.declined.at, st.context.timezone)
+        st.markdown(
+            tr(
+                "{by} declined batch {number}, {when}: “{reason}”",
+                by=plain(by),
+                number=number,
+                when=when,
+                reason=plain(found.declined.reason),
+            ),
+            width="content",
+        )
+        _reasoned(tr("Take that back"), tr("Why is it to be decided about again?"), "decline_back", query_id, number)
+        return
+    refusal = why_not(found)
+    st.button(
+        tr("Open batch {number}", number=number),
+        type="primary" if found.reading.word is RuleWord.OPEN else "secondary",
+        key="open_batch",
+        disabled=bool(refusal),
+        on_click=open_batch,
+        args=(query_id, number),
+    )
+    if refusal:
+        st.caption(refusal, width="content")
+    else:
+        _reasoned(
+            tr("Decline batch {number}", number=number),
+            tr("Why is it not to be opened?"),
+            "decline_batch",
+            query_id,
+            number,
+        )
+
+
+def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
+    """Who opened the newest batch, and the way back while nobody has worked on it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        by, when = opened.by or tr("A command"), wording.when(opened.at, st.context.timezone)
+        kept = tr("It stays: {kept}.", kept=opened.kept) if opened.kept else tr("Nobody has worked on it yet.")
+        st.caption(
+            tr(
+                "{by} opened batch {number}, {when}. {kept}",
+                by=plain(by),
+                number=opened.number,
+                when=when,
+                kept=plain(kept),
+            ),
+            width="content",
+        )
+        if not opened.kept:
+            label = tr("Undo batch {number}", number=opened.number)
+            _reasoned(label, tr("Why is it taken back?"), "undo_batch", query_id, opened.number)
+
+
+def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: int) -> None:
+    """A button behind which an act asks for its reason."""
+    key = f"{act}-{query_id}-{number}"
+    with st.popover(label, key=f"{key}-asked"), st.form(key, border=False):
+        st.text_input(question, key=f"{key}-reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
+        st.form_submit_button(label, on_click=_ACTS[act], args=(query_id, number, f"{key}-reason"))
+
+
+def open_batch(query_id: QueryId, number: int) -> None:
+    """Opens the batch that the button names."""
+
+    def act(project: api.Project, lead: Person) -> str:
+        opened = api.open_batch(project, lead, query_id, number=number, now=time.time())
+        return tr(
+            "Batch {number} is open: {pairs} went to the annotators.",
+            number=number,
+            pairs=wording.count_of(opened, "pair"),
+        )
+
+    _do(act)
+
+
+def decline_batch(query_id: QueryId, number: int, reason: str) -> None:
+    """Declines the batch, with the reason that stands in the session under this name."""
+
+    def act(project: api.Project, lead: Person) -> str:
+        api.decline_batch(project, lead, query_id, st.session_state[reason], number=number, now=time.time())
+        return tr("Batch {number} is declined.", number=number)
+
+    _do(act)
+
+
+def take_back_decline(query_id: QueryId, number: int, reason: str) -> None:
+    """Lets the batch be decided about again."""
+
+    def act(project: api.Project, lead: Person) -> str:
+        api.take_back_decline(project, lead, query_id, st.session_state[reason], number=number, now=time.time())
+        return tr("Batch {number} is to be decided about again.", number=number)
+
+    _do(act)
+
+
+def undo_batch(query_id: QueryId, number: int, reason: str) -> None:
+    """Takes the opened batch back."""
+
+    def act(project: api.Project, lead: Person) -> str:
+        pairs = api.undo_batch(project, lead, query_id, st.session_state[reason], number=number, now=time.time())
+        return tr(
+            "Batch {number} is taken back: {pairs} went, as if it had never been opened.",
+            number=number,
+            pairs=wording.count_of(pairs, "pair"),
+        )
+
+    _do(act)
+
+
+def _do(act: Callable[[api.Project, Person], str]) -> None:
+    """Does it, and leaves a message for the run that follows."""
+    done = ""
+
+    def noted(project: api.Project, lead: Person) -> None:
+        nonlocal done
+        done = act(project, lead)
+
+    problem = look.as_lead(noted)
+    st.session_state[_MESSAGE] = ("error", problem) if problem else ("success", done)
+
+
+_ACTS = {"decline_batch": decline_batch, "decline_back": take_back_decline, "undo_batch": undo_batch}

@@ -1,0 +1,244 @@
+"""All next batches at once: shares by split, what the rule suggests, accepting it, and the rule itself.
+
+What a lead looked at stays in the session while the dialog is open, and nothing else is accepted.
+"""
+
+import time
+from collections.abc import Mapping
+
+import streamlit as st
+
+from annotate_app.language import marked, retold, tr, trn
+from annotate_app.plain import plain
+from annotate_app.screens.queries.next_batch import REASON_LENGTH, WORD_COLOURS
+from annotate_app.session import auth
+from annotate_app.shared import look, wording
+from backend import api
+from backend.campaign.nouns import Person, Scale
+from backend.campaign.selection.batches.model import WORDS, AcceptedReport, BatchRule, RuleWord, Suggestions
+
+_SEEN, _ACCEPTED = "next_batches", "next_batches_accepted"
+_NUMBERS = (
+    *(marked("no", _context="with"), marked("one", _context="with"), marked("two", _context="with")),
+    *(marked("three", _context="with"), marked("four", _context="with"), marked("five", _context="with")),
+)
+_MESSAGE, _PROBLEM = "next_batches_message", "next_batches_problem"
+
+
+def next_batches(project: api.Project, lead: Person) -> None:
+    """A line with the shares, and the button of the dialog that accepts suggestions and changes the rule."""
+    if text := st.session_state.pop(_MESSAGE, ""):
+        st.success(plain(text))
+    with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
+        st.caption(shares(api.batch_shares(project, lead)), width="stretch")
+        st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
+    look.refusal(_PROBLEM)
+    if _SEEN in st.session_state:
+        auth.dialog(_dialog, tr("Next batches"), width="large", on_dismiss=_close)(project, lead)
+
+
+def shares(found: Mapping[str, Mapping[str, int]]) -> str:
+    """Queries by how many batches they have: `val: 264 with one batch, 236 with two (of 500)`."""
+    parts = []
+    for split, numbers in found.items():
+        told = [
+            tr(
+                "{count:,} with {batches}",
+                count=count,
+                batches=_so_many(int(number), bare=place > 0),
+            )
+            for place, (number, count) in enumerate(numbers.items())
+        ]
+        parts.append(
+            tr("{split}: {join} (of {values:,})", split=split, join=", ".join(told), values=sum(numbers.values()))
+        )
+    return " · ".join(parts)
+
+
+def _so_many(count: int, *, bare: bool) -> str:
+    """`one batch`, `two batches`; the number alone where the word stands before it."""
+    number = tr(_NUMBERS[count], _context="with") if count < len(_NUMBERS) else str(count)
+    return number if bare else trn("{number} batch", "{number} batches", count, number=number)
+
+
+def _look() -> None:
+    """Reads what the rule suggests now, for the dialog."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        st.session_state[_SEEN] = api.batch_suggestions(project, lead)
+
+    if problem := look.as_lead(act):
+        st.session_state[_PROBLEM] = problem
+
+
+def _close() -> None:
+    st.session_state.pop(_SEEN, None)
+
+
+def _dialog(project: api.Project, lead: Person) -> None:
+    seen: Suggestions = st.session_state[_SEEN]
+    st.markdown(tr("A next batch is worth opening if {words}.", words=plain(retold(seen.rule.rule.words))))
+    _rule(project, lead, seen)
+    st.markdown(_table(seen))
+    # Taken out before it begins: whatever ends the run in the middle, the next one only shows what is left.
+    decline = st.session_state.pop(_ACCEPTED, None)
+    if decline is None:
+        _offer(seen)
+    else:
+        _accept(seen, decline)
+
+
+def _offer(seen: Suggestions) -> None:
+    """The button that accepts, and whether the rest is declined with it."""
+    opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
+    decline = bool(leaves) and st.checkbox(
+        tr("Also decline {batches} of which the rule says: do not open", batches=_batches(len(leaves))),
+        key="next_batches_decline",
+        help=tr("They leave the list of next batches that are possible. Each can be taken back on its query's page."),
+    )
+    look.refusal(_PROBLEM)
+    if not opens:
+        st.caption(tr("There is nothing to open: of no query that waits for a decision the rule says: open."))
+    st.button(
+        _accepting(len(opens), len(leaves) * decline),
+        type="primary",
+        key="next_batches_accept",
+        disabled=not (opens or decline),
+        on_click=st.session_state.__setitem__,
+        args=(_ACCEPTED, decline),
+    )
+
+
+def _accepting(opens: int, declines: int) -> str:
+    """What the button does."""
+    if opens and declines:
+        return tr("Open {opens} and decline {declines}", opens=_batches(opens), declines=_batches(declines))
+    if declines:
+        return tr("Decline {batches}", batches=_batches(declines))
+    return tr("Open {batches}", batches=_batches(opens)) if opens else tr("Accept")
+
+
+def _batches(count: int) -> str:
+    return wording.count_of(count, "batch")
+
+
+def _accept(seen: Suggestions, decline: bool) -> None:
+    bar = st.progress(0.0, tr("Annotators go on meanwhile. What is done stays done if you close this."))
+    done: list[AcceptedReport] = []
+
+    def act(project: api.Project, lead: Person) -> None:
+        def tell(what: str, number: int, total: int) -> None:
+            bar.progress(
+                number / total,
+                tr(
+                    "{number:,} of {total:,} {what}. Annotators go on meanwhile.",
+                    number=number,
+                    total=total,
+                    what=retold(what),
+                ),
+            )
+
+        done.append(api.accept_suggestions(project, lead, seen, decline=decline, now=time.time(), progress=tell))
+
+    if problem := look.as_lead(act):
+        st.session_state[_PROBLEM] = problem
+        _look()
+    else:
+        st.session_state[_MESSAGE] = told(done[0])
+        _close()
+    st.rerun()
+
+
+def told(done: AcceptedReport) -> str:
+    """What accepting the suggestions did, for the lead."""
+    text = tr(
+        "Open now: {batches}, {pairs} for the annotators.",
+        batches=_batches(done.opened),
+        pairs=wording.count_of(done.pairs, "pair"),
+    )
+    if done.declined:
+        text += tr(" Declined: {declined:,}.", declined=done.declined)
+    if done.overtaken:
+        text += tr(
+            " Left as they are, because somebody else had decided or a grade had changed: {overtaken:,}.",
+            overtaken=done.overtaken,
+        )
+    return text
+
+
+def _table(seen: Suggestions) -> str:
+    """Queries and pairs by what the rule says, and by split."""
+    splits = sorted({one.split.value for one in seen.queries}, reverse=True)
+    lines = [
+        tr("| The rule says | {join} |", join=" | ".join([*splits, wording.several("query"), wording.several("pair")])),
+        f"| --- |{' ---: |' * (len(splits) + 2)}",
+    ]
+    for word in RuleWord:
+        said = seen.saying(word)
+        numbers = [sum(one.split.value == split for one in said) for split in splits]
+        cells = [f"{number:,}" for number in (*numbers, len(said), sum(one.pairs for one in said))]
+        lines.append(f"| :{WORD_COLOURS[word]}-badge[{retold(WORDS[word])}] | {' | '.join(cells)} |")
+    rest = tr(
+        "Declined: {declined:,}. Waiting for grades: {unsettled:,}.", declined=seen.declined, unsettled=seen.unsettled
+    )
+    return "\n".join(lines) + f"\n\n:gray[{rest}]"
+
+
+def _rule(project: api.Project, lead: Person, seen: Suggestions) -> None:
+    """The form that changes the rule, and its versions."""
+    rule, scale = seen.rule.rule, project.campaign.scale
+    with st.expander(tr("Change the rule")):
+        versions = api.batch_rule_versions(project, lead)
+        with st.form(f"batch-rule-{seen.rule.version}", border=False):
+            _fields(rule, scale)
+            st.text_input(tr("Why?"), key="batch_rule_reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
+            st.form_submit_button(tr("Change the rule"), on_click=_change, args=(seen.rule.version,))
+        for one in versions[:0:-1]:
+            by, when = one.by or tr("A command"), wording.when(one.since, st.context.timezone)
+            st.caption(
+                tr(
+                    "Version {version}, {by}, {when}: {words}. “{reason}”",
+                    version=one.version,
+                    by=plain(by),
+                    when=when,
+                    words=plain(retold(one.rule.words)),
+                    reason=plain(one.reason),
+                )
+            )
+        st.caption(tr("Version 1, from the beginning: {words}.", words=plain(retold(versions[0].rule.words))))
+
+
+def _fields(rule: BatchRule, scale: Scale) -> None:
+    last, mean, finds, grade = st.columns(4, vertical_alignment="bottom")
+    last.number_input(tr("Last candidates"), 1, 40, rule.last, key="batch_rule_last")
+    mean.number_input(
+        tr("Their mean, at least"),
+        *(0.0, float(scale.highest), rule.mean or 0.0, 0.1),
+        format="%.2f",
+        key="batch_rule_mean",
+        help=tr("0: the mean is not asked for. Either condition is enough."),
+    )
+    finds.number_input(
+        tr("Or so many of them"), 0, 40, rule.finds or 0, key="batch_rule_finds", help=tr("0: not asked for.")
+    )
+    grade.number_input(tr("Graded, at least"), 1, scale.highest, rule.grade, key="batch_rule_grade")
+
+
+def _change(version: int) -> None:
+    """Sets the rule that the form says."""
+    state = st.session_state
+    rule = BatchRule(
+        int(state["batch_rule_last"]),
+        round(float(state["batch_rule_mean"]), 2) or None,
+        int(state["batch_rule_finds"]) or None,
+        int(state["batch_rule_grade"]),
+    )
+
+    def act(project: api.Project, lead: Person) -> None:
+        api.set_batch_rule(project, lead, rule, state["batch_rule_reason"], based_on=version, now=time.time())
+
+    if problem := look.as_lead(act):
+        state[_PROBLEM] = problem
+    else:
+        state["batch_rule_reason"] = ""
+    _look()

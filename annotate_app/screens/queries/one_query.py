@@ -1,0 +1,143 @@
+"""A query on the lead's page "Queries" (`?query=ID`): what is stuck, its figure, its next batch, and its candidates."""
+
+import streamlit as st
+
+from annotate_app.language import tr
+from annotate_app.plain import plain
+from annotate_app.screens.queries.candidates import candidates
+from annotate_app.screens.queries.figure import query_figure
+from annotate_app.screens.queries.next_batch import next_batch
+from annotate_app.screens.queries.stuck import query_stuck
+from annotate_app.session import auth
+from annotate_app.shared import address_state, pair_view, wording
+from backend import api
+from backend.campaign.nouns import Person
+from backend.campaign.review.model import QueryFilter, QueryReview
+from backend.core.ids import QueryId
+
+QUERY, PAIR = "query", "pair"
+"""The names in the address of the query that is shown, and of the candidate that is opened, by its rank."""
+
+
+def show(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
+    """The query that the address asks for, with the way to its neighbours in the list that was wanted."""
+    query_id = QueryId(address_state.read_number(QUERY, 0) or 0)
+    review = api.query_review(project, lead, query_id)
+    if review is None:
+        _back()
+        st.info(tr("There is no such query, or it has no candidates yet."))
+        return
+    campaign = project.campaign
+    pairs = api.query_pairs(project, lead, query_id)
+    probe = [pair for pair in pairs if pair.probe]
+    pairs = [pair for pair in pairs if not pair.probe]
+    opened = address_state.read_number(PAIR) in {pair.rank for pair in pairs}
+    _walk(project, lead, wanted, query_id, keys=not opened)
+    st.subheader(plain(review.query), anchor=False)
+    st.caption(_facts(review))
+    query_stuck(project, lead, query_id)
+    similar = any(pair.similarity is not None for pair in pairs)
+    st.markdown(tr("**Relevance{similar} by rank**", similar=tr(" and similarity") if similar else ""))
+    query_figure(pairs, len(review.last), campaign.scale)
+    next_batch(project, lead, query_id)
+    st.markdown(tr("**Candidates** · choose one to see its clip and everything about it"))
+    candidates(pairs, campaign.grading, opens=PAIR)
+    if probe:
+        settled = sum(pair.verdict.is_settled for pair in probe)
+        st.caption(
+            tr(
+                "This query is probed: {further_pairs} of it {are} judged to see how deep judging has to go, "
+                "{settled:,} settled. No release holds them.",
+                further_pairs=wording.count_of(len(probe), "further pair"),
+                are=wording.are(len(probe)),
+                settled=settled,
+            )
+        )
+    if opened:
+        auth.dialog(_opened, tr("Candidate"), width="large", on_dismiss=_close)(project, lead, query_id)
+
+
+def _back() -> None:
+    st.button(
+        tr("All queries"),
+        key="all_queries",
+        icon=":material/arrow_back:",
+        type="tertiary",
+        on_click=address_state.go,
+        kwargs={QUERY: None, PAIR: None},
+    )
+
+
+def _walk(project: api.Project, lead: Person, wanted: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
+    """Back to the list, and on to its next query; also where an opened batch took this one out of the list."""
+    place = api.query_place(project, lead, wanted, query_id)
+    with st.container(horizontal=True, vertical_alignment="center", key="query-walk"):
+        _back()
+        if place is None:
+            return
+        listed = wording.count_of(place.count, "query")
+        told = (
+            tr("{number:,} of {listed}", number=place.number, listed=listed)
+            if place.number
+            else tr("not among the {listed} listed", listed=listed)
+        )
+        st.caption(told, width="stretch", text_alignment="right")
+        _steps(QUERY, place.before, place.after, keys=keys)
+
+
+def _steps(name: str, before: int | None, after: int | None, *, keys: bool = True) -> None:
+    """On to the next or the previous one of what stands in the address under a name; an opened candidate is closed."""
+    for label, letter, to in ((tr("Previous"), "P", before), (tr("Next"), "N", after)):
+        st.button(
+            label,
+            key=f"{name}-{label.lower()}",
+            shortcut=letter if keys else None,
+            disabled=to is None,
+            on_click=address_state.go,
+            kwargs={PAIR: None, name: to},
+        )
+
+
+def _facts(review: QueryReview) -> str:
+    facts = [
+        review.split.value,
+        tr("query {query_id}", query_id=review.query_id),
+        tr(
+            "{pairs} in {batchs}",
+            pairs=wording.count_of(review.pairs, "pair"),
+            batchs=wording.count_of(review.batches_open, "batch"),
+        ),
+        tr("{settled:,} settled", settled=review.settled),
+        tr("{escalated:,} escalated", escalated=review.escalated),
+        tr("{discarded:,} discarded", discarded=review.discarded),
+    ]
+    return " · ".join(facts)
+
+
+def _opened(project: api.Project, lead: Person, query_id: QueryId) -> None:
+    """The opened candidate, and the way to its neighbours. A dialog is run by itself, so it reads what it shows."""
+    rank = address_state.read_number(PAIR)
+    pairs = [pair for pair in api.query_pairs(project, lead, query_id) if not pair.probe]
+    at = next((at for at, pair in enumerate(pairs) if pair.rank == rank), None)
+    if at is None:
+        st.info(tr("This candidate is gone: its batch was taken back."))
+        return
+    pair, before, after = pairs[at], pairs[at - 1 : at], pairs[at + 1 : at + 2]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            tr("Rank {rank} of {candidates}", rank=rank, candidates=wording.count_of(len(pairs), "candidate")),
+            width="stretch",
+        )
+        _steps(PAIR, *(near[0].rank if near else None for near in (before, after)))
+    with st.container(key="query-pair"):
+        picture, words = st.columns([2, 3], gap="medium")
+        with picture:
+            pair_view.clip(pair)
+        with words:
+            pair_view.heading(pair)
+            pair_view.judged(pair, project.campaign.grading, hidden=False)
+            pair_view.example(pair, api.examples_chosen(project, lead))
+
+
+def _close() -> None:
+    address_state.go(**{PAIR: None})

@@ -1,0 +1,148 @@
+"""Step of Set up: annotation files, looked at before anything is written."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.plain import plain
+from annotate_app.screens.set_up.measuring import measuring, measuring_asked, measuring_options
+from annotate_app.screens.set_up.step import SetUpStep, StepStanding
+from annotate_app.server import long_work, set_up_work, uploads
+from annotate_app.shared import look, wording
+from annotate_app.shared.upload import upload
+from backend import api
+from backend.campaign.nouns import Person
+from backend.campaign.setup.serving.model import LongWork
+from backend.core.errors import ProjectError
+from backend.core.saying import said
+
+KEY = "annotations"
+_MEASURING = "set_up_file"
+_TOLD = marked("told from its content")
+_LOOKED = "looked at"
+
+
+def look_at() -> None:
+    """Callback of the button: check and count everything, and write nothing."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        asked = _asked(project)
+        title = said("Looking at {name}", name=Path(asked["file"]).name)
+        _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
+
+    st.session_state["set_up_problem"] = look.as_lead(act)
+
+
+def choose_sent(names: list[str]) -> None:
+    """Callback of the uploader."""
+    st.session_state["set_up_file"] = names[-1]
+
+
+def take() -> None:
+    """Callback of the button beside what was looked at: import that very file, read in the same way."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        work = api.look_at_work(project, lead, now=time.time())
+        if work is None or work.step != KEY or _LOOKED not in work.asked:
+            raise ProjectError(tr("what was looked at was put away by somebody: look at the file again"))
+        title = said("Importing {name}", name=Path(work.asked["file"]).name)
+        _begin(project, lead, title, work.asked, dry_run=False, kept={})
+
+    st.session_state["set_up_problem"] = look.as_lead(act)
+
+
+def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+    captions = counts["captions"]
+    return StepStanding(captions > 0, wording.count_of(captions, "caption") if captions else tr("none, which is fine"))
+
+
+def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+    st.markdown(
+        tr(
+            "A file that says what happens when in which video: of ActivityNet, Charades-STA, DiDeMo, "
+            "QVHighlights, TACoS, TVR, or a table with the columns `video`, `start`, `end`, `caption`. "
+            "Several files of one corpus go in one after another. Without any, moments come from shots, "
+            "from windows, or from people who describe them."
+        )
+    )
+    upload("files", tr("Annotation files from your computer"), uploads.KINDS["files"].extensions, on_sent=choose_sent)
+    st.text_input(
+        tr("Annotation file"), key="set_up_file", placeholder=tr("One that was sent, or a path on the server")
+    )
+    if sent := [file.name for file in uploads.sent_files(project, "files")]:
+        st.caption(tr("Sent so far: {join}", join=plain(", ".join(sent))))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(tr("Format"), [_TOLD, *api.CORPUS_FORMATS], key="set_up_format", format_func=tr)
+        st.text_input(
+            tr("Folder of its videos"),
+            key="set_up_file_videos",
+            placeholder=tr("as taken above"),
+            help=tr("Only where the videos are not in the project yet, or the file calls them otherwise."),
+        )
+        with st.popover(tr("More options")):
+            st.text_input(
+                tr("Types"),
+                key="set_up_types",
+                placeholder="v",
+                help=tr("Of TVR's lines: v (purely visual), t, vt, or all."),
+            )
+            st.text_input(
+                tr("Columns"),
+                key="set_up_columns",
+                placeholder="start=begin,end=finish",
+                help=tr("What a csv or jsonl file calls video, start, end, caption, duration, id."),
+            )
+            measuring_options(_MEASURING)
+    st.button(tr("Look at it"), key="look_at_file", on_click=look_at, type="primary")
+    st.caption(tr("Nothing is written before you have seen what was understood."))
+
+
+def _then(work: LongWork) -> None:
+    if _LOOKED in work.asked:
+        st.button(tr("Import it"), key="import_file", on_click=take, type="primary")
+
+
+def _asked(project: api.Project) -> dict[str, str]:
+    """What the form says, the file by its path."""
+    state = st.session_state
+    name = state["set_up_file"].strip()
+    if not name:
+        raise ProjectError(tr("choose an annotation file first"))
+    file = Path(name).expanduser()
+    if file.suffix.lower() not in uploads.KINDS["files"].extensions:
+        known = ", ".join(uploads.KINDS["files"].extensions)
+        raise ProjectError(tr("{name} is no annotation file: its name ends in none of {known}", name=name, known=known))
+    fps, decode = measuring_asked(_MEASURING)
+    return {
+        "file": str(file if file.is_absolute() else project.folder / uploads.KINDS["files"].folder / file.name),
+        "format": "" if state["set_up_format"] == _TOLD else state["set_up_format"],
+        "types": state["set_up_types"].strip(),
+        "columns": state["set_up_columns"].strip(),
+        "videos": state["set_up_file_videos"].strip(),
+        "fps": fps,
+        "decode": decode,
+    }
+
+
+def _begin(
+    project: api.Project, lead: Person, title: str, asked: dict[str, str], *, dry_run: bool, kept: dict[str, str]
+) -> None:
+    columns = [part.partition("=") for part in asked["columns"].split(",") if part.strip()]
+    if wrong := [name for name, _, column in columns if not (name.strip() and column.strip())]:
+        raise ProjectError(tr("the columns at {wrong!r} are not of the form start=begin,end=finish", wrong=wrong[0]))
+    reading = set_up_work.FileToTake(
+        Path(asked["file"]),
+        asked["format"] or None,
+        frozenset(asked["types"].split(",")) if asked["types"] else None,
+        {name.strip(): column.strip() for name, _, column in columns},
+        Path(asked["videos"]).expanduser() if asked["videos"] else None,
+        measuring((asked["fps"], asked["decode"])),
+    )
+    act = set_up_work.take_file
+    long_work.begin(project, lead, KEY, title, act, reading, dry_run, asked=kept, now=time.time())
+
+
+STEP = SetUpStep(KEY, marked("Annotation files"), _standing, _show, optional=True, then=_then)

@@ -1,0 +1,304 @@
+"""Step of Set up: the candidates of the queries, with what they come to in work before they are chosen."""
+
+import time
+from typing import Any
+
+import msgspec
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.plain import plain
+from annotate_app.screens.set_up.encoder import encoder_box
+from annotate_app.screens.set_up.step import SetUpStep, StepStanding
+from annotate_app.server import candidates_work, long_work, uploads
+from annotate_app.server.candidates_work import CandidatesAsked
+from annotate_app.shared import look, wording
+from annotate_app.shared.upload import upload
+from annotate_app.shared.ways import WayThere
+from backend import api
+from backend.campaign.nouns import Person
+from backend.campaign.setup.serving.model import LongWork
+from backend.core.errors import ProjectError
+from backend.core.saying import said, said_n
+
+KEY = "candidates"
+_KINDS = {"": marked("as its name tells"), "sup": marked("with supervision"), "unsup": marked("without supervision")}
+_DTYPES = {"": marked("as the project has it"), "fp32": "fp32", "bf16": "bf16"}
+_LOOKED, _AGAIN = "looked at", "again"
+_RUNS = "pooled"
+"""The kind of upload."""
+
+
+def choose() -> None:
+    """Callback of the button: the worker begins."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        asked = _asked(project)
+        if asked.runs or asked.visual:
+            _pool(project, lead, asked, again=False, dry_run=False)
+        else:
+            long_work.begin(
+                project, lead, KEY, said("Choosing candidates"), candidates_work.choose, asked, now=time.time()
+            )
+
+    st.session_state["set_up_problem"] = look.as_lead(act)
+
+
+def look_at(again: bool) -> None:
+    """Callback of the button: what pooling these runs would come to; nothing is written."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
+        if not (asked.runs or asked.visual):
+            raise ProjectError(tr("choose a run first: send it, then name it among the runs to pool"))
+        _pool(project, lead, asked, again=again, dry_run=True)
+
+    st.session_state["set_up_problem"] = look.as_lead(act)
+
+
+def take() -> None:
+    """Callback of the button beside what was looked at: those very runs, pooled in the same way."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        work = api.look_at_work(project, lead, now=time.time())
+        if work is None or work.step != KEY or _LOOKED not in work.asked:
+            raise ProjectError(tr("what was looked at was put away by somebody: look at the runs again"))
+        asked = msgspec.json.decode(work.asked[_LOOKED], type=CandidatesAsked)
+        _pool(project, lead, asked, again=_AGAIN in work.asked, dry_run=False)
+
+    st.session_state["set_up_problem"] = look.as_lead(act)
+
+
+def choose_sent(names: list[str]) -> None:
+    """Callback of the uploader: what was just sent is pooled."""
+    chosen = st.session_state.get("candidates_runs") or []
+    st.session_state["candidates_runs"] = list(dict.fromkeys([*chosen, *names]))
+
+
+def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+    pairs = sum(counts["pairs"].values())
+    if pairs:
+        return StepStanding(True, tr("{pairs} handed out", pairs=wording.count_of(pairs, "pair")))
+    if not counts["queries"]["val"] + counts["queries"]["test"]:
+        return StepStanding(False, tr("none yet"), tr("Candidates are found for queries: these come first."))
+    return StepStanding(False, tr("none yet"))
+
+
+def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+    if any(counts["batches"].values()):
+        way = WayThere("Queries", "", tr("Queries"))
+        st.html(
+            tr(
+                "The candidate lists are stored, and the first batches are open; further ones open on the "
+                "page {link}. To choose others, take the queries back first, in their step.",
+                link=way.link,
+            )
+        )
+        st.caption(
+            tr("Candidates come from: {value}", value=plain(", ".join(counts["sources"]) or tr("an earlier campaign")))
+        )
+        st.markdown(
+            tr("**What later runs found** and nobody was asked about yet can be handed out as a further batch.")
+        )
+        _choose_runs(project, lead)
+        st.button(tr("Look at what is new"), key="look_at_runs", on_click=look_at, args=(True,))
+        return
+    st.markdown(
+        tr(
+            "The candidates of every query are stored as its list; the first batch of each list is "
+            "handed out for grading at once. Annotators see nothing of what found a candidate."
+        )
+    )
+    st.checkbox(
+        tr("By the similarity of query and caption"),
+        counts["captions"] > 0,
+        key="candidates_captions",
+        disabled=not counts["captions"],
+        help=None if counts["captions"] else tr("There are no captions: candidates come from runs."),
+    )
+    st.text_input(
+        tr("By what the frames of moments show, by a CLIP model"),
+        key="candidates_visual",
+        placeholder=tr(
+            "None; or a name on the model hub, or a folder on the server: sentence-transformers/clip-ViT-B-32"
+        ),
+    )
+    _choose_runs(project, lead)
+    _options(project, lead)
+    _expected(project, lead)
+    with st.container(horizontal=True):
+        st.button(tr("Choose candidates"), key="choose_candidates", type="primary", on_click=choose)
+        if st.session_state.get("candidates_runs") or st.session_state.get("candidates_visual"):
+            st.button(tr("Only look at what they come to"), key="look_at_runs", on_click=look_at, args=(False,))
+
+
+def _choose_runs(project: api.Project, lead: Person) -> None:
+    with st.container(key="set-up-runs"):
+        upload(
+            _RUNS,
+            tr("Runs from your computer: what systems found for these queries"),
+            uploads.KINDS[_RUNS].extensions,
+            choose_sent,
+        )
+        sent = [file.name for file in uploads.sent_files(project, _RUNS)]
+        if not sent:
+            st.download_button(
+                tr("The queries for systems, as CSV"),
+                data=lambda: api.queries_csv(project, lead),
+                file_name="queries.csv",
+                mime="text/csv",
+                key="queries_for_systems",
+                on_click="ignore",
+            )
+            return
+        runs, depth, iou, videos = st.columns([3, 1.1, 1.1, 1.8], vertical_alignment="bottom")
+        runs.multiselect(
+            tr("Runs to pool"), sent, key="candidates_runs", placeholder=tr("None of those that were sent")
+        )
+        depth.number_input(
+            tr("Depth"),
+            1,
+            value=CandidatesAsked().depth,
+            key="candidates_depth",
+            help=tr("Predictions of each query and run."),
+        )
+        iou.number_input(
+            tr("Same from IoU"),
+            0.05,
+            1.0,
+            CandidatesAsked().iou,
+            0.05,
+            key="candidates_iou",
+            help=tr("Spans with such an overlap, or more, are one candidate, which remembers all that found it."),
+        )
+        videos.selectbox(
+            tr("Videos by number"),
+            ["", *sent],
+            key="candidates_videos",
+            format_func=lambda one: one or tr("they are named"),
+            help=tr("For runs that give numbers: a file that was sent, from name to [duration, number]."),
+        )
+
+
+def _options(project: api.Project, lead: Person) -> None:
+    size, name = st.columns([1, 3])
+    size.number_input(
+        tr("Candidates a batch"),
+        1,
+        40,
+        project.campaign.batch_size,
+        key="candidates_batch",
+        help=tr("20 in TVR-Ranking. What is further down a list is handed out later, batch by batch."),
+    )
+    with name:
+        encoder_box(project, lead, "candidates_encoder")
+    with st.popover(tr("More options")):
+        st.number_input(
+            tr("Queries to probe"),
+            0,
+            key="candidates_probe",
+            value=0,
+            help=tr(
+                "Of these, 60 of the top and 60 other moments are judged too, to see how deep judging has to "
+                "go. Only without runs."
+            ),
+        )
+        st.number_input(tr("Seed of that draw"), 0, value=0, key="candidates_seed")
+        st.selectbox(
+            tr("Kind of the encoder"), list(_KINDS), format_func=lambda one: tr(_KINDS[one]), key="candidates_kind"
+        )
+        st.selectbox(
+            tr("It computes in"),
+            list(_DTYPES),
+            format_func=lambda one: tr(_DTYPES[one]),
+            key="candidates_dtype",
+            help=tr("bf16 is faster on many processors, and recorded as another encoder."),
+        )
+
+
+def _expected(project: api.Project, lead: Person) -> None:
+    """What it comes to, before it is done."""
+    state = st.session_state
+    pooled = bool(state.get("candidates_runs"))
+    found = api.expected_work(
+        project, lead, batch_size=state["candidates_batch"], probe=state.get("candidates_probe") or 0, pooled=pooled
+    )
+    about, most = tr("about") if found.measured else tr("at least"), tr("at most ") if pooled else ""
+    look.metrics(
+        {
+            tr("Queries"): f"{found.queries:,}",
+            tr("Pairs"): f"{most}{found.pairs:,}",
+            tr("Grades"): f"{most}{found.grades:,}",
+            tr("Work"): f"{about} {_time(found.hours)}",
+        }
+    )
+    if found.measured:
+        st.caption(
+            tr(
+                "A grade takes {seconds:.1f} s here so far. Where people disagree, there are more.",
+                seconds=found.seconds,
+            )
+        )
+    else:
+        st.caption(
+            tr(
+                "Nobody has graded here yet: this is every moment played once ({seconds:.1f} s on the "
+                "average) by those who grade it. Grading takes longer, and where they disagree, more people "
+                "grade.",
+                seconds=found.seconds,
+            )
+        )
+
+
+def _time(hours: float) -> str:
+    return f"{hours:,.1f} h" if hours >= 1 else tr("{hours:.0f} min", hours=hours * 60)
+
+
+def _runs(project: api.Project) -> dict[str, Any]:
+    """The chosen runs, by their paths, and how they are pooled."""
+    state = st.session_state
+    folder = project.folder / uploads.KINDS[_RUNS].folder
+    videos = state.get("candidates_videos")
+    return {
+        "runs": tuple(str(folder / name) for name in state.get("candidates_runs") or ()),
+        "videos": str(folder / videos) if videos else None,
+        "depth": int(state.get("candidates_depth") or CandidatesAsked().depth),
+        "iou": float(state.get("candidates_iou") or CandidatesAsked().iou),
+    }
+
+
+def _asked(project: api.Project) -> CandidatesAsked:
+    state = st.session_state
+    asked = CandidatesAsked(
+        batch_size=state["candidates_batch"],
+        captions=state["candidates_captions"],
+        visual=str(state.get("candidates_visual") or "").strip() or None,
+        probe=state["candidates_probe"],
+        seed=state["candidates_seed"],
+        encoder=state["candidates_encoder"],
+        kind=state["candidates_kind"] or None,
+        dtype=state["candidates_dtype"] or None,
+        **_runs(project),
+    )
+    if not (asked.captions or asked.runs or asked.visual):
+        raise ProjectError(tr("say what finds candidates: captions, frames, or runs to pool"))
+    if asked.probe and (asked.runs or asked.visual):
+        raise ProjectError(tr("probes go by captions alone: leave runs and frames out, or probe no query"))
+    return asked
+
+
+def _pool(project: api.Project, lead: Person, asked: CandidatesAsked, *, again: bool, dry_run: bool) -> None:
+    of = said_n("{n} run", "{n} runs", len(asked.runs)) if asked.runs else said("what is found")
+    title = said("Looking at {of}", of=of) if dry_run else said("Pooling {of}", of=of)
+    kept = {_LOOKED: msgspec.json.encode(asked).decode(), **({_AGAIN: "yes"} if again else {})} if dry_run else {}
+    act = candidates_work.pool
+    long_work.begin(project, lead, KEY, title, act, asked, again, dry_run, asked=kept, now=time.time())
+
+
+def _then(work: LongWork) -> None:
+    if _LOOKED in work.asked:
+        what = tr("Hand these out") if _AGAIN in work.asked else tr("Choose these candidates")
+        st.button(what, key="pool_runs", on_click=take, type="primary")
+
+
+STEP = SetUpStep(KEY, marked("Candidates"), _standing, _show, then=_then)

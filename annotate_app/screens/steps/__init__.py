@@ -1,1 +1,0 @@
-"""The steps of the page Set up, a file each."""

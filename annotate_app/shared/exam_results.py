@@ -1,0 +1,106 @@
+"""How somebody did in the qualification exam, as leads and the person see it: attempts, score, missed items."""
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.plain import plain
+from annotate_app.session import auth
+from annotate_app.shared import tables, wording
+from backend import api
+from backend.campaign.nouns import Scale
+from backend.campaign.qualification.exam.model import ExamPhase
+
+_MINE = {
+    ExamPhase.FIRST: marked("The exam comes before your first pair: open Grade to begin."),
+    ExamPhase.ANSWERING: marked("You are in the middle of the exam: open Grade to go on."),
+    ExamPhase.ANSWERED: marked("Every clip of the exam has a grade: open Grade to hand it in."),
+    ExamPhase.WAITING: marked(
+        "You handed the exam in; its right grades are not there yet. Grade goes on when they are."
+    ),
+    ExamPhase.RESULT: marked("You handed the exam in: open Grade to go on."),
+    ExamPhase.AGAIN: marked("Some of the clips that you missed wait to be looked at again: open Grade to go on."),
+    ExamPhase.FAILED: marked("You did not pass. Your lead annotator sees it and decides how to go on."),
+    ExamPhase.PASSED: marked("You passed."),
+}
+
+
+def badge(phase: ExamPhase, said: str = "{standing}") -> None:
+    """Somebody's place in the exam, as a coloured word, or what is `said` with it."""
+    words = tr(said, standing=tr(wording.EXAM_WORDS[phase]))
+    match phase:
+        case ExamPhase.PASSED:
+            st.badge(words, color="green")
+        case ExamPhase.EXEMPT:
+            st.badge(words, color="violet")
+        case ExamPhase.FAILED:
+            st.badge(words, color="red")
+        case _:
+            st.badge(words, color="orange")
+
+
+def mine(exam: api.ExamPerson) -> None:
+    """The part of My work about the exam."""
+    st.subheader(tr("Exam"), anchor=False)
+    if exam.phase is None and not exam.attempts:
+        st.markdown(tr("This project has no exam, so there is no result to show."))
+        return
+    if exam.phase is ExamPhase.EXEMPT:
+        st.markdown(tr("A lead annotator exempted you: {reason}.", reason=plain(exam.reason)))
+    elif exam.phase is not None:
+        st.markdown(tr(_MINE[exam.phase]))
+    for attempt in reversed(exam.attempts):
+        if attempt.result is not None:
+            one_attempt(attempt, opened=attempt is exam.attempts[-1])
+
+
+def one_attempt(attempt: api.ExamAttempt, *, opened: bool = False) -> None:
+    """One attempt that was handed in: score, misses by grade, missed items."""
+    if attempt.result is None:
+        return
+    passed = tr("passed") if attempt.result.passed else tr("failed")
+    when = wording.when(attempt.handed_in_at, st.context.timezone)
+    with st.expander(
+        tr(
+            "Attempt {number}, {when}: {passed}, {result}",
+            number=attempt.number,
+            when=when,
+            passed=passed,
+            result=wording.exam_result(attempt.result),
+        ),
+        opened,
+    ):
+        st.markdown(wording.kappas(attempt.result))
+        st.html(by_grade(attempt.by_grade, auth.project().campaign.scale))
+        if attempt.missed:
+            st.html(missed_table(attempt.missed))
+
+
+def by_grade(counts: Sequence[tuple[int, int]], scale: Scale) -> str:
+    """How many items of each right grade were missed, the highest grade first."""
+    rows = [
+        (
+            tables.grade(grade),
+            escape(scale.label(grade).lower()),
+            tr("{missed} of {asked}", missed=missed, asked=asked) if asked else tr("not asked"),
+        )
+        for grade, (missed, asked) in reversed(list(enumerate(counts)))
+    ]
+    return tables.table((tr("Right grade"), tr("Meaning"), tr("Missed")), rows)
+
+
+def missed_table(missed: Sequence[api.Missed]) -> str:
+    """The missed items: query, what was given, what is right and why, what was given after it was explained."""
+    rows = [
+        (
+            escape(one.query),
+            tables.grade(one.own),
+            tables.grade(one.right),
+            tr("not yet") if one.again is None else str(one.again),
+            escape(one.explanation),
+        )
+        for one in missed
+    ]
+    return tables.table((tr("Missed query"), tr("Given"), tr("Right"), tr("Again"), tr("Why")), rows)

@@ -1,0 +1,171 @@
+"""A list of many rows, drawn a page at a time: a click anywhere on a row opens it, and so does Enter.
+
+Counting, searching, sorting and cutting into pages is the database's work: the widget asks for the rows of one page.
+What is searched, sorted by, and which page it is, stands in the address (`address_state`). Each row is a link, so that
+keyboards and screen readers reach it, and that it opens in a tab of its own as any link does.
+
+    columns = (ListColumn("Query", sort="query"), ListColumn("Pairs", sort="pairs", number=True))
+    sort = sorted_by(columns)  # "query", or "-query" from the largest down, or "" as the list comes
+    long_list("Queries", columns, count, lambda first, most: rows(first, most, sort), opens="query", noun="query")
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotate_app.language import tr
+from annotate_app.session.addresses import full_path
+from annotate_app.shared import address_state, wording
+
+PER_PAGE = 25
+SORT = "sort"
+_HERE = Path(__file__).parent
+_mount = st.components.v2.component(
+    "reelrank_long_list",
+    html='<div class="rr-list"></div>',
+    css=(_HERE / "long_list.css").read_text(encoding="utf-8"),
+    js="\n".join(path.read_text(encoding="utf-8") for path in (_HERE.parent / "keyboard.js", _HERE / "long_list.js")),
+    isolate_styles=False,  # grades and bars in cells look as they do everywhere
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumn:
+    """A column of a list. Not shown on a `phone` where it says so; `meaning` is told where the pointer rests."""
+
+    label: str
+    sort: str = ""
+    """The name in the address by which the list is sorted; empty where it cannot be."""
+    number: bool = False
+    phone: bool = True
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListRow:
+    """A row: what stands in the address once it is open, and a cell for each column, as HTML; the first names it.
+
+    A row whose `opens` is empty leads nowhere. `picture` is the address of a thumbnail, before the name.
+    """
+
+    opens: str | int
+    cells: Sequence[str]
+    picture: str = ""
+
+
+def sorted_by(columns: Sequence[ListColumn]) -> str:
+    """By what the address wants the list sorted: a column's `sort`, with `-` before it from the largest down."""
+    wanted = address_state.read(SORT)
+    known = {column.sort for column in columns if column.sort}
+    return wanted if wanted.removeprefix("-") in known else ""
+
+
+def long_list(
+    label: str,
+    columns: Sequence[ListColumn],
+    count: int,
+    fetch: Callable[[int, int], Sequence[ListRow]],
+    *,
+    opens: str,
+    noun: str,
+    nothing: str = "",
+    per_page: int = PER_PAGE,
+    page: str = "",
+    current: str | int | None = None,
+) -> None:
+    """The page of the list that the address says, how many rows there are, and the links to the other pages.
+
+    Args:
+        label: what the list is called to those who do not see it; one list of a name on a page.
+        columns: its columns.
+        count: how many rows there are in all, with the filters that hold.
+        fetch: the rows from the given one on (counted from 0), at most so many.
+        opens: the name in the address that opens a row; the row whose value stands there is marked.
+        noun: what a row is.
+        nothing: the sentence for a list without rows.
+        per_page: rows a page.
+        page: the path of the page that a row opens on, such as `/queries`; empty for the page that the list is on.
+        current: the row that is open where the address does not say so; N and P are then the page's.
+    """
+    if not count:
+        st.info(nothing or tr("There is no {noun} in this list.", noun=noun))
+        return
+    pages = -(-count // per_page)
+    first = (address_state.page_number(pages) - 1) * per_page
+    rows = fetch(first, per_page)
+    open_now = address_state.read(opens) if current is None else str(current)
+    name = f"list-{label.lower().replace(' ', '-')}"
+
+    def opened() -> None:
+        address_state.go(**{opens: st.session_state[name]["opened"]})
+
+    def sorted_anew() -> None:
+        address_state.go(**{SORT: st.session_state[name]["sorted"] or None, "page": None})
+
+    _mount(
+        key=name,
+        data={
+            "html": _table(label, columns, rows, opens, page, open_now),
+            "keys": bool(page) or not open_now,
+            "elsewhere": bool(page),
+        },
+        on_opened_change=opened,
+        on_sorted_change=sorted_anew,
+    )
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="list-end"):
+        shown = wording.count_of(count, noun)
+        st.caption(
+            shown
+            if pages == 1
+            else tr("{first:,}–{first_2:,} of {shown}", first=first + 1, first_2=first + len(rows), shown=shown),
+            width="content",
+        )
+        address_state.pagination(pages)
+
+
+def _table(
+    label: str, columns: Sequence[ListColumn], rows: Sequence[ListRow], opens: str, page: str, open_now: str
+) -> str:
+    classes = [_classes(column) for column in columns]
+    body = "".join(_row(row, classes, opens, page, open_now) for row in rows)
+    by = sorted_by(columns)
+    head = "".join(_head(column, named, by) for column, named in zip(columns, classes, strict=True))
+    return f"<table aria-label='{escape(label)}'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _head(column: ListColumn, named: str, by: str) -> str:
+    title = f" title='{escape(tr(column.meaning))}'" if column.meaning else ""
+    if not column.sort:
+        return f"<th scope='col'{named}{title}>{escape(tr(column.label))}</th>"
+    # One click sorts from the smallest up, a second one from the largest down, a third one not at all.
+    then = {column.sort: f"-{column.sort}", f"-{column.sort}": ""}.get(by, column.sort)
+    order = {column.sort: "ascending", f"-{column.sort}": "descending"}.get(by, "none")
+    button = f"<button type='button' data-sort='{escape(then)}'{title}>{escape(tr(column.label))}</button>"
+    return f"<th scope='col'{named} aria-sort='{order}'>{button}</th>"
+
+
+def _row(row: ListRow, classes: Sequence[str], opens: str, page: str, open_now: str) -> str:
+    value = str(row.opens)
+    if not value:
+        return f"<tr>{''.join(f'<td{named}>{cell}</td>' for named, cell in zip(classes, row.cells, strict=True))}</tr>"
+    # What stands in the address is of this page.
+    here = {} if page else {name: st.query_params.get_all(name) for name in st.query_params}
+    address = here | {opens: [value]}
+    chosen = " aria-current='true'" if not page and open_now == value else ""
+    to = full_path(page) if page else ""
+    link = f"<a href='{to}?{escape(urlencode(address, doseq=True))}' target='_self'>{row.cells[0]}</a>"
+    if row.picture:
+        link = f"<div class='rr-pictured'><img loading='lazy' src='{escape(row.picture)}' alt=''/>{link}</div>"
+    cells = "".join(f"<td{named}>{cell}</td>" for named, cell in zip(classes, (link, *row.cells[1:]), strict=True))
+    return f"<tr data-opens='{escape(value)}'{chosen}>{cells}</tr>"
+
+
+def _classes(column: ListColumn) -> str:
+    named = " ".join(
+        name for name, holds in (("rr-number", column.number), ("rr-not-on-phones", not column.phone)) if holds
+    )
+    return f" class='{named}'" if named else ""

@@ -1,0 +1,124 @@
+"""What every page shares: style, the header with project and person, the frame of a lead's page."""
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.language import SOURCE, current, retold, tr
+from annotate_app.plain import plain
+from annotate_app.session import auth
+from annotate_app.session.addresses import address, full_path
+from annotate_app.session.cookies import CSRF_COOKIE
+from annotate_app.shared.menu_counts import menu_counts
+from backend import api
+from backend.campaign.nouns import Person, Role
+from backend.core.errors import ReelRankError
+
+_HERE = Path(__file__).parent
+MARK = _HERE.parent / "session" / "mark.svg"
+_document = st.components.v2.component(
+    "reelrank_language",
+    js="export default ({ data }) => { document.documentElement.lang = data.language; };",
+    isolate_styles=False,
+)
+WORDMARK = _HERE / "wordmark.svg"
+
+
+def style() -> None:
+    """How all pages look."""
+    st.html(_HERE / "look.css")
+    st.logo(WORDMARK, size="medium")
+    if current() != SOURCE:
+        _document(key="document-language", data={"language": current()})
+
+
+def header(project: api.Project, person: Person) -> None:
+    """The bar on top: product, project, person, sign-out. The name leads to the account.
+
+    Plain HTML: it works without a script run of ours.
+    """
+    style()
+    csrf = st.context.cookies.get(CSRF_COOKIE, "")
+    # On a narrow screen Streamlit folds its menu into a drawer; annotators get these links instead, see look.css.
+    titles = ["My work"] if person.role is Role.ANNOTATOR else []
+    if titles and api.may_describe(project, person):
+        titles = ["Describe", *titles]
+    narrow = "".join(
+        f'<a class="rr-menu" href="{full_path("/")}{address(title)}" target="_self">{tr(title)}</a>' for title in titles
+    )
+    account, role = tr("Your account: password, sessions"), tr(auth.ROLES[person.role])
+    with st.container(key="rr-account"):
+        st.html(
+            f'<div class="rr-account">{narrow}<span class="rr-project" title="{tr("Project")}">'
+            f"{escape(project.name)}</span>"
+            f'<a class="rr-person" href="{full_path("/session/account")}" target="_self" title="{account}">'
+            f'<span class="rr-face" aria-hidden="true">{escape(person.name[:1].upper())}'
+            f'</span><span class="rr-name">{escape(person.name)}</span> <small>{role}</small></a>'
+            f'<form method="post" action="{full_path("/session/sign-out")}">'
+            f'<input type="hidden" name="csrf" value="{escape(csrf)}"><button type="submit">{tr("Sign out")}</button>'
+            "</form></div>"
+        )
+        if person.role is Role.LEAD:
+            menu_counts(project, person)
+
+
+def lead_page(title: str) -> tuple[api.Project, Person, dict[str, Any]]:
+    """Opens a lead's page: asks the gate, writes the heading, warns about simulated judgements.
+
+    Returns the project, the lead, and the counts of `api.status_counts`.
+    """
+    person = auth.require(Role.LEAD)
+    project = auth.project()
+    counts = api.status_counts(project, person)
+    st.title(tr(title), anchor=False)
+    simulated = counts.get("simulated", 0)
+    if simulated:
+        st.warning(
+            tr(
+                "**Simulated judgements**: {simulated:,} of the {judgements:,} judgements in this project were "
+                "made by a program for demonstration. Do not publish them.",
+                simulated=simulated,
+                judgements=counts["judgements"],
+            ),
+            icon=":material/science:",
+        )
+    return project, person, counts
+
+
+def as_lead(act: Callable[[api.Project, Person], object]) -> str:
+    """Does what a lead asked for by a button; for callbacks, which run before the page and must not raise.
+
+    Returns:
+        Why it was not done, in words for the lead; an empty text if it was.
+    """
+    try:
+        person = auth.current()
+        if person is None:
+            # Read after signing in again, beside what was typed; see `screens.signed_out`.
+            return tr("You were signed out, so this was not done. It stands here as you left it: do it again.")
+        act(auth.project(), api.lead_of(auth.project(), person))
+    except ReelRankError as refusal:
+        return retold(refusal)
+    return ""
+
+
+def metrics(values: Mapping[str, str | tuple[str, str]], widths: Sequence[int] = ()) -> None:
+    """Numbers side by side, by label; some with a word on what they mean. `widths`: of the columns, else equal."""
+    for column, (label, shown) in zip(st.columns(widths or len(values)), values.items(), strict=True):
+        value, meaning = shown if isinstance(shown, tuple) else (shown, None)
+        column.metric(label, value, border=True, help=meaning)
+
+
+def refusal(key: str) -> None:
+    """Shows, once, why a callback did not do what it was asked: the text that it left in the session under `key`."""
+    if problem := st.session_state.pop(key, ""):
+        st.error(plain(problem))
+
+
+def settled(counts: dict[str, Any]) -> tuple[int, int]:
+    """Settled pairs (consensus, adjudicated or discarded) and all pairs, from the counts of `api.status_counts`."""
+    pairs: dict[str, int] = counts["pairs"]
+    return pairs["consensus"] + pairs["adjudicated"] + pairs["discarded"], sum(pairs.values())

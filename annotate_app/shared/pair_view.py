@@ -1,0 +1,260 @@
+"""One pair as leads look at it: clip, grades, notes with replies, skips, how it got its verdict, whether an example."""
+
+import time
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.plain import plain
+from annotate_app.shared import look, practice, tables, wording
+from annotate_app.shared.review_clip import review_clip
+from backend import api
+from backend.campaign.judging.model import ActKind
+from backend.campaign.review.model import GivenAct, GivenGrade, GivenNote, GivenSkip, PairReview
+from backend.campaign.setup.project.model import Grading
+from backend.core.ids import PairKey
+
+_ROUNDS = {1: marked("first two"), 2: marked("further two"), 3: marked("re-opened")}
+_ACTS = {
+    ActKind.DISCARD_CONFIRMED: marked("discard confirmed"),
+    ActKind.RE_OPENED: marked("re-opened for two more"),
+    ActKind.TAKEN_BACK: marked("took the last one back"),
+}
+NOTE_LENGTH = 200
+REPLY_LENGTH = 600
+
+
+def clip(pair: PairReview) -> None:
+    """The clip, and what it was cut from. At most once a pair on a page."""
+    review_clip(pair)
+    st.caption(
+        tr(
+            "{moment} · rank {rank}  \n{caption}",
+            moment=plain(wording.moment(pair)),
+            rank=pair.rank,
+            caption=plain(wording.caption(pair.caption)),
+        )
+    )
+
+
+def heading(pair: PairReview) -> None:
+    """The query and the verdict."""
+    more = tr(", re-opened") if pair.re_opened else tr(", confirmed") if pair.confirmed else ""
+    badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{wording.verdict(pair.verdict)}{more}]"
+    st.markdown(f"#### {plain(pair.query)} {badge}")
+
+
+def judged(pair: PairReview, grading: Grading, *, hidden: bool) -> None:
+    """Grades, rule and result; notes, acts of leads and skips where there are any. `hidden` keeps the names back."""
+    rule(pair, grading)
+    record(pair, hidden=hidden)
+
+
+def rule(pair: PairReview, grading: Grading) -> None:
+    """How the rule came to the verdict."""
+    st.markdown(plain(wording.why(pair, grading)))
+
+
+def record(pair: PairReview, *, hidden: bool) -> None:
+    """Grades; notes, acts of leads and skips where there are any. `hidden` keeps the names back."""
+    if pair.grades:
+        st.html(_grades(pair.grades, hidden))
+    for seat, grade in enumerate(pair.grades, 1):
+        if grade.note is not None:
+            _note(
+                grade.note, tr("Annotator {seat}", seat=seat) if hidden else grade.annotator, grade.grade, hidden=hidden
+            )
+    if pair.acts:
+        st.html(_acts(pair.acts, hidden))
+    if pair.skips:
+        st.html(_skips(pair.skips, hidden))
+
+
+def grades_table(pair: PairReview) -> str:
+    """The grades of a pair with names and times, as HTML; empty where there are none."""
+    return _grades(pair.grades, hidden=False) if pair.grades else ""
+
+
+def example(pair: PairReview, chosen: Sequence[api.Example]) -> None:
+    """Whether the guideline shows this pair, and the way to change that.
+
+    Args:
+        pair: the pair.
+        chosen: the examples that stand, as `api.examples_chosen` gives them.
+    """
+    for own in (found for found in chosen if found.pair == pair.pair):
+        _withdrawal(pair, own)
+    settled = pair.relevance is not None and not pair.fault
+    if settled and (pair.pair, pair.relevance) not in {(found.pair, found.grade) for found in chosen}:
+        _choice(pair, next((found for found in chosen if found.grade == pair.relevance), None))
+    if settled and pair.relevance is not None:
+        practice.of_pair(pair.pair, pair.relevance, pair.reason)
+    look.refusal(f"example-problem-{pair.pair}")
+
+
+def reply(note: int, seen: int) -> None:
+    """Callback of a note's form: its author reads the reply once the pair is settled, or a message says why not.
+
+    Args:
+        note: the note, by its judgement.
+        seen: the reply that the lead had before them; 0 where there was none.
+    """
+    key = f"reply-text-{note}"
+    problem = look.as_lead(
+        lambda project, lead: api.reply_to_note(project, lead, note, st.session_state[key], seen=seen, now=time.time())
+    )
+    if problem:
+        st.session_state[f"reply-problem-{note}"] = problem
+    else:
+        st.session_state[key] = ""
+        st.toast(tr("Kept. They read it once the pair is settled for good."), icon=":material/reply:")
+
+
+def choose_example(pair: PairKey, grade: int) -> None:
+    """Callback of the form: annotators see this pair in the guideline from now on, or a message says why not."""
+    note = st.session_state[f"example-note-{pair}"]
+    problem = look.as_lead(lambda project, lead: api.choose_example(project, lead, pair, grade, note, now=time.time()))
+    _report(pair, problem, tr("Annotators now see this pair as the example of {grade}.", grade=grade))
+
+
+def withdraw_example(pair: PairKey, grade: int) -> None:
+    """Callback of the button: the guideline shows the example in words again."""
+    problem = look.as_lead(lambda project, lead: api.withdraw_example(project, lead, grade, now=time.time()))
+    _report(pair, problem, tr("The example of {grade} is withdrawn.", grade=grade))
+
+
+def _report(pair: PairKey, problem: str, done: str) -> None:
+    if problem:
+        st.session_state[f"example-problem-{pair}"] = problem
+    else:
+        st.toast(done, icon=":material/menu_book:")
+
+
+def _withdrawal(pair: PairReview, own: api.Example) -> None:
+    hidden = (
+        tr("its clip cannot be shown")
+        if pair.fault
+        else tr("its relevance is {relevance} now", relevance=pair.relevance)
+    )
+    told = (
+        tr("The guideline shows this as the example of {grade}", grade=own.grade)
+        if own.showing
+        else tr("Chosen as the example of {grade}, but not shown: {hidden}", grade=own.grade, hidden=hidden)
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f":material/menu_book: {told}. “{plain(own.note)}”", width="stretch")
+        st.button(
+            tr("Withdraw"),
+            key=f"example-withdraw-{own.grade}-{pair.pair}",
+            on_click=withdraw_example,
+            args=(pair.pair, own.grade),
+        )
+
+
+def _choice(pair: PairReview, standing: api.Example | None) -> None:
+    grade = pair.relevance
+    with st.popover(tr("Show as example of {grade}", grade=grade), icon=":material/menu_book:"):
+        st.markdown(tr("Every annotator then sees this query and clip in the guideline (key G), with your note."))
+        if standing is not None:
+            st.caption(tr("It replaces “{query}”.", query=plain(standing.query)))
+        with st.form(f"example-{pair.pair}", border=False):
+            st.text_input(
+                tr("Why is this a {grade}?", grade=grade),
+                pair.reason[:NOTE_LENGTH],
+                max_chars=NOTE_LENGTH,
+                key=f"example-note-{pair.pair}",
+                placeholder=tr("One sentence for annotators"),
+            )
+            st.form_submit_button(tr("Show it"), on_click=choose_example, args=(pair.pair, grade))
+
+
+def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
+    with st.container(border=True, key=f"note-{note.note}"):
+        st.markdown(
+            ":material/edit_note: "
+            + tr("**{name}** wrote with {grade}: “{text}”", name=plain(who), grade=grade, text=plain(note.text))
+        )
+        if note.reply is None:
+            _reply_form(note, tr("Your reply"), tr("Reply"))
+        else:
+            by = tr("A lead") if hidden else plain(note.reply.lead)
+            when = wording.when(note.reply.at, st.context.timezone)
+            st.markdown(
+                ":material/reply: "
+                + tr("{by} replied, {when}: “{text}”", by=by, when=when, text=plain(note.reply.text))
+            )
+            with st.popover(tr("Reword the reply")):
+                _reply_form(note, tr("The reply that takes its place"), tr("Reply anew"))
+        look.refusal(f"reply-problem-{note.note}")
+
+
+def _reply_form(note: GivenNote, label: str, button: str) -> None:
+    seen = note.reply.reply_id if note.reply else 0
+    with st.form(f"reply-{note.note}", border=False):
+        box, send = st.columns([4, 1], vertical_alignment="bottom")
+        box.text_input(
+            label,
+            key=f"reply-text-{note.note}",
+            max_chars=REPLY_LENGTH,
+            placeholder=tr("They alone read it, once the pair is settled; name nobody else's grade"),
+        )
+        send.form_submit_button(button, on_click=reply, args=(note.note, seen), width="stretch")
+
+
+def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:
+    zone = st.context.timezone
+    rows = [
+        (
+            tr("Annotator {seat}", seat=seat) if hidden else escape(grade.annotator),
+            tables.grade(grade.grade),
+            tr(_ROUNDS[grade.round]),
+            _active(grade),
+            wording.when(grade.at, zone),
+        )
+        for seat, grade in enumerate(given, 1)
+    ]
+    return tables.table(
+        (tr("Annotator"), tr("Grade", _context="noun"), tr("Round"), tr("Active"), tr("Graded")), rows, "rr-given"
+    )
+
+
+def _active(grade: GivenGrade) -> str:
+    if not grade.active_ms:
+        return tr("not measured")
+    too_fast = (
+        f" <span class='rr-fast' title='{tr('Given in less time than the clip can be judged in')}'>"
+        f"{tr('too fast')}</span>"
+        if grade.too_fast
+        else ""
+    )
+    return f"{grade.active_ms / 1000:.1f} s{too_fast}"
+
+
+def _acts(made: Sequence[GivenAct], hidden: bool) -> str:
+    """What leads did, the oldest first; of the decisions that stand the last one counts."""
+    zone = st.context.timezone
+    decided = [nth for nth, one in enumerate(made) if one.kind is ActKind.DECIDED and one.stands]
+    rows = []
+    for nth, one in enumerate(made):
+        gone = "" if one.stands or one.kind is ActKind.TAKEN_BACK else tr(" · taken back")
+        gone = tr(" · replaced") if nth in decided[:-1] else gone
+        what = tables.grade(one.relevance) if one.relevance is not None else tr(_ACTS[one.kind])
+        when = f"{wording.when(one.at, zone)}{gone}"
+        rows.append((tr("hidden") if hidden else escape(one.lead), what, escape(one.reason), when))
+    return tables.table((tr("Lead"), tr("Decision"), tr("Reason"), tr("When")), rows, "rr-decided")
+
+
+def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:
+    zone = st.context.timezone
+    rows = [
+        (
+            tr("hidden") if hidden else escape(skip.annotator),
+            tr(wording.SKIP_WORDS[skip.kind]),
+            escape(skip.reason),
+            wording.when(skip.at, zone),
+        )
+        for skip in given
+    ]
+    return tables.table((tr("Skipped by"), tr("Why"), tr("Reason"), tr("When")), rows)

@@ -1,0 +1,78 @@
+"""Registers the grading player with Streamlit and puts it on a page."""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.language import browser_texts
+from annotate_app.session import auth
+from annotate_app.shared.desk import DESK_SCRIPTS, joined
+from annotate_app.shared.guideline import guideline
+from backend import api
+from backend.campaign.nouns import Person
+
+FOLDER = Path(__file__).parent
+SCRIPTS = (
+    "../../language/browser.js",
+    "../../shared/full_path.js",
+    "../../shared/keyboard.js",
+    *DESK_SCRIPTS,
+    "skipping.js",
+    "exam.js",
+    "unsent.js",
+    "notes.js",
+    "work.js",
+    "windows.js",
+    "keys.js",
+    "sync.js",
+    "attention.js",
+    "stage.js",
+    "context.js",
+    "storyboard.js",
+    "view.js",
+    "guide.js",
+    "player.js",
+    "lesson_words.js",
+    "lesson.js",
+    "mount.js",
+)
+
+
+def script() -> str:
+    """The component's JavaScript as one module."""
+    return joined(FOLDER, SCRIPTS)
+
+
+def markup() -> str:
+    """The component's HTML, without any words that come from a project."""
+    return (FOLDER / "player.html").read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """The component's CSS; colours and fonts come from the app's theme."""
+    return joined(FOLDER, ("../../shared/desk/desk.css", "player.css"))
+
+
+_mount = st.components.v2.component("reelrank_player", html=markup(), css=style(), js=script())
+
+
+def player(
+    desk_json: dict[str, Any], person: Person, key: str = "player", *, lesson: dict[str, Any] | None = None
+) -> None:
+    """Put the player on the page.
+
+    Grades travel from the browser to `/desk/exchange`, never through Streamlit, so a rerun neither waits for a
+    grade nor loses one.
+
+    Args:
+        desk_json: the desk as `/desk/exchange` answers it, see the protocol in `player/sync.js`.
+        person: names the annotator's store of unsent grades in the browser, so that two people who share a
+            computer never send each other's grades.
+        key: Streamlit's name of this element.
+        lesson: what is to be read, and practised, before the desk, as `screens.annotate` has it; None for nothing.
+    """
+    project = auth.project()
+    words = guideline(project.campaign, api.examples(project, person))
+    data = {"desk": desk_json, "person": int(person.annotator_id), "guideline": words, "lesson": lesson}
+    _mount(data=data | browser_texts(FOLDER, (*SCRIPTS, "player.html")), key=key)

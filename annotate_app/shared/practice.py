@@ -1,0 +1,189 @@
+"""What newcomers practise on, as leads choose it: the practice pairs that stand, and moments for a text."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotate_app.language import retold, tr
+from annotate_app.plain import plain
+from annotate_app.shared import look, wording
+from annotate_app.shared.review_clip import clip_at
+from backend import api
+from backend.campaign.nouns import Scale
+from backend.campaign.qualification.tutorial.model import Offer, PracticeFigures
+from backend.core.errors import ReelRankError
+from backend.core.ids import MomentId, PairKey
+
+EXPLANATION_LENGTH = 400
+
+
+def practice(project: api.Project, lead: Any) -> None:
+    """Whether newcomers go through the tutorial, the practice pairs that stand, and the way to others."""
+    campaign = project.campaign
+    st.toggle(
+        tr("Newcomers go through the tutorial before their first clip"),
+        campaign.tutorial,
+        key="tutorial-on",
+        on_change=switch,
+        help=tr("The guideline page by page, then practice with the right grade and your explanation at once."),
+    )
+    figures = api.practice_figures(project, lead, now=time.time())
+    st.subheader(tr("Practice"), anchor=False)
+    if not figures:
+        st.info(tr("There is no practice pair yet: the tutorial is the guideline, page by page."))
+    for row in range(0, len(figures), 3):
+        for column, one in zip(st.columns(3), figures[row : row + 3], strict=False):
+            with column:
+                _standing(one, campaign.scale)
+    st.subheader(tr("Choose another"), anchor=False)
+    _choose(project, lead, campaign.scale)
+
+
+def switch() -> None:
+    """Callback of the switch."""
+    on = bool(st.session_state["tutorial-on"])
+    problem = look.as_lead(lambda project, lead: api.switch_tutorial(project, lead, on, now=time.time()))
+    st.session_state["guideline_problem"] = problem
+
+
+def withdraw(practice_id: int) -> None:
+    """Callback: nobody practises on this any more."""
+    problem = look.as_lead(lambda project, lead: api.withdraw_practice(project, lead, practice_id, now=time.time()))
+    st.session_state["guideline_problem"] = problem
+
+
+def choose(text: str, moment_id: int) -> None:
+    """Callback: newcomers practise on this moment for this text."""
+    state = st.session_state
+    grade, why = int(state[f"practice-grade-{moment_id}"]), str(state[f"practice-why-{moment_id}"])
+    problem = look.as_lead(
+        lambda project, lead: api.choose_practice(project, lead, text, MomentId(moment_id), grade, why, now=time.time())
+    )
+    _report(problem)
+
+
+def choose_pair(pair: PairKey, grade: int) -> None:
+    """Callback at a settled pair: newcomers practise on it."""
+    why = str(st.session_state[f"practice-why-{pair}"])
+    problem = look.as_lead(
+        lambda project, lead: api.choose_practice_pair(project, lead, pair, grade, why, now=time.time())
+    )
+    _report(problem, f"practice-problem-{pair}")
+
+
+def of_pair(pair: PairKey, grade: int, reason: str) -> None:
+    """The way from a settled pair into the tutorial."""
+    with st.popover(tr("Use for practice"), icon=":material/school:"):
+        st.markdown(
+            tr(
+                "Newcomers then grade this clip in the tutorial, and are told at once that {grade} is right.",
+                grade=grade,
+            )
+        )
+        with st.form(f"practice-{pair}", border=False):
+            _why(f"practice-why-{pair}", grade, reason)
+            st.form_submit_button(tr("Use it"), on_click=choose_pair, args=(pair, grade))
+    look.refusal(f"practice-problem-{pair}")
+
+
+def _report(problem: str, key: str = "guideline_problem") -> None:
+    if problem:
+        st.session_state[key] = problem
+    else:
+        st.toast(tr("Newcomers practise on it from now on."), icon=":material/school:")
+
+
+def _standing(one: PracticeFigures, scale: Scale) -> None:
+    with st.container(border=True, key=f"practice-{one.practice_id}"):
+        clip_at(f"/practice/{one.key}.mp4", _label(one.video, one.start_s, one.end_s), f"practised-{one.practice_id}")
+        st.markdown(f"**{one.grade} {plain(scale.label(one.grade).lower())}** · “{plain(one.query)}”")
+        st.markdown(plain(one.explanation))
+        answered = (
+            tr("Missed by {missed} of {people} at the first answer.", missed=one.missed, people=one.people)
+            if one.people
+            else tr("Nobody answered yet.")
+        )
+        st.caption(answered)
+        if one.hidden:
+            st.warning(tr("Not shown just now: {hidden}.", hidden=plain(retold(one.hidden))))
+        st.button(tr("Take out"), key=f"practice-out-{one.practice_id}", on_click=withdraw, args=(one.practice_id,))
+
+
+def _choose(project: api.Project, lead: Any, scale: Scale) -> None:
+    st.markdown(
+        tr(
+            "Choose a training query, which nobody judges, or type any text: its most similar moments "
+            "come up. A settled pair is chosen on the pages Disagreements and Queries: “Use for "
+            "practice”."
+        )
+    )
+    text = st.selectbox(
+        tr("Text that newcomers read as the query"),
+        list(api.practice_texts(project, lead)),
+        index=None,
+        key="practice-text",
+        accept_new_options=True,
+        placeholder=tr("Choose a training query, or type a text and press Enter"),
+    )
+    if not text:
+        return
+    try:
+        offers = _offers(project, lead, text)
+    except ReelRankError as refusal:
+        st.error(plain(retold(refusal)))
+        return
+    for row in range(0, len(offers), 3):
+        for column, offer in zip(st.columns(3), offers[row : row + 3], strict=False):
+            with column:
+                _offer(text, offer, scale)
+
+
+def _offers(project: api.Project, lead: Any, text: str) -> Sequence[Offer]:
+    """Found once a text: the encoder takes a moment to load."""
+    kept: tuple[str, Sequence[Offer]] = st.session_state.get("practice-offers", ("", ()))
+    if kept[0] != text:
+        with st.spinner(tr("Looking for similar moments")):
+            kept = (text, api.practice_offers(project, lead, text))
+        st.session_state["practice-offers"] = kept
+    return kept[1]
+
+
+def _offer(text: str, offer: Offer, scale: Scale) -> None:
+    with st.container(border=True, key=f"offer-{offer.moment_id}"):
+        address = urlencode({"video": offer.video, "start": offer.start_s, "end": offer.end_s})
+        clip_at(
+            f"/moments.mp4?{address}", _label(offer.video, offer.start_s, offer.end_s), f"offered-{offer.moment_id}"
+        )
+        st.caption(
+            tr(
+                "{caption} · similarity {similarity:.2f}",
+                caption=plain(wording.caption(offer.caption)),
+                similarity=offer.similarity,
+            )
+        )
+        with st.popover(tr("Use for practice"), width="stretch"), st.form(f"practise-{offer.moment_id}", border=False):
+            st.selectbox(
+                tr("Right grade"),
+                list(reversed(scale.grades)),
+                format_func=lambda grade: wording.grade(grade, scale),
+                key=f"practice-grade-{offer.moment_id}",
+            )
+            _why(f"practice-why-{offer.moment_id}", None, "")
+            st.form_submit_button(tr("Use it"), on_click=choose, args=(text, offer.moment_id))
+
+
+def _why(key: str, grade: int | None, words: str) -> None:
+    st.text_area(
+        tr("Why is this right?") if grade is None else tr("Why is this a {grade}?", grade=grade),
+        words[:EXPLANATION_LENGTH],
+        key=key,
+        max_chars=EXPLANATION_LENGTH,
+        placeholder=tr("Newcomers read it at once, a sentence or two"),
+    )
+
+
+def _label(video: str, start_s: float, end_s: float) -> str:
+    return tr("Clip of {video}, {start_s:.2f} to {end_s:.2f} s", video=video, start_s=start_s, end_s=end_s)

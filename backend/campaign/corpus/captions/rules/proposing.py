@@ -1,0 +1,244 @@
+"""A cast proposed from the captions themselves: probable names, and what each of them probably becomes."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import pairwise
+
+from backend.campaign.corpus.captions.rules.cast import is_said
+from backend.campaign.corpus.captions.rules.counting import PEOPLE
+from backend.campaign.corpus.captions.rules.names import unknown_names
+from backend.campaign.corpus.captions.rules.spelling import Known, plain
+from backend.campaign.corpus.captions.rules.text import TITLES, word_pattern
+from backend.core.progress import Steps
+
+WOMAN, MAN, PERSON, UNDECIDED = "a woman", "a man", "a person", ""
+ENOUGH_SIGNS = 4
+"""From so many pronouns and titles on, what they say of a name overrules the lists of first names."""
+CLEAR = 0.7
+"""The share of them that must say the same."""
+FULL_SHARE = 0.8
+"""Two words are one name of a place where they stand side by side in this share of their captions."""
+LIKE_A_NAME = 10
+"""A word that is another one misspelt, or with an `s`, is at least so many times as rare."""
+
+RARELY_SMALL = 50
+"""A name is written with its capital at least so many times as often as without."""
+
+_READINGS = 3  # so many times every caption is gone through
+_TITLE_SIGNS = {**dict.fromkeys(("Mrs", "Ms", "Miss", "Madam", "Aunt"), WOMAN), **dict.fromkeys(("Mr", "Sir"), MAN)}
+_PRONOUN = re.compile(r"(?<!\w)(?:(she|hers?|herself)|(?:he|him|his|himself))(?!\w)", re.IGNORECASE)
+_TITLE = re.compile(rf"(?<!\w)({'|'.join(sorted(TITLES))})(?:\.\s*|\s+)\Z")
+_OPENING = re.compile(rf"(?:{'|'.join(sorted(TITLES))})(?:\.\s*|\s+)|\W+")
+_NO_PERSON_AFTER = re.compile(
+    r"(?:\A|\W)(?:an?|the|some|this|that|these|his|her|their|its|my|your|in|into|like|play(?:s|ing)?|eat(?:s|ing)?|"
+    r"drink(?:s|ing)?|wear(?:s|ing)?)\s+\Z",
+    re.IGNORECASE,
+)
+_ACTS = re.compile(r"['’]s?(?!\w)|,?\s+(?:and|is|was|are|has|had|[a-z]+(?:[^s\W]s|sses|shes|ches))(?!\w)")
+_BESIDE = re.compile(
+    r"(?:\A|(?:\A|\W)(?:and|or|to|with|for|by|at|from|of|than|near|behind|beside|besides|towards?|past|as|while|when|"
+    r"then|but|that|before|after|where))\s*\Z",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A probable name: what it becomes (empty where it may be no person at all), in how many captions, and one."""
+
+    name: str
+    becomes: str
+    count: int
+    example: str
+
+
+@dataclass(slots=True)
+class _Word:
+    """What the captions say about one word: where it is, how often it acts or stands like a thing, whose it is."""
+
+    captions: list[str] = field(default_factory=list)
+    uses: int = 0
+    acts: int = 0
+    things: int = 0
+    small: int = 0
+    signs: Counter[str] = field(default_factory=Counter)
+
+
+def propose(texts: Sequence[str], known: Known, progress: Steps | None = None) -> list[Proposed]:
+    """The names in `texts`, people before words that may be none, the most frequent first.
+
+    What a name becomes: by its titles and by the pronouns after it, where there are enough of them; else by the lists
+    of first names; else by the few pronouns there are; else it is `a person`. A surname without any of these is who
+    its first names are, and a rare word that looks like a frequent name is that name misspelt.
+    """
+    told = progress or (lambda done, total: None)
+    texts = [plain(text) for text in texts]
+    names = {
+        name
+        for name in unknown_names(texts, {}, known)
+        if name.lower() not in PEOPLE and not any(is_said(name, phrase) for phrase in (WOMAN, MAN, PERSON))
+    }
+    told(1, _READINGS)
+    words, pairs = _read(texts, names)
+    told(2, _READINGS)
+    found = _people(words, pairs, known)
+    for (first, last), becomes in _full_names(words, pairs, found, known).items():
+        found[f"{first} {last}"] = becomes
+        words[f"{first} {last}"] = _Word(pairs[first, last])
+        if becomes == UNDECIDED:
+            found.pop(first, None)
+            found.pop(last, None)
+    for small, (becomes, captions) in _in_lower_case(texts, words, found, known).items():
+        found[small], words[small] = becomes, _Word(captions)
+    told(_READINGS, _READINGS)
+    lines = [Proposed(name, found[name], len(words[name].captions), words[name].captions[0]) for name in found]
+    return sorted(lines, key=lambda line: (line.becomes == UNDECIDED, -line.count, line.name))
+
+
+def _read(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict[tuple[str, str], list[str]]]:
+    """What the captions say about each name, and the captions in which two of them stand side by side."""
+    words: dict[str, _Word] = {name: _Word() for name in sorted(names)}
+    pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
+    small = {name.lower(): name for name in words}
+    for text in texts:
+        runs: list[list[str]] = []
+        places: list[tuple[int, int]] = []
+        for word, start, stop in _tokens(text):
+            if word in small:
+                words[small[word]].small += 1
+            if word not in words:
+                continue
+            if runs and text[places[-1][1] : start].isspace():
+                runs[-1].append(word)
+                places[-1] = (places[-1][0], stop)
+            else:
+                runs.append([word])
+                places.append((start, stop))
+            _note(words[word], text, start, stop)
+        for word in {word for run in runs for word in run}:
+            words[word].captions.append(text)
+        for pair in dict.fromkeys(pair for run in runs for pair in pairwise(run)):
+            pairs[pair].append(text)
+        for word in runs[0] if runs else ():
+            words[word].signs.update(_whose(text, places))
+    return {name: word for name, word in words.items() if word.captions}, pairs
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
+    """The words of a text without possessive endings, with their places."""
+    for match in word_pattern().finditer(text):
+        word = re.sub(r"['’]s?\Z", "", match[0])
+        yield word, match.start(), match.start() + len(word)
+
+
+def _note(word: _Word, text: str, start: int, end: int) -> None:
+    """Count one use of a word, by what stands around it."""
+    word.uses += 1
+    title = _TITLE.search(text, 0, start)
+    if title and (kind := _TITLE_SIGNS.get(title[1])):
+        word.signs[kind] += 1
+    word.acts += bool(title) or _acts(text, start, end)
+    word.things += not title and bool(_NO_PERSON_AFTER.search(text, 0, start))
+
+
+def _acts(text: str, start: int, end: int) -> bool:
+    """Whether the word at `[start, end)` stands where people do: before what they do or have, or after `to`, `with`."""
+    return bool(_ACTS.match(text, end) or _BESIDE.search(text, 0, start))
+
+
+def _whose(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
+    """Which kind the first pronoun after the first name is of, if the name opens the text and no other comes between.
+
+    Args:
+        text: a caption.
+        places: where its names are, `[start, end)` each.
+    """
+    (start, end), *others = places
+    pronoun = _PRONOUN.search(text, end, others[0][0] if others else len(text))
+    opens = not _OPENING.sub("", text[:start])
+    return [WOMAN if pronoun[1] else MAN] if opens and pronoun else []
+
+
+def _people(words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], known: Known) -> dict[str, str]:
+    """What each word becomes."""
+    kinds = {name: _kind(name, word, known) for name, word in words.items()}
+    first_of: dict[str, set[str]] = defaultdict(set)
+    for first, last in pairs:
+        first_of[last].add(kinds[first])
+    frequent = sorted(words, key=lambda name: -len(words[name].captions))
+    found: dict[str, str] = {}
+    for name in frequent:
+        kind, count = kinds[name], len(words[name].captions)
+        models = [other for other in frequent if len(words[other].captions) >= LIKE_A_NAME * count]
+        if name[-1] == "s" and name[:-1] in models:
+            kind = f"{found[name[:-1]]}'s" if found[name[:-1]] else UNDECIDED
+        elif kind == PERSON and first_of[name] in ({WOMAN}, {MAN}):
+            [kind] = first_of[name]
+        elif kind in (PERSON, UNDECIDED) and (like := get_close_matches(name, models, 1, 0.8)):
+            kind = found[like[0]]
+        found[name] = kind
+    return found
+
+
+def _kind(name: str, word: _Word, known: Known) -> str:
+    """What the captions and the lists say of one name."""
+    listed = known.first_names.get(name)
+    signs, said = sum(word.signs.values()), word.signs.most_common(1)
+    clear = said[0][0] if said and said[0][1] >= CLEAR * signs else ""
+    common = name.lower() in known.ordinary or word.small > word.uses
+    if not listed and (not word.acts or word.things * 2 >= word.uses or (common and word.acts * 4 < word.uses)):
+        return UNDECIDED
+    if clear and signs >= ENOUGH_SIGNS:
+        return clear
+    if listed and listed != PERSON:
+        return listed
+    return clear if clear and signs > 1 else PERSON
+
+
+def _full_names(
+    words: Mapping[str, _Word],
+    pairs: Mapping[tuple[str, str], Sequence[str]],
+    found: Mapping[str, str],
+    known: Known,
+) -> dict[tuple[str, str], str]:
+    """Two words that are one name and that their parts would not make one.
+
+    `Alexis Castle` is a woman although `Castle` is a man, and `Trapper John` a man; `Central Perk` is a place. A first
+    name that once stands next to a frequent name is mostly two people (`gives Joey Rachel's bag`).
+    """
+    full = {}
+    for (first, last), captions in pairs.items():
+        count, firsts, lasts = len(captions), len(words[first].captions), len(words[last].captions)
+        inseparable = count >= FULL_SHARE * max(firsts, lasts)
+        if found[first] in (WOMAN, MAN) and first in known.first_names:
+            if found[last] != found[first] and (count > 1 or lasts < LIKE_A_NAME):
+                full[first, last] = found[first]
+        elif found[first] == PERSON and found[last] in (WOMAN, MAN) and count >= FULL_SHARE * firsts:
+            full[first, last] = found[last]
+        elif count > 1 and inseparable and found[first] == UNDECIDED and found[last] in (UNDECIDED, PERSON):
+            full[first, last] = UNDECIDED
+    return full
+
+
+def _in_lower_case(
+    texts: Sequence[str], words: Mapping[str, _Word], found: Mapping[str, str], known: Known
+) -> dict[str, tuple[str, list[str]]]:
+    """Names typed without their capital: what they become, and the captions. A name that is a word too is left out."""
+    rare = {
+        name.lower(): name
+        for name, word in words.items()
+        if found.get(name) and 0 < RARELY_SMALL * word.small <= word.uses and name.lower() not in known.ordinary
+    }
+    there: dict[str, list[str]] = defaultdict(list)
+    for text in texts:
+        for word, start, end in _tokens(text) if any(name in text for name in rare) else ():
+            if word not in rare:
+                continue
+            if _acts(text, start, end) and not _NO_PERSON_AFTER.search(text, 0, start):
+                there[word].append(text)
+            else:  # `a car chase` is no Chase
+                del rare[word]
+    return {small: (found[name], list(dict.fromkeys(there[small]))) for small, name in rare.items()}

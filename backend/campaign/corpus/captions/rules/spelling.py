@@ -1,0 +1,218 @@
+"""Spellings of one name: capitals, apostrophes, accents, invisible characters, titles without a space.
+
+`respelled` writes each name of the cast as the cast has it, so that one pattern finds all spellings. It leaves a word
+of the language alone (`house`, `HOUSE`): that may be no name. `slips` looks at what is left.
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from backend.campaign.corpus.captions.rules.text import TITLES, word_pattern
+from backend.core.person_names import name_key
+from backend.core.typed_text import nfc
+
+_APOSTROPHES = str.maketrans(dict.fromkeys("‘‛ʼʹʻˈ′`´＇ꞌ", "’") | dict.fromkeys("‐‑", "-"))
+"""Characters that people type for an apostrophe or a hyphen."""
+_NEVER_NEEDED = frozenset("\u00ad\u200b\u2060\ufeff")
+_ABBREVIATED = frozenset({"Mr", "Mrs", "Ms", "Mx", "Dr", "Prof", "Det", "Capt", "Lt", "Sgt", "Sr", "Jr"})
+_TITLE_BEFORE = re.compile(rf"(?<!\w)({'|'.join(sorted(TITLES))})(?:\.\s*|\s+)\Z", re.IGNORECASE)
+_TITLE_INSIDE = re.compile(rf"({'|'.join(sorted(TITLES))})(?=[A-Z])")
+_LONGEST_TITLE = max(map(len, TITLES)) + 4
+_BETWEEN = re.compile(r"\.?\s+")
+_SHORT = 2
+"""Names with at most this many letters are not replaced in capitals: `ED` may be an emergency department."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known about words: first names, ordinary words, a vocabulary and a lexicon.
+
+    `first_names` says what a name becomes (`a woman`), as written with a capital; `ordinary` are words in lower case
+    that are no names although they are on such lists (`will`); `vocabulary` are the words in lower case that an
+    encoder knows, empty if nobody can tell. `parts_of_speech` is the lexicon of the captions' language: what a word in
+    lower case may be, with its base forms, and nothing for what is no word. It is None where there is no lexicon.
+    """
+
+    first_names: Mapping[str, str]
+    ordinary: frozenset[str]
+    vocabulary: frozenset[str]
+    parts_of_speech: Callable[[str], Mapping[str, tuple[str, ...]]] | None = None
+
+    def is_word(self, small: str) -> bool:
+        """Whether a word in lower case is an English word; always true without a lexicon."""
+        return self.parts_of_speech is None or bool(self.parts_of_speech(small))
+
+
+NOTHING_KNOWN = Known({}, frozenset(), frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Spellings:
+    """The names of a cast by their keys (see `key`).
+
+    Attributes:
+        exact: every name of one word, as written.
+        written: key -> the name as the cast has it; only where all names of this key become the same.
+        longest: key of a first word -> how many words the longest name with it has.
+    """
+
+    exact: frozenset[str]
+    written: Mapping[str, str]
+    longest: Mapping[str, int]
+
+
+@lru_cache(maxsize=1 << 16)
+def key(word: str) -> str:
+    """Return the same key for all spellings of a word: NFKC, without case, Latin accents and invisible characters.
+
+    >>> key("JOSE\u0301") == key("josé") == key("Jose") == key("J\u200bosé"), key("O`Brien") == key("o’brien")
+    (True, True)
+    """
+    if word.isascii():
+        return word.lower().replace("`", "'")
+    folded = name_key(nfc(word).translate(_APOSTROPHES)).replace("’", "'")
+    letters: list[str] = []
+    for sign in unicodedata.normalize("NFKD", folded):
+        if unicodedata.category(sign) != "Mn" or not letters or not _is_latin(letters[-1]):
+            letters.append(sign)
+    return unicodedata.normalize("NFC", "".join(letters))
+
+
+def key_of(name: str) -> str:
+    """The key of a name of one word or more."""
+    return " ".join(key(word) for word in word_pattern().findall(straight(plain(name))))
+
+
+def plain(text: str) -> str:
+    """The text in NFC without invisible characters, but for those that other scripts and emoji need."""
+    composed = nfc(text)
+    if composed.isascii() or all(map(_is_seen, composed)):
+        return composed
+    kept = [
+        sign
+        for before, sign, after in zip(f" {composed[:-1]}", composed, f"{composed[1:]} ", strict=True)
+        if _is_seen(sign) or not (sign in _NEVER_NEEDED or _is_latin(before) or _is_latin(after))
+    ]
+    return nfc("".join(kept))
+
+
+def straight(text: str) -> str:
+    """The text with ’ for every odd apostrophe and - for every odd hyphen; no place changes."""
+    return text if text.isascii() and "`" not in text else text.translate(_APOSTROPHES)
+
+
+def split_possessive(word: str) -> tuple[str, str]:
+    """A word and its possessive ending.
+
+    >>> split_possessive("MONICA'S"), split_possessive("Ross")
+    (('MONICA', "'s"), ('Ross', ''))
+    """
+    return (word[:-2], f"{word[-2]}s") if word[-2:] in ("'s", "’s", "'S", "’S") else (word, "")
+
+
+def spellings_of(phrases: Mapping[str, str], is_said: Callable[[str, str], bool]) -> Spellings:
+    """Return the spellings of a cast.
+
+    A name counts only as written if it is no person, if names of its key become different things, or if another
+    spelling of it is a word that the rules put.
+    """
+    names_of: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(phrases):
+        names_of[key_of(name)].append(name)
+    put = sorted({phrase for name, phrase in phrases.items() if phrase != name})
+    written = {
+        found: names[0]
+        for found, names in names_of.items()
+        if found
+        and len({phrases[name] for name in names}) == 1
+        and phrases[names[0]] != names[0]
+        and not any(is_said(other, phrase) for phrase in put for other in (found, found.capitalize()))
+    }
+    longest: dict[str, int] = {}
+    for found in written:
+        first, *more = found.split()
+        longest[first] = max(longest.get(first, 0), len(more) + 1)
+    return Spellings(frozenset(name for name in phrases if " " not in name), written, longest)
+
+
+def respelled(text: str, spellings: Spellings, known: Known) -> str:
+    """The text with every name as the cast has it, where no other word can be meant.
+
+    A title in another case or without its space is put right too: `DR.HOUSE` is `Dr. House`.
+    """
+    text = plain(text)
+    if not spellings.written:
+        return text
+    words = list(word_pattern().finditer(straight(text)))
+    pieces: list[str] = []
+    position = 0
+    place = 0
+    while place < len(words):
+        word = words[place]
+        small = key(split_possessive(word[0])[0])
+        found: tuple[int, str, int] | None = None
+        for count in range(spellings.longest.get(small, 0), 0, -1):
+            if found := _name(words[place : place + count], text, position, spellings, known):
+                break
+        if found is None and (glued := _TITLE_INSIDE.match(word[0])):
+            base, own = split_possessive(word[0][glued.end() :])
+            if key(base) in spellings.written:
+                found = (word.start(), f"{glued[1]}. {spellings.written[key(base)]}{own}", 1)
+        if found is None:
+            place += 1
+            continue
+        start, name, count = found
+        pieces += [text[position:start], name]
+        position = words[place + count - 1].end()
+        place += count
+    return "".join([*pieces, text[position:]])
+
+
+def _name(
+    words: list[re.Match[str]], text: str, position: int, spellings: Spellings, known: Known
+) -> tuple[int, str, int] | None:
+    """Where a name starts, how the cast writes it, and of how many words it is; None if these words are none.
+
+    A title counts from `position` on: what stands before it has been read.
+    """
+    last, own = split_possessive(words[-1][0])
+    bases = [*(word[0] for word in words[:-1]), last]
+    name = spellings.written.get(" ".join(map(key, bases)))
+    if name is None or any(not _BETWEEN.fullmatch(text, one.end(), other.start()) for one, other in pairwise(words)):
+        return None
+    start = words[0].start()
+    title = _TITLE_BEFORE.search(text, max(position, start - _LONGEST_TITLE), start)
+    if title and title[1].islower() and title[1].capitalize() not in _ABBREVIATED:
+        title = None
+    if len(words) == 1 and last in spellings.exact:
+        name = last
+    elif not title and not _no_other_word(bases, known):
+        return None
+    if title:
+        return title.start(), f"{title[1].capitalize()}. {name}{own}", len(words)
+    return start, name + own, len(words)
+
+
+def _no_other_word(bases: list[str], known: Known) -> bool:
+    """Whether these words, spelt like this, can only be the name."""
+    small = [base.islower() for base in bases]
+    sure = [not known.is_word(key(base)) or (known.parts_of_speech is None and not base.islower()) for base in bases]
+    if len(bases) == 1:
+        return sure[0] and (small[0] or len(bases[0]) > _SHORT)
+    # `walks past Howard` holds no `Past Howard`.
+    return any(sure) and (all(small) or not any(a and not b for a, b in zip(small, sure, strict=True)))
+
+
+@lru_cache(maxsize=4096)
+def _is_seen(sign: str) -> bool:
+    """Whether a character is drawn, or is no character of a text at all."""
+    return sign.isspace() or unicodedata.category(sign) in ("Cc", "Cn", "Co", "Cs") or bool(name_key(sign))
+
+
+def _is_latin(sign: str) -> bool:
+    return unicodedata.name(sign, "").startswith("LATIN")

@@ -1,0 +1,108 @@
+"""Opening and closing describing: a lead's choice of people, videos, and how much is wanted.
+
+*Reads* annotator, video. *Writes* describing_choice with its people and videos, events. Closing takes nothing away:
+what somebody still has in the browser is kept when it comes.
+"""
+
+from dataclasses import replace
+
+from backend.campaign.corpus.describing.model import DescribingChoice
+from backend.campaign.corpus.describing.rows import choices
+from backend.campaign.nouns import Annotator, Lead, Operator, Role
+from backend.campaign.setup.people import rows as people
+from backend.core.errors import NotAllowed, ProjectError
+from backend.core.saying import joined, said
+from backend.core.typed_text import nfc
+from backend.store import events
+from backend.store.connection import Database, Store, reading, writing
+from backend.store.events import EventKind
+
+
+def choose(store: Store, by: Lead | Operator, chosen: DescribingChoice, *, now: float) -> None:
+    """Let this be the choice from now on.
+
+    Raises:
+        ProjectError: people or videos that there are not, leads, nobody, or amounts that cannot be: all at once.
+    """
+    chosen = replace(chosen, videos=None if chosen.videos is None else tuple(map(nfc, chosen.videos)))
+    with writing(store) as db:
+        videos = choices.videos_named(db, chosen.videos or ())
+        if problems := _problems(db, chosen, set(videos)):
+            raise ProjectError(joined("; ", problems))
+        choices.add(db, chosen, videos.values(), at=now, by=by.annotator_id)
+        events.record(
+            db,
+            EventKind.DESCRIBING_OPENED if chosen.open else EventKind.DESCRIBING_CLOSED,
+            at=now,
+            actor=by.annotator_id,
+            subject="describing",
+            payload={
+                "people": None if chosen.people is None else len(chosen.people),
+                "videos": None if chosen.videos is None else len(videos),
+                "per_video": chosen.per_video,
+                "per_minute": chosen.per_minute,
+            }
+            if chosen.open
+            else {},
+        )
+
+
+def close(store: Store, by: Lead | Operator, *, now: float) -> bool:
+    """Nobody may describe any more; whether anybody could. What was chosen is there when it is opened again."""
+    with writing(store) as db:
+        there = choices.standing(db)
+        if not there.open:
+            return False
+        choose(store, by, replace(there, open=False), now=now)
+    return True
+
+
+def standing(store: Store) -> DescribingChoice:
+    """What was chosen last."""
+    with reading(store) as db:
+        return choices.standing(db)
+
+
+def is_open_for(db: Database, me: Annotator) -> bool:
+    """Whether this person may describe now; nobody who is paused."""
+    return choices.is_open_for(db, me.annotator_id) and people.standing_pause(db, me.annotator_id) is None
+
+
+def require_open(db: Database, me: Annotator) -> None:
+    """Refuse whoever may not describe now.
+
+    Raises:
+        NotAllowed: describing is closed, or not for this person, or they are paused.
+    """
+    if people.standing_pause(db, me.annotator_id) is not None:
+        raise NotAllowed(said("you are paused: ask your lead; what you wrote is kept"))
+    if not choices.is_open_for(db, me.annotator_id):
+        raise NotAllowed(said("describing is not open for you (any more): ask your lead"))
+
+
+def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[str]:
+    found = []
+    if chosen.people is not None:
+        if not chosen.people:
+            found.append(said("nobody may describe: choose at least one person, or everybody"))
+        for annotator_id in dict.fromkeys(chosen.people):
+            person = people.by_id(db, annotator_id)
+            if person is None:
+                found.append(said("there is no person {person}", person=annotator_id))
+            elif person.role is Role.LEAD:
+                found.append(
+                    said("{name} is a lead: leads review descriptions, annotators write them", name=person.name)
+                )
+    if chosen.videos is not None:
+        if not chosen.videos:
+            found.append(said("no video is to be described: choose at least one, or all"))
+        if missing := [name for name in dict.fromkeys(chosen.videos) if name not in known]:
+            more = said(" and {n} more", n=len(missing) - 3) if len(missing) > 3 else ""
+            found.append(said("the project has no video {missing}{more}", missing=", ".join(missing[:3]), more=more))
+    if chosen.per_video is not None and chosen.per_video < 1:
+        found.append(said("at least one description a video is needed; leave the number out for any"))
+    if chosen.per_minute is not None and not 0 < chosen.per_minute < 1000:
+        found.append(said("descriptions a minute have to be above 0; leave the number out for any"))
+    if chosen.per_video is not None and chosen.per_minute is not None:
+        found.append(said("say how many descriptions a video, or how many a minute, not both"))
+    return found

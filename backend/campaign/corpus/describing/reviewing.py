@@ -1,0 +1,257 @@
+"""A lead reviews descriptions: accepts one as a caption, sends it back with words, takes back what was done.
+
+*Reads* descriptions, moments. *Writes* moment, caption, description, description_act, events.
+"""
+
+from datetime import UTC, datetime
+
+from backend.campaign.corpus.captions.first_names import known_words
+from backend.campaign.corpus.describing.model import (
+    LONGEST_SENTENCE,
+    LONGEST_WORDS,
+    BesideIt,
+    DescribingFigures,
+    DescriptionAct,
+    DescriptionReview,
+    DescriptionStatus,
+)
+from backend.campaign.corpus.describing.rows import captioning, choices, descriptions, reviewed
+from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
+from backend.campaign.corpus.describing.rules import looked_at, may, same_span, wanted
+from backend.campaign.corpus.describing.work import cast_if_sound
+from backend.campaign.nouns import Lead
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import Overtaken, ProjectError
+from backend.core.ids import MomentId
+from backend.core.saying import said
+from backend.core.text_files import csv_text
+from backend.core.typed_text import tidy
+from backend.core.words import ago
+from backend.store import events
+from backend.store.connection import Database, Store, reading, writing
+from backend.store.events import EventKind
+
+HEADER = (
+    *("video", "start_s", "end_s", "sentence", "caption", "author", "status", "written_at", "moment_start_s"),
+    *("moment_end_s", "lead_wrote"),
+)
+_DID = {
+    DescriptionAct.WRITTEN: said("changed this description"),
+    DescriptionAct.WITHDRAWN: said("withdrew this description"),
+    DescriptionAct.ACCEPTED: said("accepted this description"),
+    DescriptionAct.RETURNED: said("sent this description back"),
+    DescriptionAct.TAKEN_BACK: said("took back what was done about this description"),
+}
+
+
+def review(project: Project, key: str) -> DescriptionReview | None:
+    """One description with all that a lead decides by; None if there is no such."""
+    with reading(project.store) as db:
+        row = descriptions.by_key(db, key)
+        if row is None:
+            return None
+        return DescriptionReview(
+            description=row.key,
+            video=row.video,
+            start_s=row.start_s,
+            end_s=row.end_s,
+            sentence=row.sentence,
+            author=row.author,
+            status=row.status,
+            revision=row.revision,
+            written_at=reviewed.written_at(db, row.description_id),
+            caption="" if row.caption_id is None else reviewed.caption_text(db, row.caption_id),
+            words=row.words,
+            notes=looked_at(row.sentence, cast_if_sound(project), known_words()),
+            beside=_beside(db, row),
+            last=reviewed.last_act(db, row.description_id),
+        )
+
+
+def accept(
+    store: Store,
+    lead: Lead,
+    key: str,
+    *,
+    sentence: str | None = None,
+    into: MomentId | None = None,
+    seen: int,
+    now: float,
+) -> None:
+    """Make a description a caption: of a moment of its own, or of one that shows the same seconds.
+
+    Args:
+        store: the project's store.
+        lead: who accepts.
+        key: which description.
+        sentence: other words, where the lead edits them; None takes the author's.
+        into: the moment that it becomes a caption of; None makes one of its very seconds.
+        seen: the revision that the lead looked at.
+        now: seconds since 1970.
+
+    Raises:
+        Overtaken: its author or another lead did something about it since.
+        ProjectError: no such description, no words, or a moment that shows other seconds.
+    """
+    with writing(store) as db:
+        row = _found(db, lead, key, DescriptionAct.ACCEPTED, seen, now)
+        text = row.sentence if sentence is None else tidy(sentence)
+        if not text:
+            raise ProjectError(said("the caption is empty: write what happens, or send the description back"))
+        if len(text) > LONGEST_SENTENCE:
+            raise ProjectError(
+                said(
+                    "the caption has {length} signs: say it in {longest}",
+                    length=len(text),
+                    longest=LONGEST_SENTENCE,
+                )
+            )
+        span = row.span
+        if into is None:
+            moment = captioning.moment_at(db, row.video, span)
+        else:
+            there = captioning.moment_of(db, into)
+            if there is None or there[0] != row.video_id or not same_span(there[1:], row.span):
+                raise ProjectError(said("there is no such moment of these seconds (any more): reload the page"))
+            moment, span = (into, False), there[1:]
+        caption = captioning.caption_of(db, moment[0], text)
+        captioning.accept(db, row.description_id, moment, caption, lead.annotator_id, span=span, sentence=text, at=now)
+        events.record(
+            db,
+            EventKind.DESCRIPTION_ACCEPTED,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"description:{key}",
+            payload={
+                **{"video": row.video, "start_s": span[0], "end_s": span[1], "sentence": text},
+                **{"edited": text != row.sentence, "author": row.author},
+            },
+        )
+
+
+def give_back(store: Store, lead: Lead, key: str, words: str, *, seen: int, now: float) -> None:
+    """Send a description back to its author, with what to change.
+
+    Raises:
+        Overtaken: its author or another lead did something about it since.
+        ProjectError: no such description, no words, or too many.
+    """
+    words = tidy(words)
+    if not words:
+        raise ProjectError(said("say what its author should change: a description goes back with words"))
+    if len(words) > LONGEST_WORDS:
+        raise ProjectError(
+            said(
+                "these words have {length} signs: say it in {longest}",
+                length=len(words),
+                longest=LONGEST_WORDS,
+            )
+        )
+    with writing(store) as db:
+        row = _found(db, lead, key, DescriptionAct.RETURNED, seen, now)
+        captioning.give_back(db, row.description_id, lead.annotator_id, words, at=now)
+        events.record(
+            db,
+            EventKind.DESCRIPTION_RETURNED,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"description:{key}",
+            payload={"words": words, "author": row.author},
+        )
+
+
+def take_back(store: Store, lead: Lead, key: str, *, now: float) -> DescriptionAct:
+    """Take back that a description was accepted or sent back: it waits again; what it made goes.
+
+    Raises:
+        Overtaken: its author went on meanwhile, or it was taken back already.
+        ProjectError: no such description, or something rests on its caption.
+    """
+    with writing(store) as db:
+        row = _found(db, lead, key, DescriptionAct.TAKEN_BACK, None, now)
+        what = DescriptionAct.ACCEPTED if row.status is DescriptionStatus.ACCEPTED else DescriptionAct.RETURNED
+        moment_id, caption_id = row.moment_id, row.caption_id
+        if moment_id is not None and captioning.is_candidate(db, moment_id):
+            raise ProjectError(said("its moment was chosen for a query since: the caption stays as it is"))
+        captioning.take_back(db, row.description_id, lead.annotator_id, at=now)
+        if row.made_caption and caption_id is not None and not captioning.drop_caption(db, caption_id):
+            raise ProjectError(said("its caption is used since, by a rewrite or a query: it stays as it is"))
+        if row.made_moment and moment_id is not None:
+            captioning.drop_moment(db, moment_id)  # with captions of others it stays
+        events.record(
+            db,
+            EventKind.DESCRIPTION_TAKEN_BACK,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"description:{key}",
+            payload={"what": what},
+        )
+    return what
+
+
+def figures(store: Store) -> DescribingFigures:
+    """How far describing is, and by whom."""
+    with reading(store) as db:
+        chosen, videos = choices.standing(db), reviewed.per_video(db)
+        asked = [(wanted(seconds, chosen.per_video, chosen.per_minute), written) for seconds, written in videos]
+        said = chosen.per_video is not None or chosen.per_minute is not None
+        return DescribingFigures(
+            videos=len(videos),
+            described=sum(written > 0 for _, written in videos),
+            enough=sum(most is not None and written >= most for most, written in asked) if said else None,
+            people=reviewed.figures(db),
+        )
+
+
+def as_csv(store: Store) -> str:
+    """All descriptions that were not withdrawn, by video and time, with author, words and what became of each."""
+    with reading(store) as db:
+        rows = descriptions.where(db, "d.status <> 'withdrawn'", [], "ORDER BY v.name, d.start_s, d.description_id")
+        lines = []
+        for row in rows:
+            moment = captioning.moment_of(db, row.moment_id) if row.moment_id is not None else None
+            lines.append(
+                (
+                    *(row.video, row.start_s, row.end_s, row.sentence),
+                    "" if row.caption_id is None else reviewed.caption_text(db, row.caption_id),
+                    *(row.author, row.status.value, _utc(reviewed.written_at(db, row.description_id))),
+                    *(moment[1:] if moment else ("", "")),
+                    row.words,
+                )
+            )
+    return csv_text(HEADER, lines, for_people=True)
+
+
+def _utc(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _found(db: Database, lead: Lead, key: str, act: DescriptionAct, seen: int | None, now: float) -> DescriptionRow:
+    row = descriptions.by_key(db, key)
+    if row is None:
+        raise ProjectError(said("there is no such description: reload the page"))
+    if not may(act, row.status) or (seen is not None and seen != row.revision):
+        did, name, at = reviewed.last_act(db, row.description_id)
+        who = said("You", _context="by") if name == lead.name else name
+        raise Overtaken(
+            said("{who} {did} {when}: look at it as it stands now", who=who, did=_DID[did], when=ago(now - at))
+        )
+    return row
+
+
+def _beside(db: Database, row: DescriptionRow) -> list[BesideIt]:
+    """What shows the same seconds: moments that may take the sentence as another caption, and other descriptions."""
+    moments = [
+        BesideIt(start_s, end_s, text, moment_id=moment_id)
+        for moment_id, start_s, end_s, text in reviewed.moments_within(db, row.video_id, row.span)
+        if moment_id != row.moment_id and same_span((start_s, end_s), row.span)
+    ]
+    others = descriptions.where(
+        db, "d.video_id = ? AND d.status <> 'withdrawn' AND d.description_id <> ?", [row.video_id, row.description_id]
+    )
+    found = [
+        BesideIt(one.start_s, one.end_s, one.sentence, one.author, one.key, one.status, one.moment_id)
+        for one in others
+        if same_span(one.span, row.span)
+    ]
+    return [*moments, *found]

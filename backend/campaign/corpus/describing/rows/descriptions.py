@@ -1,0 +1,200 @@
+"""Descriptions, and everything that was done about them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backend.campaign.corpus.describing.model import DescribeEvent, DescriptionAct, DescriptionStatus
+from backend.campaign.corpus.describing.rows.choices import CHOSEN_VIDEO
+from backend.campaign.setup.people.crediting import WorkTime
+from backend.core.ids import AnnotatorId, MomentId, VideoId
+from backend.store.engine import Database
+
+_COLUMNS = (
+    "d.description_id, d.description_key AS key, d.video_id, v.name AS video, v.duration_s, d.annotator_id, "
+    "a.name AS author, d.status, d.revision, d.start_s, d.end_s, d.sentence, d.moment_id, d.caption_id, d.made_moment, "
+    "d.made_caption, CASE d.status WHEN 'returned' THEN (SELECT x.words FROM description_act x "
+    "WHERE x.description_id = d.description_id AND x.kind = 'returned' ORDER BY x.act_id DESC LIMIT 1) ELSE '' END "
+    "AS words"
+)
+_FROM = "description d JOIN video v USING (video_id) JOIN annotator a USING (annotator_id)"
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionRow:
+    """A description as it stands. `words` are the lead's, of one that came back."""
+
+    description_id: int
+    key: str
+    video_id: VideoId
+    video: str
+    duration_s: float
+    annotator_id: AnnotatorId
+    author: str
+    status: DescriptionStatus
+    revision: int
+    start_s: float
+    end_s: float
+    sentence: str
+    moment_id: MomentId | None
+    caption_id: int | None
+    made_moment: bool
+    made_caption: bool
+    words: str
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Seconds, `[start, end)`."""
+        return self.start_s, self.end_s
+
+
+@dataclass(frozen=True, slots=True)
+class DescribableVideo:
+    """A video that may be described, how often it is, and by whom."""
+
+    video_id: VideoId
+    name: str
+    duration_s: float
+    fps: float
+    written: int
+    mine: int
+    returned: int
+
+
+def _row(row: Mapping[str, Any]) -> DescriptionRow:
+    there = dict(row)
+    flags = {name: bool(there[name]) for name in ("made_moment", "made_caption")}
+    return DescriptionRow(**there | flags | {"status": DescriptionStatus(there["status"])})
+
+
+def where(db: Database, condition: str, values: Sequence[object], rest: str = "") -> list[DescriptionRow]:
+    """The descriptions `d` (of videos `v`, by people `a`) that a condition of the code's own chooses, by age."""
+    found = db.conn.execute(
+        f"SELECT {_COLUMNS} FROM {_FROM} WHERE {condition} {rest or 'ORDER BY d.description_id'}", list(values)
+    )
+    return [_row(row) for row in found]
+
+
+def by_key(db: Database, key: str) -> DescriptionRow | None:
+    """The description of that name."""
+    return next(iter(where(db, "d.description_key = ?", [key])), None)
+
+
+def of_person(db: Database, me: AnnotatorId, videos: Sequence[VideoId]) -> list[DescriptionRow]:
+    """What this person wrote about these videos, but for what they withdrew."""
+    marks = ",".join("?" * len(videos))
+    return where(db, f"d.annotator_id = ? AND d.status <> 'withdrawn' AND d.video_id IN ({marks})", [me, *videos])
+
+
+def returned_to(db: Database, me: AnnotatorId) -> list[DescriptionRow]:
+    """What came back to this person from a lead."""
+    return where(db, "d.annotator_id = ? AND d.status = 'returned'", [me])
+
+
+def spans_of_others(
+    db: Database, me: AnnotatorId, videos: Sequence[VideoId]
+) -> list[tuple[VideoId, tuple[float, float]]]:
+    """What others described in these videos: spans alone."""
+    marks = ",".join("?" * len(videos))
+    rows = db.conn.execute(
+        "SELECT video_id, start_s, end_s FROM description WHERE annotator_id <> ? AND status <> 'withdrawn' "
+        f"AND video_id IN ({marks}) ORDER BY video_id, start_s, end_s",
+        [me, *videos],
+    )
+    return [(VideoId(row[0]), (row[1], row[2])) for row in rows]
+
+
+def totals(db: Database, me: AnnotatorId) -> tuple[int, int]:
+    """How many descriptions of this person stand, and how many of them are accepted."""
+    row = db.conn.execute(
+        "SELECT count(*), coalesce(sum(status = 'accepted'), 0) FROM description "
+        "WHERE annotator_id = ? AND status <> 'withdrawn'",
+        [me],
+    ).fetchone()
+    return row[0], row[1]
+
+
+def chosen_videos(db: Database, me: AnnotatorId) -> list[DescribableVideo]:
+    """The videos with a file that the standing choice is about, by name."""
+    rows = db.conn.execute(
+        "SELECT v.video_id, v.name, v.duration_s, cast(v.fps_num AS REAL) / v.fps_den, count(d.description_id), "
+        "coalesce(sum(d.annotator_id = :me), 0), coalesce(sum(d.annotator_id = :me AND d.status = 'returned'), 0) "
+        "FROM describing_choice c, video v "
+        "LEFT JOIN description d ON d.video_id = v.video_id AND d.status <> 'withdrawn' "
+        "WHERE c.choice_id = (SELECT max(choice_id) FROM describing_choice) AND v.path IS NOT NULL "
+        f"AND {CHOSEN_VIDEO} GROUP BY v.video_id ORDER BY v.name",
+        {"me": me},
+    )
+    return [DescribableVideo(VideoId(r[0]), *r[1:]) for r in rows]
+
+
+def video(db: Database, video_id: VideoId) -> tuple[str, float] | None:
+    """Name and seconds of a video."""
+    row = db.conn.execute("SELECT name, duration_s FROM video WHERE video_id = ?", [video_id]).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def event_known(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
+    """The description and the person of an event that was stored before."""
+    row = db.conn.execute(
+        "SELECT d.description_key, x.person_id FROM description_act x JOIN description d USING (description_id) "
+        "WHERE x.event_key = ?",
+        [key],
+    ).fetchone()
+    return (row[0], AnnotatorId(row[1])) if row else None
+
+
+def refusal_known(db: Database, me: AnnotatorId, key: str) -> str | None:
+    """Why this very event was refused before, if it was."""
+    row = db.conn.execute(
+        "SELECT payload ->> 'why' FROM event WHERE kind = 'description_refused' AND actor = ? "
+        "AND payload ->> 'event_key' = ?",
+        [me, key],
+    ).fetchone()
+    return row[0] if row else None
+
+
+def write(
+    db: Database,
+    event: DescribeEvent,
+    sentence: str,
+    video_id: VideoId,
+    me: AnnotatorId,
+    work: WorkTime,
+    *,
+    at: float,
+) -> int:
+    """Keep what an author wrote, as a new description or the newest revision of theirs; its row's number."""
+    row = db.conn.execute(
+        "INSERT INTO description (description_key, video_id, annotator_id, status, revision, start_s, end_s, sentence) "
+        "VALUES (?, ?, ?, 'waiting', 1, ?, ?, ?) ON CONFLICT (description_key) DO UPDATE SET status = 'waiting', "
+        "revision = description.revision + 1, start_s = excluded.start_s, end_s = excluded.end_s, "
+        "sentence = excluded.sentence RETURNING description_id",
+        [event.description, video_id, me, event.start_s, event.end_s, sentence],
+    ).fetchone()
+    db.conn.execute(
+        "INSERT INTO description_act (description_id, kind, person_id, at, start_s, end_s, sentence, elapsed_ms, "
+        "active_ms, event_key) VALUES (?, 'written', ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            *(row[0], me, at, event.start_s, event.end_s, sentence),
+            *(work.elapsed_ms, work.active_ms, event.key),
+        ],
+    )
+    return int(row[0])
+
+
+def withdraw(db: Database, description_id: int, me: AnnotatorId, event_key: str, *, at: float) -> None:
+    """Its author takes a description out."""
+    db.conn.execute("UPDATE description SET status = 'withdrawn' WHERE description_id = ?", [description_id])
+    db.conn.execute(
+        "INSERT INTO description_act (description_id, kind, person_id, at, event_key) VALUES (?, 'withdrawn', ?, ?, ?)",
+        [description_id, me, at, event_key],
+    )
+
+
+def acts(db: Database, description_id: int) -> list[DescriptionAct]:
+    """What was done about a description, the oldest first."""
+    rows = db.conn.execute(
+        "SELECT kind FROM description_act WHERE description_id = ? ORDER BY act_id", [description_id]
+    )
+    return [DescriptionAct(row[0]) for row in rows]

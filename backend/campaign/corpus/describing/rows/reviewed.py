@@ -1,0 +1,145 @@
+"""A lead's list of descriptions: searched, sorted and cut into pages by the database; what lies beside one; figures."""
+
+from collections import Counter
+
+from backend.campaign.corpus.describing.model import (
+    DescriberFigures,
+    DescriptionAct,
+    DescriptionFilter,
+    DescriptionLine,
+    DescriptionSort,
+    DescriptionStatus,
+)
+from backend.core.days import within_a_day
+from backend.core.ids import MomentId, VideoId
+from backend.store.engine import Database, containing
+
+_FROM = (
+    "description d JOIN video v USING (video_id) JOIN annotator a USING (annotator_id) "
+    "LEFT JOIN caption c ON c.caption_id = d.caption_id"
+)
+_SORTED_BY = {
+    DescriptionSort.AGE: "d.description_id",
+    DescriptionSort.SENTENCE: "coalesce(c.text, d.sentence) COLLATE NOCASE",
+    DescriptionSort.VIDEO: "v.name COLLATE NOCASE {}, d.start_s",
+    DescriptionSort.AUTHOR: "a.name",
+}
+
+
+def counts(db: Database) -> dict[DescriptionStatus, int]:
+    """How many descriptions stand how."""
+    found = dict(db.conn.execute("SELECT status, count(*) FROM description GROUP BY status").fetchall())
+    return {status: found.get(status, 0) for status in DescriptionStatus}
+
+
+def standing_counts(db: Database) -> dict[str, int]:
+    """How many descriptions wait, came back to their authors and are accepted; only what there is."""
+    found = counts(db)
+    return {status.value: found[status] for status in DescriptionStatus if found[status] and status != "withdrawn"}
+
+
+def count(db: Database, wanted: DescriptionFilter) -> int:
+    """How many descriptions the list holds."""
+    where, values = _where(wanted)
+    found: int = db.conn.execute(f"SELECT count(*) FROM {_FROM} WHERE {where}", values).fetchone()[0]
+    return found
+
+
+def page(db: Database, wanted: DescriptionFilter, first: int, most: int) -> list[DescriptionLine]:
+    """At most so many descriptions of the list from the given one on, counted from 0, in its order."""
+    where, values = _where(wanted)
+    rows = db.conn.execute(
+        f"SELECT d.description_key, v.name, d.start_s, d.end_s, coalesce(c.text, d.sentence), a.name, d.status "
+        f"FROM {_FROM} WHERE {where} ORDER BY {_order(wanted)} LIMIT :most OFFSET :first",
+        {**values, "most": most, "first": first},
+    )
+    return [DescriptionLine(row[0], row[1], row[2], row[3], row[4], row[5], DescriptionStatus(row[6])) for row in rows]
+
+
+def keys(db: Database, wanted: DescriptionFilter) -> list[str]:
+    """The descriptions of the whole list, in its order."""
+    where, values = _where(wanted)
+    rows = db.conn.execute(f"SELECT d.description_key FROM {_FROM} WHERE {where} ORDER BY {_order(wanted)}", values)
+    return [row[0] for row in rows]
+
+
+def last_act(db: Database, description_id: int) -> tuple[DescriptionAct, str, float]:
+    """What was done last about a description, by whom and when."""
+    row = db.conn.execute(
+        "SELECT x.kind, a.name, x.at FROM description_act x JOIN annotator a ON a.annotator_id = x.person_id "
+        "WHERE x.description_id = ? ORDER BY x.act_id DESC LIMIT 1",
+        [description_id],
+    ).fetchone()
+    return DescriptionAct(row[0]), row[1], row[2]
+
+
+def written_at(db: Database, description_id: int) -> float:
+    """When its author wrote the newest revision."""
+    row = db.conn.execute(
+        "SELECT max(at) FROM description_act WHERE description_id = ? AND kind = 'written'", [description_id]
+    ).fetchone()
+    return float(row[0])
+
+
+def caption_text(db: Database, caption_id: int) -> str:
+    """The words of a caption."""
+    return str(db.conn.execute("SELECT text FROM caption WHERE caption_id = ?", [caption_id]).fetchone()[0])
+
+
+def moments_within(
+    db: Database, video_id: VideoId, span: tuple[float, float]
+) -> list[tuple[MomentId, float, float, str]]:
+    """The moments that share seconds with a span of a video, with their captions in one text, empty without any."""
+    rows = db.conn.execute(
+        "SELECT m.moment_id, m.start_s, m.end_s, coalesce(group_concat(c.text, ' / '), '') FROM moment m "
+        "LEFT JOIN caption c ON c.moment_id = m.moment_id AND c.kind = 'published' "
+        "WHERE m.video_id = ? AND m.start_s < ? AND m.end_s > ? GROUP BY m.moment_id ORDER BY m.start_s, m.end_s",
+        [video_id, span[1], span[0]],
+    )
+    return [(MomentId(row[0]), row[1], row[2], row[3]) for row in rows]
+
+
+def per_video(db: Database) -> list[tuple[float, int]]:
+    """(seconds, descriptions that stand) of each video with a file that the standing choice is about."""
+    rows = db.conn.execute(
+        "SELECT v.duration_s, count(d.description_id) FROM describing_choice c, video v "
+        "LEFT JOIN description d ON d.video_id = v.video_id AND d.status <> 'withdrawn' "
+        "WHERE c.choice_id = (SELECT max(choice_id) FROM describing_choice) AND v.path IS NOT NULL "
+        "AND (c.all_videos OR EXISTS (SELECT 1 FROM describing_video x "
+        "WHERE x.choice_id = c.choice_id AND x.video_id = v.video_id)) GROUP BY v.video_id"
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def figures(db: Database) -> list[DescriberFigures]:
+    """What each person described who described anything, by name."""
+    rows = db.conn.execute(
+        "SELECT a.annotator_id, a.name, sum(d.status = 'waiting'), sum(d.status = 'returned'), "
+        "sum(d.status = 'accepted') FROM description d JOIN annotator a USING (annotator_id) "
+        "GROUP BY a.annotator_id ORDER BY a.name"
+    ).fetchall()
+    days = db.conn.execute(
+        "SELECT person_id, sum(active_ms), date(at, 'unixepoch', 'localtime') AS day FROM description_act "
+        "WHERE active_ms IS NOT NULL GROUP BY person_id, day"
+    )
+    time_ms: Counter[int] = Counter()
+    for person, day_ms, _ in days:
+        time_ms[person] += within_a_day(int(day_ms))[0]
+    return [DescriberFigures(*(r[1], r[2], r[3], r[4]), active_h=time_ms[r[0]] / 3_600_000) for r in rows]
+
+
+def _where(wanted: DescriptionFilter) -> tuple[str, dict[str, object]]:
+    conditions = ["d.status = :status" if wanted.status else "d.status <> 'withdrawn'"]
+    values: dict[str, object] = {"status": wanted.status} if wanted.status else {}
+    columns = ("d.sentence", "coalesce(c.text, '')", "v.name", "a.name")
+    for nth, word in enumerate(wanted.text.split()):
+        values[f"word{nth}"] = containing(word)
+        places = (f"{column} LIKE :word{nth} ESCAPE '!'" for column in columns)
+        conditions.append(f"({' OR '.join(places)})")
+    return " AND ".join(conditions), values
+
+
+def _order(wanted: DescriptionFilter) -> str:
+    way = "DESC" if wanted.down else "ASC"
+    by = _SORTED_BY[wanted.sort]
+    return f"{by.format(way) if '{}' in by else by} {way}, d.description_id {way}"

@@ -1,0 +1,172 @@
+"""What follows from acts about descriptions, how much is wanted, and what a sentence should not have."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from fractions import Fraction
+from math import ceil, isfinite
+
+from backend.campaign.corpus.captions.rules import Known, names_in, unknown_names
+from backend.campaign.corpus.describing.model import LONGEST_SENTENCE, DescriptionAct, DescriptionStatus
+from backend.core.keyed import keyed_digest
+from backend.core.saying import said, said_n
+from backend.core.timespan import decimal_fraction
+
+SAME_SPAN = Fraction(7, 10)
+"""From this IoU on two spans show the same, as where candidates are pooled."""
+ALSO_TAKEN = said("Somebody else described these seconds too. Both are kept; the lead chooses.")
+
+_S, _A = DescriptionStatus, DescriptionAct
+_AFTER = {
+    _A.WRITTEN: _S.WAITING,
+    _A.WITHDRAWN: _S.WITHDRAWN,
+    _A.ACCEPTED: _S.ACCEPTED,
+    _A.RETURNED: _S.RETURNED,
+    _A.TAKEN_BACK: _S.WAITING,  # a lead acts upon what waits only
+}
+_MAY = {
+    _A.WRITTEN: frozenset({_S.WAITING, _S.RETURNED, _S.WITHDRAWN}),
+    _A.WITHDRAWN: frozenset({_S.WAITING, _S.RETURNED, _S.WITHDRAWN}),
+    _A.ACCEPTED: frozenset({_S.WAITING}),
+    _A.RETURNED: frozenset({_S.WAITING}),
+    _A.TAKEN_BACK: frozenset({_S.ACCEPTED, _S.RETURNED}),
+}
+_FEWEST_WORDS = 3
+_PAST = frozenset({"was", "were", "had", "did", "went", "came", "took", "said", "saw"})
+_NEXT_SENTENCE = re.compile(r"[.!?]['\"”’)]*\s+\S")
+
+
+def status_of(acts: Iterable[DescriptionAct]) -> DescriptionStatus:
+    """How a description stands after all that was done about it, the oldest first.
+
+    >>> status_of([DescriptionAct.WRITTEN, DescriptionAct.RETURNED, DescriptionAct.WRITTEN, DescriptionAct.ACCEPTED])
+    <DescriptionStatus.ACCEPTED: 'accepted'>
+
+    Raises:
+        ValueError: nobody wrote it, or an act that could not be.
+    """
+    status: DescriptionStatus | None = None
+    for act in acts:
+        if status is None and act is not DescriptionAct.WRITTEN:
+            raise ValueError(f"a description begins by being written, not {act}")
+        if status is not None and not may(act, status):
+            raise ValueError(f"nothing that is {status} can be {act}")
+        status = _AFTER[act]
+    if status is None:
+        raise ValueError("nobody wrote it")
+    return status
+
+
+def may(act: DescriptionAct, status: DescriptionStatus) -> bool:
+    """Whether this can be done about a description that stands so."""
+    return status in _MAY[act]
+
+
+def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str | None:
+    """Why this cannot be a description of a video of `duration_s` seconds, in words for its author; None if it can.
+
+    >>> wrong(4.0, 2.0, "A dog runs.", 9.0)
+    'the end (2.00 s) is not after the start (4.00 s): mark both again'
+    """
+    if not (isfinite(start_s) and isfinite(end_s)) or start_s < 0:
+        return said("the marks are no times of the video: mark start and end again")
+    if end_s <= start_s:
+        return said(
+            "the end ({end_s:.2f} s) is not after the start ({start_s:.2f} s): mark both again",
+            end_s=end_s,
+            start_s=start_s,
+        )
+    # Times are those of frames, and the last one ends where the video does.
+    if end_s > duration_s + 1e-6:
+        return said(
+            "the end ({end_s:.2f} s) is after the end of the video ({duration_s:.2f} s): mark it again",
+            end_s=end_s,
+            duration_s=duration_s,
+        )
+    if not sentence:
+        return said("the sentence is empty: write what happens")
+    if len(sentence) > LONGEST_SENTENCE:
+        return said(
+            "the sentence has {length} signs: say it in {longest}",
+            length=len(sentence),
+            longest=LONGEST_SENTENCE,
+        )
+    return None
+
+
+def looked_at(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
+    """What an author and a lead should look at in a sentence; it refuses nothing.
+
+    >>> from backend.campaign.corpus.captions.rules import NOTHING_KNOWN
+    >>> looked_at("Then Mona laughed. She was happy.", {}, NOTHING_KNOWN)  # doctest: +NORMALIZE_WHITESPACE
+    ['"Mona" may be a name: say "a woman", "a man", "somebody".',
+     'This is more than one sentence: one is enough.',
+     '"was" tells of the past: write what happens now.']
+    """
+    found: list[str] = []
+    names = names_in(sentence, cast, unknown_names([sentence], cast, known), known)
+    if names:
+        listed = ", ".join(f'"{name}"' for name in names)
+        found.append(
+            said_n(
+                '{listed} may be a name: say "a woman", "a man", "somebody".',
+                '{listed} may be names: say "a woman", "a man", "somebody".',
+                len(names),
+                listed=listed,
+            )
+        )
+    if _NEXT_SENTENCE.search(sentence):
+        found.append(said("This is more than one sentence: one is enough."))
+    words = re.findall(r"[^\W\d_]+", sentence)
+    past = next((word for word in words if word.lower() in _PAST), None)
+    if past is not None:
+        found.append(said('"{past}" tells of the past: write what happens now.', past=past))
+    # Some scripts part no words.
+    if sentence.isascii() and 0 < len(words) < _FEWEST_WORDS:
+        found.append(said("This says very little: who does what?"))
+    return found
+
+
+def same_span(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether two spans of a video show the same: an IoU of `SAME_SPAN` or more, exactly.
+
+    >>> same_span((0.0, 10.0), (0.0, 7.0)), same_span((0.0, 10.0), (0.0, 6.9))
+    (True, False)
+    """
+    (start, end), (other_start, other_end) = (tuple(map(decimal_fraction, span)) for span in (one, other))
+    inter = min(end, other_end) - max(start, other_start)
+    return inter >= SAME_SPAN * (max(end, other_end) - min(start, other_start))
+
+
+def wanted(duration_s: float, per_video: int | None, per_minute: float | None) -> int | None:
+    """How many descriptions a video shall have; None where nobody said, and at least one.
+
+    >>> wanted(90.0, None, 2.0), wanted(3.0, None, 2.0), wanted(90.0, 5, None), wanted(90.0, None, None)
+    (3, 1, 5, None)
+    """
+    if per_minute is not None:
+        return max(1, ceil(Fraction(repr(duration_s)) * Fraction(repr(per_minute)) / 60))
+    return per_video
+
+
+def order(
+    videos: Sequence[tuple[str, int, bool]], returned: Collection[str], mine: Collection[str], me: int, secret: bytes
+) -> list[str]:
+    """The videos in the order in which one person works: what came back, what is begun, what is new, what is full.
+
+    New ones begin with those that have the fewest descriptions, in another order for each person, so that people do
+    not meet in one video before they must.
+
+    Args:
+        videos: (key, how many descriptions of everybody, whether that is enough) of each.
+        returned: those in which a lead sent something of this person back.
+        mine: those in which this person described anything.
+        me: who it is.
+        secret: the campaign's.
+    """
+
+    def place(video: tuple[str, int, bool]) -> tuple[int, int, str]:
+        key, written, full = video
+        rank = 0 if key in returned else 3 if full else 1 if key in mine else 2
+        return rank, written if rank == 2 else 0, keyed_digest(secret, "describe", me, key)
+
+    return [key for key, *_ in sorted(videos, key=place)]

@@ -1,0 +1,174 @@
+"""What a describer's page holds: videos with their shots, own descriptions, spans of others, the guideline.
+
+*Reads* choices, descriptions, shots, the cast. *Writes* describing_seen.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from backend.campaign.corpus.captions import cast
+from backend.campaign.corpus.captions.first_names import known_words
+from backend.campaign.corpus.describing import opening
+from backend.campaign.corpus.describing.model import (
+    DescriberSelf,
+    DescribeWork,
+    DescriptionStatus,
+    MyDescription,
+    VideoWork,
+)
+from backend.campaign.corpus.describing.rows import choices, descriptions
+from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
+from backend.campaign.corpus.describing.rules import ALSO_TAKEN, looked_at, order, same_span, wanted
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.corpus.moments import rows as moments
+from backend.campaign.nouns import Annotator
+from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import InputError, ProjectError, VideoUnreadable
+from backend.core.ids import VideoId
+from backend.core.saying import said
+from backend.media.jobs import ClipJob, clip_job, is_cut, predicted
+from backend.store.connection import Database, Store, reading, writing
+
+MOST_VIDEOS = 40
+"""So many are shown at once; the next come when some of them are done."""
+
+
+def work(project: Project, person: Annotator) -> DescribeWork:
+    """What this person may describe now.
+
+    Raises:
+        NotAllowed: describing is not open for them.
+    """
+    with reading(project.store) as db:
+        opening.require_open(db, person)
+        me, chosen = person.annotator_id, choices.standing(db)
+        videos = {str(row.video_id): row for row in descriptions.chosen_videos(db, me)}
+        asked = {key: wanted(row.duration_s, chosen.per_video, chosen.per_minute) for key, row in videos.items()}
+        keys = order(
+            [
+                (key, row.written, (most := asked[key]) is not None and row.written >= most)
+                for key, row in videos.items()
+            ],
+            {key for key, row in videos.items() if row.returned},
+            {key for key, row in videos.items() if row.mine},
+            me,
+            project.secret,
+        )
+        shown = keys[:MOST_VIDEOS]
+        ids = [videos[key].video_id for key in shown]
+        mine = _by_video(as_seen(project, db, person, descriptions.of_person(db, me, ids)))
+        taken: defaultdict[VideoId, list[tuple[float, float]]] = defaultdict(list)
+        for video_id, span in descriptions.spans_of_others(db, me, ids):
+            taken[video_id].append(span)
+        written, accepted = descriptions.totals(db, me)
+        jobs = {key: _whole(project, db, videos[key].name) for key in shown}
+        return DescribeWork(
+            [
+                VideoWork(
+                    key=key,
+                    name=videos[key].name,
+                    duration_s=videos[key].duration_s,
+                    fps=videos[key].fps,
+                    clip=f"/describe/videos/{key}.mp4",
+                    frames=f"/describe/videos/{key}.json",
+                    shots=moments.shots(db, videos[key].name),
+                    mine=mine.get(key, ()),
+                    taken=taken[videos[key].video_id],
+                    wanted=asked[key],
+                    written=videos[key].written,
+                    ready=is_cut(jobs[key]),
+                )
+                for key in shown
+            ],
+            len(keys) - len(shown),
+            choices.guideline(db, me),
+            DescriberSelf(me, person.name, written, accepted),
+        )
+
+
+def as_seen(project: Project, db: Database, person: Annotator, rows: Sequence[DescriptionRow]) -> list[MyDescription]:
+    """Own descriptions as their author sees them, each with what is to be looked at."""
+    if not rows:
+        return []
+    names, known = cast_if_sound(project), known_words()
+    others: defaultdict[VideoId, list[tuple[float, float]]] = defaultdict(list)
+    about = list(dict.fromkeys(row.video_id for row in rows))
+    for video_id, span in descriptions.spans_of_others(db, person.annotator_id, about):
+        others[video_id].append(span)
+    return [
+        MyDescription(
+            description=row.key,
+            video=str(row.video_id),
+            start_s=row.start_s,
+            end_s=row.end_s,
+            sentence=row.sentence,
+            status=row.status,
+            words=row.words,
+            notes=[
+                *looked_at(row.sentence, names, known),
+                *([ALSO_TAKEN] if any(same_span(row.span, span) for span in others[row.video_id]) else ()),
+            ]
+            if row.status in (DescriptionStatus.WAITING, DescriptionStatus.RETURNED)
+            else (),
+        )
+        for row in rows
+    ]
+
+
+def cast_if_sound(project: Project) -> dict[str, str]:
+    """The cast for notes about names; nobody's, while its file is wrong: commands that need it say so."""
+    try:
+        return cast.cast_of(project)
+    except InputError:
+        return {}
+
+
+def clip(project: Project, person: Annotator, key: str) -> ClipJob:
+    """The whole video as a clip, for whoever may describe it, or could when they began; for nobody who is paused.
+
+    Raises:
+        ProjectError: not theirs to describe, or they are paused.
+        VideoUnreadable: the project does not know the video's file.
+    """
+    with reading(project.store) as db:
+        video_id = VideoId(int(key)) if key.isdecimal() and len(key) < 18 else None
+        video = descriptions.video(db, video_id) if video_id is not None else None
+        if people.standing_pause(db, person.annotator_id) is not None:
+            raise ProjectError(said("you are paused: ask your lead; what you wrote is kept"))
+        if video_id is None or video is None or not choices.ever_chosen(db, person.annotator_id, video_id):
+            raise ProjectError(said("this video is not among those that you were asked to describe: reload the page"))
+        return _whole(project, db, video[0])
+
+
+def _whole(project: Project, db: Database, video: str) -> ClipJob:
+    facts = corpus.video_facts(db, video)
+    if facts is None:
+        raise VideoUnreadable(
+            said(
+                "{name}: {why}",
+                name=video,
+                why=said("no video file known; import the corpus again with --videos FOLDER"),
+            )
+        )
+    # No moment of the project, so that the doctor knows it from one.
+    return predicted(clip_job(project.clips, project.source(facts), 0.0, facts.duration_s, facts.sha256))
+
+
+def note_seen(store: Store, person: Annotator, version: int, *, now: float) -> None:
+    """This person was shown a version of the guideline for describers.
+
+    Raises:
+        ProjectError: there is no such version.
+    """
+    with writing(store) as db:
+        if not 1 <= version <= choices.guideline(db).version:
+            raise ProjectError(said("the guideline has no version {version}: reload the page", version=version))
+        choices.note_seen(db, person.annotator_id, version, at=now)
+
+
+def _by_video(found: Sequence[MyDescription]) -> dict[str, list[MyDescription]]:
+    videos: defaultdict[str, list[MyDescription]] = defaultdict(list)
+    for one in found:
+        videos[one.video].append(one)
+    return videos

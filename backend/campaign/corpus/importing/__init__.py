@@ -1,0 +1,1 @@
+"""Videos, moments and captions, from annotation files."""

@@ -1,0 +1,110 @@
+"""The formats of annotation files, one file each: a file here that defines `FORMAT` is all that a new one needs."""
+
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+
+from backend.campaign.corpus.importing.format import CorpusFormat
+from backend.campaign.corpus.importing.formats.table import REQUIRED
+from backend.campaign.corpus.importing.model import ImportOptions, Parsed
+from backend.core.errors import InputError
+from backend.core.json_entries import FileLayout, sample
+from backend.core.saying import joined, said
+from backend.core.text_files import table_head
+
+COLUMNS = ("video", "start", "end", "caption", "duration", "id")
+"""What the columns or fields of our own formats are called, unless a file calls them something else."""
+
+_FLAGS = {"types": "--type", "columns": "--columns"}
+
+
+def find_formats() -> Mapping[str, CorpusFormat]:
+    """The formats of the files beside this one, by name.
+
+    >>> list(find_formats())
+    ['activitynet', 'charades-sta', 'csv', 'didemo', 'jsonl', 'qvhighlights', 'tacos', 'tvr']
+    """
+    modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+    found: list[CorpusFormat] = sorted((module.FORMAT for module in modules), key=lambda one: one.name)
+    return {one.name: one for one in found}
+
+
+FORMATS = find_formats()
+
+
+def parse(name: str | None, data: bytes, file: str, options: ImportOptions | None = None) -> Parsed:
+    r"""Parse an annotation file.
+
+    Args:
+        name: one of `FORMATS`; None to tell it from the content.
+        data: the bytes of the file.
+        file: its name, for messages.
+        options: what a person said about how to read it.
+
+    Raises:
+        InputError: the format is unknown or not to be told, an option means nothing to it, or the file has problems.
+
+    >>> parse(None, b"video,start,end,caption\na,1,3,A dog runs.\n", "m.csv").format
+    'csv'
+    """
+    options = options or ImportOptions()
+    if unknown := [name for name in options.columns if name not in COLUMNS]:
+        message = said(
+            "--columns: {unknown} is none of {columns}", unknown=", ".join(unknown), columns=", ".join(COLUMNS)
+        )
+        raise InputError.single(file, message)
+    format_ = _named(name, file) if name is not None else recognise(data, file, options)
+    for option, flag in _FLAGS.items():
+        if getattr(options, option) and option not in format_.takes:
+            takers = " and ".join(one.name for one in FORMATS.values() if option in one.takes)
+            raise InputError.single(
+                file, said("{flag} is for {takers}; this is {format}", flag=flag, takers=takers, format=format_.name)
+            )
+    return replace(format_.read(data, file, options), format=format_.name)
+
+
+def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> CorpusFormat:
+    """The one format that a file looks like.
+
+    Raises:
+        InputError: none, or several; the message tells what was looked for.
+    """
+    options = options or ImportOptions()
+    look = sample(data, file)
+    fitting = [one for one in FORMATS.values() if one.fits(look, options)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        names = joined(said(" or "), [one.name for one in fitting])
+        raise InputError.single(file, said("this may be {names}: say which with --format", names=names))
+    if look.layout is FileLayout.TEXT and file.lower().endswith((".csv", ".tsv")):
+        raise _lacks_columns(look.line, file, options)
+    tried = joined("; ", [said("{name} ({entry})", name=one.name, entry=one.entry) for one in FORMATS.values()])
+    message = said(
+        "its format is not recognised. Looked for {tried}. Name the format with --format to see what is wrong, "
+        "or say with --columns what the columns of a csv or jsonl file are called",
+        tried=tried,
+    )
+    raise InputError.single(file, message)
+
+
+def _lacks_columns(header: str, file: str, options: ImportOptions) -> InputError:
+    """The refusal of a table that lacks columns."""
+    called = [options.columns.get(name, name) for name in REQUIRED]
+    head = table_head(header, called)
+    missing = ", ".join(repr(name) for name in called if name not in head)
+    message = said(
+        "the header {header!r} has no {missing}: say with --columns what these are called in it",
+        header=head.delimiter.join(head.cells),
+        missing=missing,
+    )
+    return InputError.single(file, message, 1)
+
+
+def _named(name: str, file: str) -> CorpusFormat:
+    if name not in FORMATS:
+        raise InputError.single(
+            file, said("unknown format {name!r}; known formats: {formats}", name=name, formats=", ".join(FORMATS))
+        )
+    return FORMATS[name]

@@ -1,0 +1,44 @@
+"""ActivityNet Captions (Krishna et al., 2017): a JSON object of videos, each with its sentences and their times."""
+
+import re
+
+from backend.campaign.corpus.importing.format import CorpusFormat
+from backend.campaign.corpus.importing.model import ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules.checks import finish
+from backend.core.captioned import sentences_of_videos
+from backend.core.json_entries import FileLayout, Sample
+from backend.core.saying import said
+
+
+def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
+    """Parse `{video: {duration, timestamps, sentences}}`, times in seconds.
+
+    The sentences were cut out of paragraphs and keep the space between two of them; it is stripped. Times that are
+    reversed, empty or far outside the video exist in the published files: those moments are left out.
+
+    Raises:
+        InputError: with every problem of the file.
+
+    >>> text = b'{"v_1": {"duration": 9, "timestamps": [[0, 2], [5, 3]], "sentences": ["A dog runs.", " It sits."]}}'
+    >>> found = read(text, "val_1.json", ImportOptions())
+    >>> found.moments[0].place, found.left_out[0].why
+    ('video v_1, sentence 1', 'the end is not after the start')
+    """
+    moments, problems, notes = sentences_of_videos(data, file, frames=False)
+    return finish(moments, problems, file, published=True, notes=notes)
+
+
+def fits_videos(look: Sample) -> bool:
+    """Whether a file looks like the form that this corpus shares with that of Charades-STA."""
+    return look.layout is FileLayout.VIDEOS and {"duration", "timestamps", "sentences"} <= look.fields
+
+
+CHARADES = re.compile(r"[0-9A-Z]{5}")
+"""What videos of Charades are called; ActivityNet's are `v_` and eleven characters."""
+
+FORMAT = CorpusFormat(
+    "activitynet",
+    said("a JSON object of videos called v_..., with duration, timestamps and sentences"),
+    lambda look, options: fits_videos(look) and not CHARADES.fullmatch(look.key),
+    read,
+)

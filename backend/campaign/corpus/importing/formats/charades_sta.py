@@ -1,0 +1,40 @@
+"""Charades-STA (Gao et al., 2017): lines `VIDEO start end##sentence`, or the JSON that later work made of them."""
+
+from backend.campaign.corpus.importing.format import CorpusFormat
+from backend.campaign.corpus.importing.formats import activitynet
+from backend.campaign.corpus.importing.model import ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules.checks import finish
+from backend.core.captioned import CHARADES_LINE, charades_lines
+from backend.core.json_entries import FileLayout, Sample
+from backend.core.saying import said
+from backend.core.text_files import decode_text
+
+
+def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
+    """Parse either form; the original has no durations, which come from the videos or an import before it.
+
+    Raises:
+        InputError: with every problem of the file.
+
+    >>> moment = read(b"ABC12 24.3 30.4##person opens a door.", "test.txt", ImportOptions()).moments[0]
+    >>> moment.video, moment.start_s, moment.end_s, moment.caption
+    ('ABC12', 24.3, 30.4, 'person opens a door.')
+    """
+    if decode_text(data, file).lstrip()[0] == "{":
+        return activitynet.read(data, file, options)
+    moments, problems, _ = charades_lines(data, file)
+    return finish(moments, problems, file, published=True)
+
+
+def _fits(look: Sample, options: ImportOptions) -> bool:
+    if look.layout is FileLayout.TEXT:
+        return CHARADES_LINE.fullmatch(look.line) is not None
+    return activitynet.fits_videos(look) and not look.key.startswith("v_")
+
+
+FORMAT = CorpusFormat(
+    "charades-sta",
+    said("lines VIDEO start end##sentence, or a JSON object of videos with duration, timestamps and sentences"),
+    _fits,
+    read,
+)

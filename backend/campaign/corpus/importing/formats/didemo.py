@@ -1,0 +1,54 @@
+"""DiDeMo (Hendricks et al., 2017): a JSON list of descriptions, each placed by several people in segments of 5 s."""
+
+from collections import Counter
+
+from backend.campaign.corpus.importing.format import CorpusFormat
+from backend.campaign.corpus.importing.model import ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules.checks import finish
+from backend.core.captioned import DIDEMO_SEGMENT_S, didemo_entries
+from backend.core.json_entries import FileLayout
+from backend.core.saying import said
+
+
+def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
+    """Parse entries of annotation_id, description, video, times ([[first, last], ...] in segments) and num_segments.
+
+    Both segments belong to the moment: [1, 4] is from 5 s to 25 s. The span that most people gave is taken, of equals
+    the one given first. The last segment ends with its video, which may be earlier than it says; so a moment may end
+    up to 5 s after the measured end of its video.
+
+    Raises:
+        InputError: with every problem of the file.
+
+    >>> text = b'[{"annotation_id": 3, "description": "a dog", "video": "a.mov", "times": [[0, 0], [1, 4], [1, 4]]}]'
+    >>> found = read(text, "val_data.json", ImportOptions()).moments[0]
+    >>> found.start_s, found.end_s, found.duration_s
+    (5.0, 25.0, 30.0)
+    """
+    entries, problems = didemo_entries(data, file)
+    moments = []
+    split = 0
+    for row, entry in entries:
+        counts = Counter(entry.times)
+        split += len(counts) > 1
+        (first, last), _ = counts.most_common(1)[0]
+        moments.append(entry.moment(row, first, last))
+    notes = []
+    if split:
+        notes.append(
+            said(
+                "people placed {split:,} of {n:,} descriptions differently; the span that most of them gave was "
+                "taken, of equals the one given first",
+                split=split,
+                n=len(moments),
+            )
+        )
+    return finish(moments, problems, file, published=True, notes=notes, end_slack_s=DIDEMO_SEGMENT_S)
+
+
+FORMAT = CorpusFormat(
+    "didemo",
+    said("a JSON list with annotation_id, description, video and times"),
+    lambda look, options: look.layout is FileLayout.LIST and {"description", "video", "times"} <= look.fields,
+    read,
+)

@@ -1,0 +1,62 @@
+"""Our own JSON lines: one object a line, with fields of any names."""
+
+from typing import cast
+
+import msgspec
+
+from backend.campaign.corpus.importing.format import CorpusFormat
+from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules.checks import finish
+from backend.core.json_entries import FileLayout, Sample, json_lines
+from backend.core.saying import said
+
+
+class _Line(msgspec.Struct):
+    video: str
+    start: float
+    end: float
+    caption: str
+    duration: float | None = None
+    id: int | str | None = None
+
+
+_NEEDED = ("video", "start", "end", "caption")
+
+
+def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
+    """Parse one JSON object a line: video, start (s), end (s), caption, and perhaps duration (s) and id.
+
+    Raises:
+        InputError: With every problem of the file.
+
+    >>> line = b'{"video": "a", "begin": 1, "end": 3, "caption": "A dog runs."}'
+    >>> read(line, "m.jsonl", ImportOptions(columns={"start": "begin"})).moments[0].start_s
+    1.0
+    """
+    lines, problems = json_lines(_kind(options), data, file)
+    return finish([_moment(row, line) for row, line in lines], problems, file)
+
+
+def _moment(row: int, line: _Line) -> CaptionedMoment:
+    id_ = str(line.id) if line.id is not None and str(line.id).strip() else None
+    return CaptionedMoment(line.video, line.start, line.end, line.caption, row, line.duration, id_)
+
+
+def _kind(options: ImportOptions) -> type[_Line]:
+    """A line whose fields are called as the file calls them."""
+    if not options.columns:
+        return _Line
+    fields = [
+        (field.name, field.type) if field.required else (field.name, field.type, field.default)
+        for field in msgspec.structs.fields(_Line)
+    ]
+    return cast("type[_Line]", msgspec.defstruct("_Line", fields, rename=dict(options.columns)))
+
+
+def _fits(look: Sample, options: ImportOptions) -> bool:
+    return look.layout is FileLayout.LINES and {options.columns.get(name, name) for name in _NEEDED} <= look.fields
+
+
+FORMAT = CorpusFormat(
+    "jsonl", said("JSON lines with video, start, end and caption"), _fits, read, frozenset({"columns"})
+)

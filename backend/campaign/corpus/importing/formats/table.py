@@ -1,0 +1,79 @@
+"""CSV, with columns of any names and in any order."""
+
+import math
+
+from backend.campaign.corpus.importing.format import CorpusFormat
+from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules.checks import finish
+from backend.core.errors import Problem
+from backend.core.json_entries import FileLayout, Sample
+from backend.core.saying import said
+from backend.core.text_files import read_csv, table_head
+
+REQUIRED = ("video", "start", "end", "caption")
+_OPTIONAL = ("duration", "id")
+
+
+def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
+    r"""Parse a table with the columns video, start (s), end (s), caption, and perhaps duration (s) and id.
+
+    Other columns are ignored; an empty duration or id cell is as good as none.
+
+    Raises:
+        InputError: With every problem of the file.
+
+    >>> read(b"video,start,end,caption,id\na,1,3,A dog runs.,m1\n", "m.csv", ImportOptions()).moments[0].external_id
+    'm1'
+    """
+    called = {name: options.columns.get(name, name) for name in (*REQUIRED, *_OPTIONAL)}
+    table = read_csv(
+        data,
+        file,
+        [called[name] for name in REQUIRED],
+        [called[name] for name in _OPTIONAL],
+        numbers=[called[name] for name in ("start", "end", "duration")],
+    )
+    blank = [""] * len(table.rows)
+    problems = list(table.problems)
+    moments = []
+    for row, *cells in zip(table.rows, *(table.columns.get(name, blank) for name in called.values()), strict=True):
+        cell = dict(zip(called, cells, strict=True))
+        try:
+            moments.append(
+                CaptionedMoment(
+                    cell["video"],
+                    _seconds(cell["start"], called["start"]),
+                    _seconds(cell["end"], called["end"]),
+                    cell["caption"],
+                    row,
+                    _seconds(cell["duration"], called["duration"]) if cell["duration"].strip() else None,
+                    cell["id"] if cell["id"].strip() else None,
+                )
+            )
+        except ValueError as error:
+            problems.append(Problem(file, row, str(error)))
+    return finish(moments, problems, file)
+
+
+def _seconds(text: str, column: str) -> float:
+    """A CSV cell as a finite number; ValueError names the column otherwise."""
+    try:
+        value = math.nan if "_" in text else float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{column} is {text!r}, not a number of seconds")
+    return value
+
+
+def _fits(look: Sample, options: ImportOptions) -> bool:
+    if look.layout is not FileLayout.TEXT:
+        return False
+    called = [options.columns.get(name, name) for name in REQUIRED]
+    head = table_head(look.line, called)
+    return all(name in head for name in called)
+
+
+FORMAT = CorpusFormat(
+    "csv", said("CSV with the columns video, start, end and caption"), _fits, read, frozenset({"columns"})
+)

@@ -1,0 +1,35 @@
+"""TACoS (Regneri et al., 2013), in the JSON of 2D-TAN: videos with sentences whose times are numbers of frames."""
+
+from backend.campaign.corpus.importing.format import CorpusFormat
+from backend.campaign.corpus.importing.model import ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules.checks import finish
+from backend.core.captioned import sentences_of_videos
+from backend.core.json_entries import FileLayout
+from backend.core.saying import said
+
+
+def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
+    """Parse `{video.avi: {fps, num_frames, timestamps, sentences}}`; frames become seconds by `fps`.
+
+    The name of a video keeps its extension; the file that is looked for may have another.
+
+    Raises:
+        InputError: with every problem of the file.
+
+    >>> text = b'{"s1.avi": {"fps": 20, "num_frames": 900, "timestamps": [[10, 35]], "sentences": ["She cuts."]}}'
+    >>> read(text, "test.json", ImportOptions()).moments  # doctest: +NORMALIZE_WHITESPACE
+    [CaptionedMoment(video='s1.avi', start_s=0.5, end_s=1.75, caption='She cuts.', row=1, duration_s=45.0,
+                     external_id=None, sentence=1)]
+    """
+    moments, problems, notes = sentences_of_videos(data, file, frames=True)
+    return finish(moments, problems, file, published=True, notes=notes)
+
+
+FORMAT = CorpusFormat(
+    "tacos",
+    said("a JSON object of videos with fps, num_frames, timestamps and sentences"),
+    lambda look, options: (
+        look.layout is FileLayout.VIDEOS and {"fps", "num_frames", "timestamps", "sentences"} <= look.fields
+    ),
+    read,
+)

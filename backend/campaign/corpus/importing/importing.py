@@ -1,0 +1,312 @@
+"""Take a published annotation file into the project: videos, moments, captions.
+
+*Reads* one annotation file and, if a folder is named, the video files. *Writes* video, moment, caption, one
+event. Everything is checked first and taken in one transaction: nothing is ever half-imported.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from backend.campaign.corpus.importing import formats
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.corpus.importing.measuring import measure_named
+from backend.campaign.corpus.importing.model import (
+    END_SLACK_S,
+    CaptionedMoment,
+    ImportOptions,
+    LeftOut,
+    Parsed,
+    Trouble,
+    VideoTrouble,
+)
+from backend.campaign.corpus.importing.rules.checks import Fault, leaving_out, outside
+from backend.campaign.corpus.importing.rules.naming import called_otherwise
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.project.folder import Project
+from backend.core.addresses import Place
+from backend.core.errors import InputError, Problem
+from backend.core.progress import Steps
+from backend.core.reading import bytes_of
+from backend.core.saying import said, said_n
+from backend.core.where import Where
+from backend.media.facts import VideoFacts
+from backend.media.probe import EXTENSIONS
+from backend.media.sources import USUAL_FPS
+from backend.media.survey import Survey
+from backend.store import events
+from backend.store.connection import reading, writing
+from backend.store.events import EventKind
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import took, and what a person should know about it.
+
+    `taken` are the numbers of videos, moments and captions that the file holds and that were taken; `videos`,
+    `moments` and `captions` are those of them that are new in the project. `merged` counts entries that repeat another,
+    `left_out` tells of those that were not taken. `dry_run`: all of it would be so, and nothing was written.
+    `troubles` says what is wrong with videos; all but the missing durations of theirs was taken. `decoded`: every
+    picture of the measured ones was looked at.
+    """
+
+    format: str
+    taken: tuple[int, int, int]
+    videos: int
+    moments: int
+    captions: int
+    measured: int
+    merged: int
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+    dry_run: bool
+    troubles: tuple[VideoTrouble, ...] = ()
+    decoded: bool = False
+
+
+def import_file(
+    project: Project,
+    by: Lead | Operator,
+    file: Path,
+    format: str | None = None,  # noqa: A002 - the word of the public contract
+    *,
+    videos: Place | None = None,
+    options: ImportOptions | None = None,
+    fps: Fraction = USUAL_FPS,
+    decode: bool | None = None,
+    where: Where | None = None,
+    dry_run: bool = False,
+    now: float,
+    progress: Steps | None = None,
+) -> ImportReport:
+    """Import an annotation file.
+
+    Args:
+        project: where to.
+        by: who does.
+        file: the annotation file.
+        format: one of `formats.FORMATS`; told from the content if None.
+        videos: folder or address where the video files lie; without it the moments wait for a later import with it.
+        options: how to read the file.
+        fps: frames a second of videos that are folders of frames.
+        decode: look at every picture for damage inside; None does where that is cheap.
+        where: where videos are measured; see `survey`.
+        dry_run: check everything and write nothing.
+        now: seconds since 1970.
+        progress: called with (videos measured, all videos).
+
+    Raises:
+        InputError: every problem found, with its row; or none of the videos can be shown. Nothing was taken.
+    """
+    parsed = formats.parse(format, bytes_of(file), file.name, options)
+    measured = Survey({}, {}, False)
+    troubles: list[VideoTrouble] = []
+    anew = _named_anew(project, parsed.moments)
+    if videos is not None:
+        measured, troubles = measure_named(
+            project, parsed.moments, anew, videos, file.name, fps, decode, where, progress
+        )
+    facts = measured.facts
+    durations = _durations(project, parsed, facts, anew, {one.video for one in troubles}, file.name)
+    problems = [*_taken_ids(project, parsed.moments, file.name), *durations.problems]
+    moments: list[CaptionedMoment] = []
+    faulty: list[tuple[CaptionedMoment, Fault]] = []
+    cut_off: list[tuple[CaptionedMoment, Fault]] = []
+    unmeasured: list[CaptionedMoment] = []
+    late = 0
+    for moment in parsed.moments:
+        duration_s = durations.seconds.get(moment.video)
+        if duration_s is None:
+            unmeasured.append(moment)
+            continue
+        if fault := outside(moment.start_s, moment.end_s, duration_s, parsed.end_slack_s):
+            # Of a damaged or broken-off video nobody knows how long it was: the moment may be right.
+            (cut_off if moment.video in facts and facts[moment.video].damage else faulty).append((moment, fault))
+            continue
+        late += moment.end_s > duration_s and moment.video in facts
+        moments.append(moment)
+    if faulty and not (parsed.published and moments):
+        problems += [moment.problem(file.name, fault.message) for moment, fault in faulty]
+    if cut_off and not (moments or problems):
+        problems += [moment.problem(file.name, fault.message) for moment, fault in cut_off]
+    if unmeasured and not (moments or problems):
+        problems += [
+            moment.problem(file.name, said("video {video} cannot be measured", video=moment.video))
+            for moment in unmeasured
+        ]
+    if problems:
+        raise InputError(sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0))
+    notes = [*parsed.notes, *durations.notes]
+    if anew:
+        here, there = next(iter(anew.items()))
+        notes.append(
+            said_n(
+                "{n} video is called otherwise here, and takes its name: {here} is {there} from now on",
+                "{n:,} videos are called otherwise here, and take their names: {here} is {there} from now on, ...",
+                len(anew),
+                here=here,
+                there=there,
+            )
+        )
+    if late:
+        end = said("up to {end_slack_s:g} s after their measured video", end_slack_s=parsed.end_slack_s)
+        notes.append(said("moments that end {end}, shown to its end: {late:,}", end=end, late=late))
+    with reading(project.store) as db:
+        stay = sum(corpus.is_moment(db, m.video, m.start_s, m.end_s) for m, _ in faulty)
+    if stay:
+        notes.append(
+            said("moments left out now that the project has already, without a clip to show: {stay:,}", stay=stay)
+        )
+    lengthless = Fault(
+        said("nobody knows how long the video is: it cannot be measured, and the file does not say it"), ""
+    )
+    left_out = (
+        *parsed.left_out,
+        *leaving_out([*faulty, *cut_off]),
+        *leaving_out((moment, lengthless) for moment in unmeasured),
+    )
+    if dry_run:
+        with reading(project.store) as db:
+            new = corpus.lacking(db, moments, anew)
+    else:
+        new = _add(project, by, moments, durations.seconds, facts, troubles, anew, file.name, parsed.format, now)
+    named = len({m.video for m in moments}), len({(m.video, m.start_s, m.end_s) for m in moments}), len(moments)
+    troubles += [VideoTrouble(name, Trouble.DAMAGED, one.damage) for name, one in facts.items() if one.damage]
+    return ImportReport(
+        *(parsed.format, named, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run),
+        troubles=tuple(troubles),
+        decoded=measured.decoded,
+    )
+
+
+def _add(
+    project: Project,
+    by: Lead | Operator,
+    moments: list[CaptionedMoment],
+    durations: dict[str, float],
+    facts: dict[str, VideoFacts],
+    troubles: list[VideoTrouble],
+    anew: Mapping[str, str],
+    file: str,
+    format_name: str,
+    now: float,
+) -> tuple[int, int, int]:
+    """Write checked moments; how many videos, moments and captions are new."""
+    with writing(project.store) as db:
+        corpus.rename_videos(db, anew)
+        new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
+        corpus.set_troubles(db, troubles)
+        events.record(
+            db,
+            EventKind.CORPUS_IMPORTED,
+            at=now,
+            actor=by.annotator_id,
+            subject=f"file:{file}",
+            payload={
+                "file": file,
+                "format": format_name,
+                **dict(zip(("videos", "moments", "captions"), new, strict=True)),
+            },
+        )
+    return new
+
+
+@dataclass(frozen=True, slots=True)
+class _Durations:
+    """Seconds of every video of a file, what speaks against them, and what is to be told."""
+
+    seconds: dict[str, float]
+    problems: list[Problem]
+    notes: list[str]
+
+
+def _named_anew(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
+    """What a file calls videos that were taken without one, by the project's names: a corpus keeps its own names."""
+    with reading(project.store) as db:
+        known, free = corpus.video_durations(db), corpus.videos_of_no_file(db)
+    named = dict.fromkeys(moment.video for moment in moments)
+    free = [name for name in free if name not in named]
+    return called_otherwise((name for name in named if name not in known), free, EXTENSIONS)
+
+
+def _durations(
+    project: Project,
+    parsed: Parsed,
+    facts: dict[str, VideoFacts],
+    anew: Mapping[str, str],
+    unseen: set[str],
+    file: str,
+) -> _Durations:
+    """How long the videos are: what was measured counts, now or before, then what the project says, then the file.
+
+    One of the `unseen` videos, which were to be measured and could not be, may have none.
+    """
+    with reading(project.store) as db:
+        known = {anew.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
+        unmeasured = set(corpus.videos_without_file(db))
+    timed: dict[str, CaptionedMoment] = {}
+    first: dict[str, CaptionedMoment] = {}
+    for moment in parsed.moments:
+        first.setdefault(moment.video, moment)
+        if moment.duration_s is not None:
+            timed.setdefault(moment.video, moment)
+    seconds: dict[str, float] = {}
+    problems: list[Problem] = []
+    other: list[str] = []
+    for video, moment in first.items():
+        here = timed[video].duration_s if video in timed else None
+        if video in facts:
+            seconds[video] = facts[video].duration_s
+        elif video in known:
+            seconds[video] = known[video]
+            if here is None or here == known[video]:
+                continue
+            contradiction = said("lasts {here} s here, but {known} s in the project", here=here, known=known[video])
+            if video in unmeasured and abs(here - known[video]) > END_SLACK_S:
+                problems.append(
+                    timed[video].problem(
+                        file, said("video {video} {contradiction}", video=video, contradiction=contradiction)
+                    )
+                )
+            elif video in unmeasured or abs(here - known[video]) > END_SLACK_S:
+                other.append(said("{video} {contradiction}", video=video, contradiction=contradiction))
+        elif here is not None:
+            seconds[video] = here
+        elif video not in unseen:
+            problems.append(
+                moment.problem(
+                    file,
+                    said(
+                        "video {video} has no duration: add a duration, or name the folder of the videos with --videos "
+                        "so that it can be measured",
+                        video=video,
+                    ),
+                )
+            )
+    notes = []
+    if other:
+        notes.append(
+            said_n(
+                "{n} video has another duration in the project, which stays: {other}",
+                "{n:,} videos have another duration in the project, which stays: {other}, ...",
+                len(other),
+                other=other[0],
+            )
+        )
+    return _Durations(seconds, problems, notes)
+
+
+def _taken_ids(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
+    """The ids of the file that mean something else in the project."""
+    with reading(project.store) as db:
+        ids = corpus.external_ids(db)
+    problems = []
+    for moment in moments:
+        there = ids.get(moment.external_id) if moment.external_id is not None else None
+        if there is not None and there != (moment.video, moment.start_s, moment.end_s, moment.caption):
+            message = said(
+                "id {external_id} is in the project already, for another moment", external_id=moment.external_id
+            )
+            problems.append(moment.problem(file, message))
+    return problems

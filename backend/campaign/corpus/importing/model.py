@@ -1,0 +1,71 @@
+"""What annotation files hold, whatever their format: captioned moments, and what was left out of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from backend.core.captioned import CaptionedMoment
+
+__all__ = ["END_SLACK_S", "CaptionedMoment", "ImportOptions", "LeftOut", "Parsed", "Trouble", "VideoTrouble"]
+
+END_SLACK_S = 1.0
+"""How far a moment may end after its video and still be kept: published durations are often rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Entries that were not taken: why, how many, and where the first of them stand."""
+
+    why: str
+    count: int
+    where: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What an annotation file holds, in file order.
+
+    `format` is the name of its format. `left_out` tells of entries that were not taken, `merged` counts those that
+    repeat the video, span and caption of an earlier one. `notes` says other oddities in words for the person who
+    imports. `published` says that nobody who imports the file wrote it: what is impossible in it is left out, not
+    refused. `end_slack_s` is how many seconds a moment may end after its video.
+    """
+
+    moments: list[CaptionedMoment]
+    notes: list[str] = field(default_factory=list)
+    left_out: Sequence[LeftOut] = ()
+    merged: int = 0
+    published: bool = False
+    end_slack_s: float = END_SLACK_S
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """What a person may say about how a file is to be read.
+
+    `types` are the types of TVR's lines to keep, None for the paper's choice. `columns` tells what a column or field
+    is called in the file: `{"start": "begin"}`.
+    """
+
+    types: frozenset[str] | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+class Trouble(StrEnum):
+    """What is wrong with a video; all but damage keep its clips from being shown."""
+
+    MISSING = "missing"
+    UNREADABLE = "unreadable"
+    CHANGED = "changed"
+    """It has another content than the one that was taken in."""
+    DAMAGED = "damaged"
+
+
+@dataclass(frozen=True, slots=True)
+class VideoTrouble:
+    """What is wrong with one video, in words."""
+
+    video: str
+    trouble: Trouble
+    message: str

@@ -1,0 +1,307 @@
+"""Videos, moments and captions: reads and writes.
+
+*Written by* `importing`; *read by* every feature after it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from sqlite3 import Row
+
+from backend.campaign.corpus.importing.model import CaptionedMoment, Trouble, VideoTrouble
+from backend.core.ids import MomentId
+from backend.core.saying import kept, recalled
+from backend.media.facts import VideoFacts
+from backend.store.engine import Database
+
+WHOLE = "(m.start_s = 0 AND m.end_s >= v.duration_s)"
+"""Whether a moment `m` is all of its video `v`, for use in a statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionRow:
+    """A caption with the moment it describes."""
+
+    caption_id: int
+    moment_id: MomentId
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a video is, wherever it lies; `size_bytes` is 0 where nobody knows it."""
+
+    sha256: str
+    size_bytes: int
+    fps: Fraction
+
+
+def video_durations(db: Database) -> dict[str, float]:
+    """Duration in seconds of every video, by name."""
+    return dict(db.conn.execute("SELECT name, duration_s FROM video").fetchall())
+
+
+def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
+    """The published captions that carry an id: id -> (video, start_s, end_s, text)."""
+    rows = db.conn.execute(
+        "SELECT c.external_id, v.name, m.start_s, m.end_s, c.text FROM caption c "
+        "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+        "WHERE c.kind = 'published' AND c.external_id IS NOT NULL"
+    )
+    return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
+
+
+def lacking(
+    db: Database, moments: Iterable[CaptionedMoment], anew: Mapping[str, str] | None = None
+) -> tuple[int, int, int]:
+    """How many videos, moments and captions are not there yet, once videos are named `anew`."""
+    anew = anew or {}
+    spans = {
+        (anew.get(row[0], row[0]), row[1], row[2])
+        for row in db.conn.execute("SELECT name, start_s, end_s FROM moment JOIN video USING (video_id)")
+    }
+    texts = {
+        (anew.get(row[0], row[0]), *row[1:])
+        for row in db.conn.execute(
+            "SELECT name, start_s, end_s, text FROM caption JOIN moment USING (moment_id) JOIN video USING (video_id) "
+            "WHERE kind = 'published'"
+        )
+    }
+    moments = list(moments)
+    return (
+        len({m.video for m in moments} - {anew.get(name, name) for name in video_durations(db)}),
+        len({(m.video, m.start_s, m.end_s) for m in moments} - spans),
+        len({(m.video, m.start_s, m.end_s, m.caption) for m in moments} - texts),
+    )
+
+
+def add_moments(
+    db: Database,
+    moments: Iterable[CaptionedMoment],
+    durations: dict[str, float],
+    facts: dict[str, VideoFacts],
+) -> tuple[int, int, int]:
+    """Insert what is not there yet.
+
+    Args:
+        db: the connection, inside `writing`.
+        moments: checked moments.
+        durations: seconds of every video named in `moments`.
+        facts: what was measured of the videos that were found on disk.
+
+    Returns:
+        How many videos, moments and captions are new.
+    """
+    moments = list(moments)
+    new = lacking(db, moments)
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO video (name, duration_s) VALUES (?, ?)",
+        ((name, duration_s) for name, duration_s in durations.items()),
+    )
+    set_video_facts(db, facts)
+    video_ids = dict(db.conn.execute("SELECT name, video_id FROM video").fetchall())
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO moment (video_id, start_s, end_s) VALUES (?, ?, ?)",
+        ((video_ids[m.video], m.start_s, m.end_s) for m in moments),
+    )
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO caption (moment_id, text, kind, external_id) "
+        "SELECT moment_id, ?, 'published', ? FROM moment WHERE video_id = ? AND start_s = ? AND end_s = ?",
+        ((m.caption, m.external_id, video_ids[m.video], m.start_s, m.end_s) for m in moments),
+    )
+    return new
+
+
+def add_spans(
+    db: Database, spans: Iterable[tuple[str, float, float]], origin: str
+) -> dict[tuple[str, float, float], MomentId]:
+    """Insert moments that no caption describes, where they are not there yet; the numbers of all that were given.
+
+    Args:
+        db: the connection, inside `writing`.
+        spans: (video, start_s, end_s) of videos of the project.
+        origin: where they come from, as the table knows it.
+    """
+    spans = list(spans)
+    video_ids = dict(db.conn.execute("SELECT name, video_id FROM video").fetchall())
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO moment (video_id, start_s, end_s, origin) VALUES (?, ?, ?, ?)",
+        ((video_ids[video], start_s, end_s, origin) for video, start_s, end_s in spans),
+    )
+    find = "SELECT moment_id FROM moment WHERE video_id = ? AND start_s = ? AND end_s = ?"
+    return {span: MomentId(db.conn.execute(find, [video_ids[span[0]], *span[1:]]).fetchone()[0]) for span in spans}
+
+
+def known_videos(db: Database) -> dict[str, str | None]:
+    """Every video, with the sha256 of its file; None while that is unknown."""
+    return dict(db.conn.execute("SELECT name, sha256 FROM video").fetchall())
+
+
+def videos_of_no_file(db: Database) -> list[str]:
+    """The videos that no annotation file has named, in order of their names."""
+    rows = db.conn.execute(
+        "SELECT name FROM video v WHERE path IS NOT NULL AND NOT EXISTS "
+        "(SELECT 1 FROM moment m WHERE m.video_id = v.video_id AND m.origin = 'imported') ORDER BY name"
+    )
+    return [row[0] for row in rows]
+
+
+def rename_videos(db: Database, anew: Mapping[str, str]) -> None:
+    """Give videos the names by which a file calls them, by the names that they have."""
+    db.conn.executemany("UPDATE video SET name = ? WHERE name = ?", [(new, old) for old, new in anew.items()])
+
+
+def add_videos(db: Database, facts: dict[str, VideoFacts]) -> None:
+    """Insert the videos that are not there yet, and what was measured of each."""
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO video (name, duration_s) VALUES (?, ?)",
+        ((name, f.duration_s) for name, f in facts.items()),
+    )
+    set_video_facts(db, facts)
+
+
+def set_video_facts(db: Database, facts: dict[str, VideoFacts]) -> None:
+    """Record where the files of videos lie and what was measured of them."""
+    db.conn.executemany(
+        "UPDATE video SET path = ?, duration_s = ?, fps_num = ?, fps_den = ?, width_px = ?, height_px = ?, "
+        "has_audio = ?, sha256 = ? WHERE name = ?",
+        (
+            (
+                *(f.path, f.duration_s, f.fps.numerator, f.fps.denominator, f.width_px, f.height_px),
+                *(int(f.has_audio), f.sha256, name),
+            )
+            for name, f in facts.items()
+        ),
+    )
+    db.conn.executemany(
+        "INSERT INTO video_check (video_id, codec, frames, size_bytes, decoded, trouble, message) "
+        "SELECT video_id, ?, ?, ?, ?, ?, ? FROM video WHERE name = ? ON CONFLICT (video_id) DO UPDATE SET "
+        "codec = excluded.codec, frames = excluded.frames, size_bytes = excluded.size_bytes, "
+        "decoded = excluded.decoded, trouble = excluded.trouble, message = excluded.message",
+        (
+            (
+                *(f.codec, f.frames, f.size_bytes, int(f.decoded)),
+                *(Trouble.DAMAGED.value if f.damage else None, f.damage, name),
+            )
+            for name, f in facts.items()
+        ),
+    )
+
+
+def set_troubles(db: Database, troubles: Iterable[VideoTrouble]) -> None:
+    """Record what is wrong with videos; what was measured of them before stays."""
+    db.conn.executemany(
+        "INSERT INTO video_check (video_id, trouble, message) SELECT video_id, ?, ? FROM video WHERE name = ? "
+        "ON CONFLICT (video_id) DO UPDATE SET trouble = excluded.trouble, message = excluded.message",
+        ((one.trouble.value, kept(one.message), one.video) for one in troubles),
+    )
+
+
+def contents(db: Database) -> dict[str, Content]:
+    """The content of every video that was ever measured, by name."""
+    rows = db.conn.execute(
+        "SELECT name, sha256, coalesce(size_bytes, 0), coalesce(fps_num, 1), coalesce(fps_den, 1) "
+        "FROM video LEFT JOIN video_check USING (video_id) WHERE sha256 IS NOT NULL"
+    )
+    return {row[0]: Content(row[1], row[2], Fraction(row[3], row[4])) for row in rows}
+
+
+def decoded_contents(db: Database) -> dict[str, str]:
+    """What is wrong inside the contents that were decoded, by sha256; empty where nothing is."""
+    rows = db.conn.execute(
+        "SELECT v.sha256, iif(k.trouble = 'damaged', k.message, '') FROM video v JOIN video_check k USING (video_id) "
+        "WHERE k.decoded = 1 AND v.sha256 IS NOT NULL AND coalesce(k.trouble, 'damaged') = 'damaged'"
+    )
+    return {row[0]: recalled(row[1]) for row in rows}
+
+
+def is_moment(db: Database, video: str, start_s: float, end_s: float) -> bool:
+    """Whether the project has this very moment."""
+    found = db.conn.execute(
+        "SELECT 1 FROM moment JOIN video USING (video_id) WHERE name = ? AND start_s = ? AND end_s = ?",
+        [video, start_s, end_s],
+    )
+    return found.fetchone() is not None
+
+
+def video_facts(db: Database, name: str) -> VideoFacts | None:
+    """What was measured of a video, None while its file is unknown."""
+    row = db.conn.execute(f"{_FACTS} AND name = ?", [name]).fetchone()
+    return None if row is None else _facts(row)
+
+
+def all_facts(db: Database) -> dict[str, VideoFacts]:
+    """What was measured of every video whose file is known, by name."""
+    return {row["name"]: _facts(row) for row in db.conn.execute(_FACTS)}
+
+
+_FACTS = "SELECT * FROM video LEFT JOIN video_check USING (video_id) WHERE path IS NOT NULL"
+
+
+def _facts(row: Row) -> VideoFacts:
+    return VideoFacts(
+        path=row["path"],
+        fps=Fraction(row["fps_num"], row["fps_den"]),
+        duration_s=row["duration_s"],
+        width_px=row["width_px"],
+        height_px=row["height_px"],
+        has_audio=bool(row["has_audio"]),
+        sha256=row["sha256"],
+        codec=row["codec"] or "",
+        frames=row["frames"] or 0,
+        size_bytes=row["size_bytes"] or 0,
+        decoded=bool(row["decoded"]),
+        damage=recalled(row["message"]) if row["trouble"] == Trouble.DAMAGED else "",
+    )
+
+
+def videos_without_file(db: Database) -> list[str]:
+    """Names of videos whose file nobody has shown yet; their moments cannot be judged."""
+    return [row[0] for row in db.conn.execute("SELECT name FROM video WHERE path IS NULL ORDER BY name")]
+
+
+def counts(db: Database) -> tuple[int, int, int]:
+    """Numbers of videos, moments and published captions."""
+    row = db.conn.execute(
+        "SELECT (SELECT count(*) FROM video), (SELECT count(*) FROM moment), "
+        "(SELECT count(*) FROM caption WHERE kind = 'published')"
+    ).fetchone()
+    return row[0], row[1], row[2]
+
+
+def origin_counts(db: Database) -> dict[str, int]:
+    """How many moments come from where; only what there is."""
+    return dict(db.conn.execute("SELECT origin, count(*) FROM moment GROUP BY origin ORDER BY origin").fetchall())
+
+
+def published_captions(db: Database) -> list[CaptionRow]:
+    """Every caption as published, by id."""
+    return captions_where(db, "kind = 'published'")
+
+
+def captions_where(db: Database, where: str) -> list[CaptionRow]:
+    """Captions `c` that a condition of the code's own chooses, by id."""
+    rows = db.conn.execute(f"SELECT caption_id, moment_id, text FROM caption AS c WHERE {where} ORDER BY caption_id")
+    return [CaptionRow(row[0], MomentId(row[1]), row[2]) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class MomentDetails:
+    """A moment as a release describes it; `caption` is None where it has none."""
+
+    video: str
+    start_s: float
+    end_s: float
+    duration_s: float
+    caption: str | None
+
+
+def moment_details(db: Database) -> dict[MomentId, MomentDetails]:
+    """Every moment, with its first published caption, if it has one, and the duration of its video."""
+    rows = db.conn.execute(
+        "SELECT m.moment_id, v.name, m.start_s, m.end_s, v.duration_s, c.text "
+        "FROM moment m JOIN video v USING (video_id) "
+        "LEFT JOIN caption c ON c.caption_id = (SELECT min(f.caption_id) FROM caption f "
+        "WHERE f.moment_id = m.moment_id AND f.kind = 'published') ORDER BY m.moment_id"
+    )
+    return {MomentId(r[0]): MomentDetails(*r[1:]) for r in rows}

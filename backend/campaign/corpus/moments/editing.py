@@ -1,0 +1,171 @@
+"""What a lead makes of proposed moments: removed, added, changed, split, joined; by hand or as a file.
+
+*Reads and writes* moment; one event each time. What captions, candidates, pairs or anything else use stays as it is.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.corpus.moments import rows, rules
+from backend.campaign.corpus.moments.model import MomentRow, Origin, TakenMoments
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import InputError, Overtaken, Problem, ProjectError
+from backend.core.ids import AnnotatorId, MomentId
+from backend.core.reading import bytes_of
+from backend.core.saying import joined, said
+from backend.core.text_files import csv_text, read_csv
+from backend.core.typed_text import nfc
+from backend.store import events
+from backend.store.connection import reading, writing
+from backend.store.events import EventKind
+
+COLUMNS = ("video", "start", "end")
+
+
+def change(
+    project: Project,
+    video: str,
+    gone: Sequence[MomentId],
+    come: Sequence[rules.Span],
+    *,
+    by: AnnotatorId | None = None,
+    now: float,
+) -> None:
+    """Let some moments of a video go and others come, in one step: whoever splits one does not see halves.
+
+    Args:
+        project: the project.
+        video: its name.
+        gone: moments of this video that nothing uses.
+        come: spans in seconds.
+        by: who does.
+        now: seconds since 1970.
+
+    Raises:
+        Overtaken: a moment is not there any more.
+        ProjectError: a moment is used, or a span can be none of this video or is there already; nothing was written.
+    """
+    video = nfc(video)
+    with writing(project.store) as db:
+        had = rows.by_ids(db, gone)
+        if len(had) < len(set(gone)) or any(row.video != video for row in had):
+            raise Overtaken(said("the moment is not there any more: somebody has changed it; look again"))
+        if used := [row for row in had if row.used]:
+            raise ProjectError(
+                said("{moment} is used by {users}, so it stays as it is", moment=_told(used[0]), users=_users(used[0]))
+            )
+        duration_s = corpus.video_durations(db).get(video)
+        if duration_s is None:
+            raise ProjectError(said("the project has no video {video}", video=video))
+        for span in come:
+            if why := rules.outside(*span, duration_s):
+                raise ProjectError(why)
+        rows.delete(db, [row.moment_id for row in had])
+        if rows.add(db, video, come, Origin.IMPORTED) < len(come):
+            raise ProjectError(said("the video has a moment with this start and end already"))
+        before, after = [[row.start_s, row.end_s] for row in had], [[*span] for span in come]
+        payload = {"video": video, "before": before, "after": after}
+        events.record(db, EventKind.MOMENTS_CHANGED, at=now, actor=by, subject=f"video:{video}", payload=payload)
+
+
+def split(project: Project, moment: MomentId, at_s: float, *, by: AnnotatorId | None = None, now: float) -> None:
+    """Make two moments of one, the second of which begins at `at_s`; see `change` for what is refused."""
+    row = _one(project, moment)
+    if not row.start_s < at_s < row.end_s:
+        raise ProjectError(said("{at_s:g} s is not inside the moment, which is {moment}", at_s=at_s, moment=_told(row)))
+    change(project, row.video, [moment], [(row.start_s, at_s), (at_s, row.end_s)], by=by, now=now)
+
+
+def join(project: Project, moments: Sequence[MomentId], *, by: AnnotatorId | None = None, now: float) -> None:
+    """Make one moment of several of one video, from the first start to the last end."""
+    with reading(project.store) as db:
+        found = rows.by_ids(db, moments)
+    if len(found) < 2:
+        raise ProjectError(said("choose two moments or more to join"))
+    if len({row.video for row in found}) > 1:
+        raise ProjectError(said("moments of different videos cannot be joined"))
+    whole = rules.hull((row.start_s, row.end_s) for row in found)
+    change(project, found[0].video, [row.moment_id for row in found], [whole], by=by, now=now)
+
+
+def take_file(
+    project: Project, file: Path, *, only: bool = False, by: AnnotatorId | None = None, now: float
+) -> TakenMoments:
+    """Add the moments of a CSV file with the columns video, start and end (s), to videos that the project has.
+
+    Args:
+        project: the project.
+        file: the file; other columns are ignored.
+        only: remove all other moments of its videos that nothing uses.
+        by: who does.
+        now: seconds since 1970.
+
+    Raises:
+        InputError: every problem of the file with its row; nothing was written.
+    """
+    table = read_csv(bytes_of(file), file.name, COLUMNS, numbers=COLUMNS[1:])
+    problems = list(table.problems)
+    wanted: dict[str, dict[rules.Span, None]] = defaultdict(dict)
+    with writing(project.store) as db:
+        durations = corpus.video_durations(db)
+        for row, *cells in zip(table.rows, *(table.columns[name] for name in COLUMNS), strict=True):
+            video, span = nfc(cells[0]), (_seconds(cells[1]), _seconds(cells[2]))
+            if video not in durations:
+                problems.append(Problem(file.name, row, said("the project has no video {video!r}", video=video)))
+            elif why := rules.outside(*span, durations[video]):
+                problems.append(Problem(file.name, row, why))
+            else:
+                wanted[video][span] = None
+        if problems:
+            raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+        if not wanted:
+            raise InputError.single(file.name, said("no moment is in it"))
+        gone = stayed = new = 0
+        for video, spans in wanted.items():
+            others = [m for m in rows.of_video(db, video) if (m.start_s, m.end_s) not in spans] if only else []
+            free = [other for other in others if not other.used]
+            rows.delete(db, [other.moment_id for other in free])
+            gone, stayed = gone + len(free), stayed + len(others) - len(free)
+            new += rows.add(db, video, spans, Origin.IMPORTED)
+        total = sum(map(len, wanted.values()))
+        payload = {"file": file.name, "videos": len(wanted), "moments": new, "gone": gone}
+        events.record(db, EventKind.MOMENTS_TAKEN, at=now, actor=by, subject=f"file:{file.name}", payload=payload)
+    return TakenMoments(total, new, gone, stayed)
+
+
+def as_csv(project: Project) -> str:
+    """All moments as a file that `take_file` takes: video, start, end, and where they come from."""
+    with reading(project.store) as db:
+        found = rows.all_moments(db)
+    return csv_text(
+        [*COLUMNS, "origin", "captions", "pairs"],
+        ([row.video, row.start_s, row.end_s, row.origin.value, row.captions, row.pairs] for row in found),
+    )
+
+
+def _one(project: Project, moment: MomentId) -> MomentRow:
+    with reading(project.store) as db:
+        found = rows.by_ids(db, [moment])
+    if not found:
+        raise Overtaken(said("the moment is not there any more: somebody has changed it; look again"))
+    return found[0]
+
+
+def _told(row: MomentRow) -> str:
+    return said("{start_s:.2f} to {end_s:.2f} s of {video}", start_s=row.start_s, end_s=row.end_s, video=row.video)
+
+
+def _users(row: MomentRow) -> str:
+    captions = [said("{n:,} captions", n=row.captions)] if row.captions else []
+    pairs = [said("{n:,} pairs", n=row.pairs)] if row.pairs else []
+    return joined(said(" and "), [*captions, *pairs]) or said("something of the project")
+
+
+def _seconds(text: str) -> float:
+    try:
+        return math.nan if "_" in text else float(text)
+    except ValueError:
+        return math.nan

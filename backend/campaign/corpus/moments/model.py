@@ -1,0 +1,118 @@
+"""Videos of a folder, what is proposed as their moments, and how a lead sees them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backend.core.errors import Problem
+from backend.core.ids import MomentId
+from backend.media.facts import VideoFacts
+
+
+@dataclass(frozen=True, slots=True)
+class FoundVideo:
+    """A video file that the project has now: `new` unless it had it before, under this name."""
+
+    name: str
+    facts: VideoFacts
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterReport:
+    """What a folder of videos gave.
+
+    `videos` are those that the project has now, in order of their names, `problems` the files that were not taken, each
+    with the reason, in order of the files.
+    """
+
+    videos: tuple[FoundVideo, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def new(self) -> int:
+        """How many videos the project did not have."""
+        return sum(video.new for video in self.videos)
+
+
+class Origin(StrEnum):
+    """Where a moment comes from. What a lead adds or changes by hand counts as imported: a person chose it."""
+
+    IMPORTED = "imported"
+    SHOTS = "shots"
+    WINDOWS = "windows"
+    DESCRIBED = "described"
+    POOLED = "pooled"
+
+
+@dataclass(frozen=True, slots=True)
+class ByShots:
+    """Moments are the shots: shorter ones than `shortest_s` are joined, longer ones than `longest_s` split evenly."""
+
+    shortest_s: float = 2.0
+    longest_s: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class ByWindows:
+    """Moments are windows of these lengths (s), each begins a share `stride` of its length after the one before."""
+
+    lengths_s: tuple[float, ...] = (5.0, 10.0, 20.0)
+    stride: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ProposeReport:
+    """What was proposed: of `videos` videos `moments` now come from there, of them `new` ones; `gone` went.
+
+    `stayed` were proposed before and are not any more, but something uses them. `shots` are those found in all videos,
+    0 by windows. `problems` are the videos that could not be looked at.
+    """
+
+    videos: int
+    moments: int
+    new: int
+    gone: int
+    stayed: int
+    shots: int
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MomentRow:
+    """A moment as a lead sees it: `captions` and `pairs` are how many it has; `used` ones cannot be changed."""
+
+    moment_id: MomentId
+    video: str
+    start_s: float
+    end_s: float
+    origin: Origin
+    captions: int
+    pairs: int
+    used: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VideoMoments:
+    """A video with the moments it has, by where they come from; `shots` are None while nobody looked for them."""
+
+    name: str
+    duration_s: float
+    has_file: bool
+    shots: int | None
+    moments: dict[Origin, int]
+    used: int
+
+    @property
+    def total(self) -> int:
+        """All its moments."""
+        return sum(self.moments.values())
+
+
+@dataclass(frozen=True, slots=True)
+class TakenMoments:
+    """What a file of moments brought: `new` of `moments` were not there, `gone` were and are not in the file."""
+
+    moments: int
+    new: int
+    gone: int
+    stayed: int

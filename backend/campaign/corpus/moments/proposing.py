@@ -1,0 +1,154 @@
+"""Propose moments of a project's videos: their shots, or windows of several lengths.
+
+*Reads* the video files (for shots). *Writes* shot, moment, one event. Shots are kept video by video as they are found,
+so that a command that was stopped looks at the rest only; the moments are written in one transaction. What was proposed
+in the same way before goes, unless something uses it: a lead changes what is there, and what they changed is theirs.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.corpus.moments import rows, rules
+from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin, ProposeReport
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import Problem, ProjectError, VideoUnreadable
+from backend.core.ids import AnnotatorId
+from backend.core.parallel import each_unit
+from backend.core.progress import Steps
+from backend.core.saying import joined, said
+from backend.core.where import HERE, Where
+from backend.media.facts import VideoFacts
+from backend.media.shots import DETECTOR, find_shots
+from backend.media.sources import Source, paths_of, place_of_video
+from backend.store import events
+from backend.store.connection import reading, writing
+from backend.store.events import EventKind
+
+_WORTH_PROCESSES_S = 600.0
+"""So many seconds of video are looked at in about 13 s of one core."""
+
+
+def propose(
+    project: Project,
+    how: ByShots | ByWindows,
+    *,
+    videos: Sequence[str] | None = None,
+    where: Where | None = None,
+    by: AnnotatorId | None = None,
+    now: float,
+    progress: Steps | None = None,
+) -> ProposeReport:
+    """Propose moments for videos of the project.
+
+    Args:
+        project: the project.
+        how: by shots or by windows, with their options.
+        videos: names; None means all.
+        where: where shots are looked for; None means in as many processes of this machine as is worth their beginning.
+        by: who does; None is the command line.
+        now: seconds since 1970.
+        progress: called with (seconds of video looked at, all), for shots.
+
+    Raises:
+        ProjectError: options that mean nothing, no such video, no videos, or too many windows; nothing was written.
+    """
+    if why := rules.trouble(how):
+        raise ProjectError(why)
+    with reading(project.store) as db:
+        durations = corpus.video_durations(db)
+    asked = sorted(durations if videos is None else set(videos))
+    if unknown := [name for name in asked if name not in durations]:
+        raise ProjectError(said("the project has no video {video}", video=unknown[0]))
+    if not asked:
+        raise ProjectError(said("the project has no videos yet: name their folder with --videos"))
+    problems: list[Problem] = []
+    if isinstance(how, ByShots):
+        shots, problems = _shots(project, asked, durations, where, progress)
+        spans = {name: rules.from_shots(found, how) for name, found in shots.items()}
+        origin, seen = Origin.SHOTS, sum(map(len, shots.values()))
+    else:
+        if (many := sum(rules.window_count(durations[name], how) for name in asked)) > rules.MOST:
+            raise ProjectError(
+                said("these would be about {many:,} moments: take longer --lengths, or a larger --stride", many=many)
+            )
+        spans = {name: rules.windows(durations[name], how) for name in asked}
+        origin, seen = Origin.WINDOWS, 0
+    if not spans:
+        raise ProjectError(joined("\n", [said("none of the videos can be looked at:"), *map(str, problems)]))
+    with writing(project.store) as db:
+        new, gone, stayed = rows.propose(db, origin, spans)
+        events.record(
+            db,
+            EventKind.MOMENTS_PROPOSED,
+            at=now,
+            actor=by,
+            subject=f"moments:{origin}",
+            payload={"by": origin.value, "videos": len(spans), "moments": new, "gone": gone},
+        )
+    total = sum(map(len, spans.values()))
+    return ProposeReport(len(spans), total, new, gone, stayed, seen, tuple(problems))
+
+
+def _shots(
+    project: Project, videos: Sequence[str], durations: dict[str, float], where: Where | None, progress: Steps | None
+) -> tuple[dict[str, list[rules.Span]], list[Problem]]:
+    """The shots of videos, looked for where they are not known; several videos side by side."""
+    with reading(project.store) as db:
+        facts = {name: corpus.video_facts(db, name) for name in videos}
+        known = rows.detectors(db)
+        found = {n: rows.shots(db, n) for n, f in facts.items() if f is not None and known.get(n) == _detector(f)}
+    problems = [
+        Problem(name, None, said("its file is not known: name the folder with --videos"))
+        for name in videos
+        if not facts[name]
+    ]
+    wanted = [(name, f) for name, f in facts.items() if f is not None and name not in found]
+    units = [_Unit(project.source(f), durations[name]) for name, f in wanted]
+    total, done_s = sum(unit.duration_s for unit in units), 0.0
+
+    def told(seconds: float) -> None:
+        if progress:
+            progress(int(min(total, done_s + seconds)), int(total))
+
+    if where is None:
+        where = Where(min(len(units), os.cpu_count() or 1)) if total > _WORTH_PROCESSES_S else HERE
+    looking = each_unit(
+        _look,
+        told if where == HERE else None,
+        units,
+        where,
+        called=lambda unit: str(place_of_video(unit.source)),
+        sees=paths_of(unit.source for unit in units),
+    )
+    for number, shots in looking:
+        name, measured = wanted[number]
+        done_s += units[number].duration_s
+        told(0.0)
+        if isinstance(shots, str):
+            problems.append(Problem(name, None, shots))
+            continue
+        found[name] = shots
+        with writing(project.store) as db:
+            rows.set_shots(db, name, shots, _detector(measured))
+    return found, sorted(problems, key=lambda problem: problem.file)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    source: Source
+    duration_s: float
+
+
+def _look(told: Callable[[float], None] | None, unit: _Unit) -> list[rules.Span] | str:
+    """The shots of a video, or why it cannot be looked at; where somebody in this process listens, how far it is."""
+    try:
+        return find_shots(unit.source, unit.duration_s, told)
+    except VideoUnreadable as error:
+        return str(error)
+
+
+def _detector(facts: VideoFacts) -> str:
+    """Names how shots were found, and in which content: of another file they are to be found anew."""
+    return f"{DETECTOR} of {facts.sha256[:16]}"

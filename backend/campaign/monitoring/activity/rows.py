@@ -1,0 +1,169 @@
+"""What happened, from the event log and the judgements, newest first. Reads only."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from backend.campaign.monitoring.activity.model import USUAL, ActivityEntry, ActivityFilter, ActivityGroup
+from backend.campaign.monitoring.activity.rules import graded, kinds_of, told
+from backend.core.ids import QueryId
+from backend.core.saying import said
+from backend.store.engine import Database, containing
+
+_FEW = 20_000
+"""So many entries of a kind are sorted; among more, those on a page are found sooner by going back in time."""
+_SPAN = "v.name, '' || round(m.start_s, 2), '' || round(m.end_s, 2)"
+_PAIR = said("“{text}”, {video}, {start} to {end} s")
+_ABOUT = {
+    "pair": (
+        f"SELECT p.pair_id, q.query_id, q.text, {_SPAN} FROM pair p JOIN query q USING (query_id) "
+        "JOIN moment m USING (moment_id) JOIN video v USING (video_id) WHERE p.pair_id IN ",
+        _PAIR,
+    ),
+    "query": ("SELECT query_id, query_id, text, NULL, NULL, NULL FROM query WHERE query_id IN ", "“{text}”"),
+    "annotator": (
+        "SELECT annotator_id, NULL, name, NULL, NULL, NULL FROM annotator WHERE annotator_id IN ",
+        "{text}",
+    ),
+    "moment": (
+        f"SELECT m.moment_id, NULL, NULL, {_SPAN} FROM moment m JOIN video v USING (video_id) WHERE m.moment_id IN ",
+        said("{video}, {start} to {end} s"),
+    ),
+}
+"""Of each subject its number, its query, a text of people, video, start and end; and the words for them."""
+_ABOUT_TEXT = """subject IN (
+  SELECT 'pair:' || p.pair_id FROM pair p JOIN query q USING (query_id) WHERE q.text LIKE :text ESCAPE '!'
+  UNION ALL SELECT 'query:' || query_id FROM query WHERE text LIKE :text ESCAPE '!'
+  UNION ALL SELECT 'annotator:' || annotator_id FROM annotator WHERE name LIKE :text ESCAPE '!')"""
+_GRADES = (
+    "FROM judgement j JOIN annotator a USING (annotator_id) JOIN pair p ON p.pair_id = j.pair_id "
+    "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id)"
+)
+
+
+def count(db: Database, wanted: ActivityFilter) -> int:
+    """How many entries there are."""
+    found: int
+    if wanted.group is ActivityGroup.GRADES:
+        where, values = _grades_where(wanted)
+        # Without words to look for, nothing but the judgements themselves is counted.
+        source = _GRADES if wanted.text else "FROM judgement j"
+        found = db.conn.execute(f"SELECT count(*) {source} WHERE {where}", values).fetchone()[0]
+    else:
+        where, values = _events_where(wanted)
+        found = db.conn.execute(f"SELECT count(*) FROM event WHERE {where}", values).fetchone()[0]
+    return found
+
+
+def entries(db: Database, wanted: ActivityFilter, *, first: int, most: int) -> list[ActivityEntry]:
+    """At most so many entries, the newest first, from the given one on (counted from 0)."""
+    if wanted.group is ActivityGroup.GRADES:
+        return _grades(db, wanted, first, most)
+    where, values = _events_where(wanted)
+    by_kind = "" if count(db, wanted) <= _FEW else "+"
+    rows = db.conn.execute(
+        f"SELECT e.event_id, e.at, a.name, e.kind, e.subject, e.payload FROM (SELECT * FROM event WHERE "
+        f"{where.replace('kind IN', f'{by_kind}kind IN')} ORDER BY event_id DESC LIMIT :most OFFSET :first) e "
+        "LEFT JOIN annotator a ON a.annotator_id = e.actor ORDER BY e.event_id DESC",
+        values | {"most": most, "first": first},
+    ).fetchall()
+    about = _about(db, [row[4] for row in rows])
+    return [
+        ActivityEntry(row[0], row[1], row[2], row[3], told(row[3], json.loads(row[5])), *about.get(row[4], ("", None)))
+        for row in rows
+    ]
+
+
+def people(db: Database) -> list[str]:
+    """The names of all people, leads first."""
+    rows = db.conn.execute("SELECT name FROM annotator ORDER BY role = 'lead' DESC, name")
+    return [row[0] for row in rows]
+
+
+def newest(db: Database, kinds: Sequence[str]) -> tuple[float, str | None] | None:
+    """When something of these kinds happened last, and who did it; None where it never did."""
+    row = db.conn.execute(
+        "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
+        f"WHERE e.kind IN ({_marks(kinds)}) ORDER BY e.event_id DESC LIMIT 1",
+        [*kinds],
+    ).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def _events_where(wanted: ActivityFilter) -> tuple[str, dict[str, Any]]:
+    kinds = [kind for group in ([wanted.group] if wanted.group else USUAL) for kind in kinds_of(group)]
+    values: dict[str, Any] = {f"kind{n}": kind for n, kind in enumerate(kinds)}
+    parts = [f"kind IN ({', '.join(f':{name}' for name in values)})"]
+    if wanted.by:
+        parts.append("actor = (SELECT annotator_id FROM annotator WHERE name = :by)")
+        values["by"] = wanted.by
+    if wanted.text:
+        parts.append(f"(payload LIKE :text ESCAPE '!' OR {_ABOUT_TEXT})")
+        values["text"] = containing(wanted.text)
+    return _between(parts, values, wanted, "at")
+
+
+def _grades_where(wanted: ActivityFilter) -> tuple[str, dict[str, Any]]:
+    parts, values = ["TRUE"], dict[str, Any]()
+    if wanted.by:
+        parts.append("j.annotator_id = (SELECT annotator_id FROM annotator WHERE name = :by)")
+        values["by"] = wanted.by
+    if wanted.text:
+        parts.append("(q.text LIKE :text ESCAPE '!' OR v.name LIKE :text ESCAPE '!')")
+        values["text"] = containing(wanted.text)
+    return _between(parts, values, wanted, "j.graded_at")
+
+
+def _between(parts: list[str], values: dict[str, Any], wanted: ActivityFilter, at: str) -> tuple[str, dict[str, Any]]:
+    if wanted.since is not None:
+        parts.append(f"{at} >= :since")
+        values["since"] = wanted.since
+    if wanted.until is not None:
+        parts.append(f"{at} < :until")
+        values["until"] = wanted.until
+    return " AND ".join(parts), values
+
+
+def _grades(db: Database, wanted: ActivityFilter, first: int, most: int) -> list[ActivityEntry]:
+    where, values = _grades_where(wanted)
+    rows = db.conn.execute(
+        "SELECT j.judgement_id, j.graded_at, a.name, j.grade, j.revision, j.simulated, j.imported, q.query_id, q.text, "
+        f"{_SPAN} {_GRADES} WHERE {where} ORDER BY j.judgement_id DESC LIMIT :most OFFSET :first",
+        values | {"most": most, "first": first},
+    )
+    return [
+        ActivityEntry(
+            row[0],
+            row[1],
+            row[2],
+            "grade",
+            graded(row[3], corrected=row[4] != 1, simulated=row[5], imported=row[6]),
+            _told(_PAIR, row[8:]),
+            QueryId(row[7]),
+        )
+        for row in rows
+    ]
+
+
+def _about(db: Database, subjects: Iterable[str]) -> dict[str, tuple[str, QueryId | None]]:
+    """What subjects such as `pair:17` are, in words, and the query that they belong to."""
+    ids: dict[str, set[int]] = {}
+    for subject in subjects:
+        what, _, number = subject.partition(":")
+        if what in _ABOUT and number.isdecimal():
+            ids.setdefault(what, set()).add(int(number))
+    return {
+        f"{what}:{row[0]}": (_told(words, row[2:]), None if row[1] is None else QueryId(row[1]))
+        for what, wanted in ids.items()
+        for sql, words in [_ABOUT[what]]
+        for row in db.conn.execute(f"{sql} ({_marks(wanted)})", [*wanted])
+    }
+
+
+def _told(words: str, values: Sequence[str | None]) -> str:
+    named: dict[str, Any] = dict(zip(("text", "video", "start", "end"), values, strict=True))
+    return said(words, **named)
+
+
+def _marks(values: Iterable[object]) -> str:
+    return ", ".join("?" for _ in values)

@@ -1,0 +1,188 @@
+"""What of the judged pairs is counted and listed. Reads only; pairs of a probe alone are left out everywhere."""
+
+import json
+from typing import Any
+
+from backend.campaign.monitoring.explore.model import Along, FoundPair, PairPart, SourceStanding
+from backend.campaign.monitoring.explore.rules import CONFIRMED, SAME_WORDS, SECONDS, SIMILARITY_STEP
+from backend.campaign.nouns import Verdict
+from backend.campaign.selection.candidates.model import CandidateSource, SourceKind
+from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
+from backend.core.ids import PairId, QueryId
+from backend.store.engine import Database
+
+_PLACES = {
+    # A little is added for what is a bound but for the last bit; CAST would round negative ones towards 0.
+    Along.SIMILARITY: f"CASE WHEN p.similarity >= {SAME_WORDS} THEN {round(1 / SIMILARITY_STEP)} "
+    f"ELSE CAST((p.similarity + 1) / {SIMILARITY_STEP} + 1e-6 AS INTEGER) - {round(1 / SIMILARITY_STEP)} END",
+    Along.RANK: "p.rank",
+    Along.DURATION: "CASE "
+    + " ".join(f"WHEN m.end_s - m.start_s < {beyond} THEN {place}" for place, beyond in enumerate(SECONDS[1:], start=0))
+    + f" ELSE {len(SECONDS) - 1} END",
+}
+"""The bin of a pair."""
+_IN_BATCHES = f"p.query_id IS NOT NULL AND p.pair_id NOT IN {PROBE_PAIRS}"
+_FOUND = (
+    "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+    "LEFT JOIN consensus c USING (pair_id)"
+)
+
+
+def version(db: Database) -> str:
+    """Another text whenever anything here would be another: grades and events are only ever added."""
+    row = db.conn.execute("SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement)")
+    return "-".join(str(part or 0) for part in row.fetchone())
+
+
+def fates(db: Database) -> list[tuple[str, int, int]]:
+    """(verdict, how many people were asked, pairs) of all pairs that are not a probe's alone.
+
+    A discard that a lead confirmed has the verdict `CONFIRMED`.
+
+    A pair has a seat for everybody who is asked about it. Those without a verdict are open: two are asked.
+    """
+    found: list[tuple[str, int, int]] = [
+        tuple(row)
+        for row in db.conn.execute(
+            "SELECT CASE WHEN c.verdict = 'discarded' AND c.pair_id IN (SELECT pair_id FROM confirmed_discard) "
+            f"THEN '{CONFIRMED}' ELSE c.verdict END, "
+            "(SELECT coalesce(max(seat_no), 2) FROM seat s WHERE s.pair_id = c.pair_id), count(*) "
+            f"FROM consensus c WHERE c.pair_id NOT IN {PROBE_PAIRS} GROUP BY 1, 2"
+        )
+    ]
+    pairs: int = db.conn.execute(f"SELECT count(*) FROM pair p WHERE p.pair_id NOT IN {PROBE_PAIRS}").fetchone()[0]
+    return [*found, ("open", 2, pairs - sum(count for _, _, count in found))]
+
+
+def relevances(db: Database, along: Along) -> list[tuple[int, int | None, int]]:
+    """(bin, relevance or None, pairs) of all pairs in batches; along similarity, of those that have one."""
+    moment = "JOIN moment m USING (moment_id)" if along is Along.DURATION else ""
+    known = "AND p.similarity IS NOT NULL" if along is Along.SIMILARITY else ""
+    return [
+        tuple(row)
+        for row in db.conn.execute(
+            f"SELECT {_PLACES[along]} AS place, c.relevance, count(*) FROM pair p {moment} "
+            f"LEFT JOIN consensus c USING (pair_id) WHERE {_IN_BATCHES} {known} GROUP BY 1, 2"
+        )
+    ]
+
+
+def same_words(db: Database) -> dict[int | None, int]:
+    """How many pairs of similarity 1 have each relevance; None: none."""
+    return dict(
+        db.conn.execute(
+            "SELECT c.relevance, count(*) FROM pair p LEFT JOIN consensus c USING (pair_id) "
+            f"WHERE p.similarity >= {SAME_WORDS} AND {_IN_BATCHES} GROUP BY 1"
+        ).fetchall()
+    )
+
+
+def found_count(db: Database, part: PairPart, highest: int) -> int:
+    """How many pairs a part has."""
+    where, values = _where(part, highest)
+    count: int = db.conn.execute(f"SELECT count(*) {_FOUND} WHERE {where}", values).fetchone()[0]
+    return count
+
+
+def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: int) -> list[FoundPair]:
+    """Pairs of a part from the given one on (counted from 0), at most so many; by query, then by rank."""
+    where, values = _where(part, highest)
+    rows = db.conn.execute(
+        "SELECT p.pair_id, q.query_id, q.text, v.name, m.start_s, m.end_s, p.rank, p.similarity, "
+        f"coalesce(c.verdict, 'open'), c.relevance {_FOUND} WHERE {where} "
+        "ORDER BY q.position, p.rank LIMIT :most OFFSET :first",
+        {**values, "first": first, "most": most},
+    )
+    return [
+        FoundPair(PairId(r[0]), QueryId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], Verdict(r[8]), r[9]) for r in rows
+    ]
+
+
+def sources(db: Database) -> list[SourceStanding]:
+    """What became of what each source found; a run that was pooled twice is one thing that found a candidate."""
+    rows = db.conn.execute(
+        f"""
+        WITH f AS (SELECT DISTINCT source_id, query_id, moment_id FROM candidate_source),
+          n AS (SELECT f.query_id, f.moment_id, count(DISTINCT s.kind || ' ' || s.name) AS sources
+            FROM f JOIN source s USING (source_id) GROUP BY 1, 2)
+        SELECT s.kind, s.name, s.sha256, s.depth, s.part, count(f.query_id), coalesce(sum(n.sources = 1), 0),
+          count(p.pair_id), count(c.relevance), coalesce(sum(c.relevance > 0), 0),
+          coalesce(sum(c.relevance > 0 AND n.sources = 1), 0), coalesce(sum(c.relevance), 0)
+        FROM source s LEFT JOIN f USING (source_id) LEFT JOIN n USING (query_id, moment_id)
+          LEFT JOIN pair p ON p.query_id = f.query_id AND p.moment_id = f.moment_id AND {_IN_BATCHES}
+          LEFT JOIN consensus c USING (pair_id)
+        GROUP BY s.source_id ORDER BY s.part, s.kind, s.name
+        """
+    )
+    return [SourceStanding(CandidateSource(SourceKind(r[0]), *r[1:5]), *r[5:]) for r in rows]
+
+
+def coverage(db: Database) -> list[tuple[Any, ...]]:
+    """(video_id, name, duration_s, moments, handed out, pairs, queries, decided, relevant, sum) of all videos."""
+    return [
+        tuple(row)
+        for row in db.conn.execute(
+            "SELECT v.video_id, v.name, v.duration_s, coalesce(m.moments, 0), coalesce(f.judged, 0), "
+            "coalesce(f.pairs, 0), coalesce(f.queries, 0), coalesce(f.decided, 0), coalesce(f.relevant, 0), "
+            "coalesce(f.total, 0) FROM video v "
+            "LEFT JOIN (SELECT video_id, count(*) AS moments FROM moment GROUP BY video_id) m USING (video_id) "
+            "LEFT JOIN (SELECT m.video_id, count(DISTINCT p.moment_id) AS judged, count(*) AS pairs, "
+            "count(DISTINCT p.query_id) AS queries, count(c.relevance) AS decided, sum(c.relevance > 0) AS relevant, "
+            "sum(c.relevance) AS total FROM pair p JOIN moment m USING (moment_id) "
+            f"LEFT JOIN consensus c USING (pair_id) WHERE {_IN_BATCHES} GROUP BY m.video_id) f USING (video_id) "
+            "ORDER BY v.name"
+        )
+    ]
+
+
+def judged_queries(db: Database) -> dict[str, QueryId]:
+    """The queries that are judged, by their text: no two of them have the same."""
+    return dict(db.conn.execute("SELECT text, query_id FROM query WHERE split <> 'train'").fetchall())
+
+
+def show_pattern(db: Database) -> str | None:
+    """How queries were drawn to be spread over shows: `--show-of`; None where nobody said."""
+    row = db.conn.execute(
+        "SELECT payload ->> 'show_of' FROM event WHERE kind = 'queries_drawn' ORDER BY event_id DESC LIMIT 1"
+    ).fetchone()
+    return row[0] if row else None
+
+
+def moment_seconds(db: Database) -> tuple[list[float], list[float]]:
+    """How long moments last: all of the corpus, and those that were handed out."""
+    return _seconds(db, "m.end_s - m.start_s", "moment m"), _seconds(
+        db,
+        "m.end_s - m.start_s",
+        f"moment m WHERE m.moment_id IN (SELECT p.moment_id FROM pair p WHERE {_IN_BATCHES})",
+    )
+
+
+def video_seconds(db: Database) -> tuple[list[float], list[float]]:
+    """The same of videos."""
+    return _seconds(db, "v.duration_s", "video v"), _seconds(
+        db,
+        "v.duration_s",
+        "video v WHERE v.video_id IN (SELECT m.video_id FROM pair p JOIN moment m USING (moment_id) "
+        f"WHERE {_IN_BATCHES})",
+    )
+
+
+def _seconds(db: Database, what: str, source: str) -> list[float]:
+    # As one text: a million rows would each be an object. Nothing at all is an empty list here, NULL there. To the
+    # nanosecond: SQLite writes 15 digits, and a difference of 2.9999999999999996 s is 3 s for PostgreSQL too.
+    found = db.conn.execute(f"SELECT json_group_array(round({what}, 9)) FROM {source}").fetchone()[0]
+    return [float(seconds) for seconds in json.loads(found or "[]")]
+
+
+def _where(part: PairPart, highest: int) -> tuple[str, dict[str, Any]]:
+    conditions = [_IN_BATCHES]
+    if part.along is not None and part.place is not None:
+        conditions.append(f"{_PLACES[part.along]} = :place")
+    if part.relevance is not None:
+        conditions.append("c.relevance = :relevance")
+    if part.video is not None:
+        conditions.append("m.video_id = :video")
+    if part.same_words:
+        conditions.append(f"p.similarity >= {SAME_WORDS} AND c.relevance < :highest")
+    values = {"place": part.place, "relevance": part.relevance, "video": part.video, "highest": highest}
+    return " AND ".join(conditions), values

@@ -1,0 +1,177 @@
+"""From counts to what is shown of them. Pure."""
+
+import math
+from bisect import bisect
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from backend.campaign.monitoring.explore.model import (
+    AgreedQuery,
+    Along,
+    FoundPair,
+    Funnel,
+    Lasting,
+    RelevanceBin,
+    ShowCoverage,
+    SourceStanding,
+    VideoCoverage,
+)
+from backend.campaign.nouns import Verdict
+
+FIRST_SEATS = 2
+"""People who are asked about every pair."""
+CONFIRMED = "confirmed"
+"""What a discard counts as once a lead confirmed it."""
+
+
+def funnel(counts: Iterable[tuple[str, int, int]]) -> Funnel:
+    """The funnel of a campaign.
+
+    Args:
+        counts: (verdict or `CONFIRMED`, how many people were asked, pairs); several rows may be of one kind.
+
+    >>> found = funnel([("open", 2, 5), ("consensus", 2, 60), ("consensus", 4, 20), ("discarded", 4, 9)])
+    >>> found.pairs, found.graded_by_two, found.settled_by_two, found.escalated, found.settled_by
+    (94, 89, 60, 29, {4: 20})
+    """
+    at_once: Counter[str] = Counter()
+    further: Counter[str] = Counter()
+    settled_by: Counter[int] = Counter()
+    for verdict, asked, pairs in counts:
+        (further if asked > FIRST_SEATS else at_once)[verdict] += pairs
+        if verdict == Verdict.CONSENSUS and asked > FIRST_SEATS:
+            settled_by[asked] += pairs
+    # A pair whose first two grades disagree has its further seats in the same transaction.
+    return Funnel(
+        pairs=at_once.total() + further.total(),
+        waiting_first=at_once[Verdict.OPEN],
+        settled_by_two=at_once[Verdict.CONSENSUS],
+        decided_at_once=at_once[Verdict.ADJUDICATED],
+        escalated=further.total(),
+        waiting_further=further[Verdict.ESCALATED],
+        settled_by=dict(sorted(settled_by.items())),
+        discarded=further[Verdict.DISCARDED],
+        confirmed=further[CONFIRMED],
+        decided=further[Verdict.ADJUDICATED],
+    )
+
+
+SIMILARITY_STEP = 0.05
+SAME_WORDS = 1 - 5e-7
+"""From here on a similarity is 1 to the six decimals that a release gives."""
+SECONDS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200, 3600)
+"""Where bins of durations begin."""
+_ONE = round(1 / SIMILARITY_STEP)
+
+
+def bounds(along: Along, place: int) -> tuple[float, float]:
+    """(least value, first value beyond) of a bin; for similarity 1 and a rank, the value twice.
+
+    >>> bounds(Along.SIMILARITY, 15), bounds(Along.SIMILARITY, 20), bounds(Along.RANK, 3), bounds(Along.DURATION, 4)
+    ((0.75, 0.8), (1.0, 1.0), (3, 3), (5, 7))
+    """
+    if along is Along.RANK:
+        return place, place
+    if along is Along.DURATION:
+        return SECONDS[place], SECONDS[place + 1] if place + 1 < len(SECONDS) else math.inf
+    return (1.0, 1.0) if place == _ONE else (round(place * SIMILARITY_STEP, 2), round((place + 1) * SIMILARITY_STEP, 2))
+
+
+def bins(along: Along, counts: Iterable[tuple[int, int | None, int]], highest: int) -> list[RelevanceBin]:
+    """Bins from the first to the last one that has a pair; those without any in between are there too.
+
+    Args:
+        along: what the bins are of.
+        counts: (bin, relevance or None, pairs).
+        highest: the best relevance.
+    """
+    found: defaultdict[int, Counter[int | None]] = defaultdict(Counter)
+    for place, relevance, pairs in counts:
+        found[place][relevance] += pairs
+    if not found:
+        return []
+    return [
+        RelevanceBin(
+            place,
+            *bounds(along, place),
+            tuple(found[place][value] for value in range(highest + 1)),
+            found[place][None],
+        )
+        for place in range(min(found), max(found) + 1)
+    ]
+
+
+def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lasting | None:
+    """How long things last: bars of those in the corpus, and of those that were handed out; None without any."""
+    if not all_of_them:
+        return None
+    here, out = (Counter(bisect(SECONDS, value) - 1 for value in values) for values in (all_of_them, handed_out))
+    bars = [
+        (float(low), float(SECONDS[place + 1]) if place + 1 < len(SECONDS) else None, here[place], out[place])
+        for place, low in enumerate(SECONDS)
+        if min(here) <= place <= max(here)
+    ]
+    mean = math.fsum(all_of_them) / len(all_of_them)
+    return Lasting(bars, min(all_of_them), mean, max(all_of_them), len(all_of_them))
+
+
+def by_show(videos: Iterable[VideoCoverage]) -> list[ShowCoverage]:
+    """Shows with all that is known of their videos, those with most pairs first."""
+    members: defaultdict[str | None, list[VideoCoverage]] = defaultdict(list)
+    for video in videos:
+        members[video.show].append(video)
+
+    def total(found: list[VideoCoverage], what: str) -> int:
+        return sum(getattr(video, what) for video in found)
+
+    shows = [
+        ShowCoverage(
+            show=show,
+            videos=len(found),
+            covered=sum(video.pairs > 0 for video in found),
+            moments=total(found, "moments"),
+            judged_moments=total(found, "judged_moments"),
+            pairs=total(found, "pairs"),
+            decided=(decided := total(found, "decided")),
+            relevant=total(found, "relevant"),
+            mean=total(found, "relevance_sum") / decided if decided else None,
+        )
+        for show, found in members.items()
+    ]
+    return sorted(shows, key=lambda show: (-show.pairs, show.show or ""))
+
+
+def table(
+    found: Sequence[RelevanceBin]
+    | Sequence[FoundPair]
+    | Sequence[VideoCoverage]
+    | Sequence[AgreedQuery]
+    | Sequence[SourceStanding],
+) -> list[dict[str, Any]]:
+    """What is shown, as rows of one CSV file: values by column."""
+    return [_row(one) for one in found]
+
+
+def lasting_table(found: Lasting) -> list[dict[str, Any]]:
+    """The same of durations."""
+    return [dict(zip(("from_s", "below_s", "in_corpus", "handed_out"), bar, strict=True)) for bar in found.bars]
+
+
+def _row(one: RelevanceBin | FoundPair | VideoCoverage | AgreedQuery | SourceStanding) -> dict[str, Any]:
+    if isinstance(one, RelevanceBin):
+        counts = {f"relevance_{value}": pairs for value, pairs in enumerate(one.counts)}
+        beyond = None if one.high == math.inf else one.high
+        ends = {"from": one.low, "below": beyond}
+        return {**ends, "mean": one.mean, "with_relevance": one.decided, "without": one.without, **counts}
+    if isinstance(one, AgreedQuery):
+        found = asdict(one.agreement)
+        settled = found.pop("settled")
+        return {"query_id": one.query_id, "query": found.pop("name"), **found, "settled_by_two": settled["by_two"]}
+    if isinstance(one, SourceStanding):
+        standing = asdict(one)
+        return {**standing.pop("source"), **standing, "mean": one.mean}
+    if isinstance(one, VideoCoverage):
+        return {**asdict(one), "mean": one.mean}
+    return asdict(one)

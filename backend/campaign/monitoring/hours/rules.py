@@ -1,0 +1,129 @@
+"""Pure: what working time costs, and how much of both is still to come."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
+from math import sqrt
+from statistics import NormalDist
+
+from backend.campaign.monitoring.hours.model import MS_AN_HOUR, Outlook, PersonHours, WorkDay
+from backend.core.days import within_a_day
+from backend.core.person_names import name_key
+from backend.core.saying import said
+
+CENT = Decimal("0.01")
+FEWEST_DAYS = 10
+"""Working days of people below which no interval is told."""
+_Z = NormalDist().inv_cdf(0.975)
+
+NO_TIME = said("no judgement made here has a measured time yet")
+FEW_DAYS = said("an interval needs {days} working days of people", days=FEWEST_DAYS)
+CERTAIN = said("nothing is left")
+
+
+def bounded(days: Sequence[WorkDay]) -> list[WorkDay]:
+    """Return the days with no more than 24 hours each."""
+    found = []
+    for day in days:
+        judging, exam, gold, describing = within_a_day(day.judging_ms, day.exam_ms, day.gold_ms, day.describing_ms)
+        found.append(replace(day, judging_ms=judging, exam_ms=exam, gold_ms=gold, describing_ms=describing))
+    return found
+
+
+def pay(active_ms: int, rate: float) -> Decimal:
+    """What working time costs at a rate an hour, half a hundredth rounded up.
+
+    >>> pay(5_400_000, 11), pay(1_000, 18)
+    (Decimal('16.50'), Decimal('0.01'))
+    """
+    return (Decimal(active_ms) * Decimal(str(rate)) / MS_AN_HOUR).quantize(CENT, ROUND_HALF_UP)
+
+
+def paid(days: Sequence[WorkDay], rate: float | None, own: Mapping[str, float]) -> list[WorkDay]:
+    """The days with what they cost; a rate of one's own goes over that of everybody. Names that look alike are one."""
+    rates = {name_key(name): one for name, one in own.items()}
+    found = []
+    for day in days:
+        theirs = rates.get(name_key(day.name), rate)
+        found.append(day if theirs is None else replace(day, pay=pay(day.active_ms, theirs)))
+    return found
+
+
+def total(days: Sequence[WorkDay]) -> Decimal | None:
+    """What days cost together; None where one of them has no rate, or there is none."""
+    sums = [day.pay for day in days if day.pay is not None]
+    return sum(sums, Decimal(0)) if sums and len(sums) == len(days) else None
+
+
+def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
+    """The sums of every person, by name."""
+    found: defaultdict[str, list[WorkDay]] = defaultdict(list)
+    for day in days:
+        found[day.name].append(day)
+    return [
+        PersonHours(
+            name,
+            days=len(theirs),
+            judgements=sum(day.judgements for day in theirs),
+            hours=sum(day.active_ms for day in theirs) / MS_AN_HOUR,
+            an_hour=_an_hour(theirs),
+            pay=total(theirs),
+        )
+        for name, theirs in sorted(found.items(), key=lambda one: one[0].casefold())
+    ]
+
+
+def outlook(
+    days: Sequence[WorkDay], needed: int, *, further: int = 0, disputed: float | None = None, stuck: int = 0
+) -> Outlook:
+    """How many hours are still to come, and what they cost at what an hour cost so far.
+
+    With t the working time and n the judgements of each working day of a person, a judgement takes R = sum t / sum n.
+    Such days differ more than judgements do (people are fast or slow, queries easy or hard), so they are the unit of
+    the interval, and the days still to come differ as those before did:
+
+        R * N  +-  1.96 * N * s * sqrt(1 + sum n / N) / sum n,    s^2 = D / (D - 1) * sum (t - R n)^2
+
+    for N judgements to come and D days so far.
+
+    Source: W. G. Cochran, "Sampling Techniques" (1977), chapter 6 (ratio estimators); the second term below the root
+    is the spread of what is to come.
+
+    Args:
+        days: every working day of every person so far.
+        needed: grades that seats are there for.
+        further: grades on top that disputes are likely to ask for.
+        disputed: the share of disputed pairs behind that, if it can be told.
+        stuck: how many of those needed nobody who may work can give.
+    """
+    worked = [(day.judging_ms + day.gold_ms, day.judgements) for day in days if day.judgements and day.judging_ms]
+    grades, time_ms = sum(n for _, n in worked), sum(ms for ms, _ in worked)
+    if not grades:
+        return Outlook(needed, further, disputed, None, None, None, NO_TIME, stuck)
+    ahead, ratio = needed + further, time_ms / grades
+    expected = ratio * ahead / MS_AN_HOUR
+    reach = None
+    if len(worked) >= FEWEST_DAYS and ahead:
+        spread = sqrt(len(worked) / (len(worked) - 1) * sum((ms - ratio * n) ** 2 for ms, n in worked))
+        reach = _Z * ahead * spread * sqrt(1 + grades / ahead) / grades / MS_AN_HOUR
+    hours = (expected, max(expected - (reach or 0), 0.0), expected + (reach or 0))
+    reason = CERTAIN if not ahead else FEW_DAYS if reach is None else ""
+    return Outlook(needed, further, disputed, ratio / 1000, hours, _cost(days, hours), reason, stuck)
+
+
+def _cost(days: Sequence[WorkDay], hours: tuple[float, float, float]) -> tuple[Decimal, Decimal, Decimal] | None:
+    """What hours cost if they cost what hours cost so far."""
+    sum_ms, cost = sum(day.active_ms for day in days), total(days)
+    if cost is None or not sum_ms:
+        return None
+    an_hour = cost * MS_AN_HOUR / sum_ms
+    expected, low, high = ((Decimal(end) * an_hour).quantize(CENT, ROUND_HALF_UP) for end in hours)
+    return expected, low, high
+
+
+def _an_hour(days: Sequence[WorkDay]) -> float | None:
+    """Judgements an hour of judging, over the days on which time was measured."""
+    measured = [day for day in days if day.judging_ms]
+    time_ms = sum(day.judging_ms for day in measured)
+    return sum(day.judgements for day in measured) * MS_AN_HOUR / time_ms if time_ms else None

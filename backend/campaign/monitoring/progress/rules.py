@@ -1,0 +1,210 @@
+"""Pure: who can still grade what, what is stuck, and when the rest may be done.
+
+Pairs come as kinds with a count each (`Wanting`), so that a hundred thousand are a few dozen kinds. How the grades are
+shared out is a question of flow: every kind wants its grades, everybody gives each pair one at most, and nobody gives
+more than their days and quotas allow. What a flow says can be done, people can do, and nothing sooner.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from math import floor, inf
+from typing import TYPE_CHECKING
+
+from backend.campaign.monitoring.progress.model import Barred, Forecast, Stuck, Wanting, Worker
+from backend.core.ids import AnnotatorId, QueryId
+
+if TYPE_CHECKING:
+    from numpy import int32
+    from numpy.typing import NDArray
+
+FEWEST_DECIDED = 50
+"""Pairs with two grades below which the share of disputed ones is not told."""
+FURTHER_SEATS = 2
+_STEPS = 24
+"""Halvings of the time looked for: after those it is known to a millionth."""
+_ROUNDING = 1e-6
+"""Of a grade: what a product of floats may lack of a whole one."""
+
+Kinds = Mapping[Wanting, int]
+Demand = Counter[tuple[frozenset[AnnotatorId], float]]
+"""How many pairs want so many grades each, of these people."""
+
+
+def barred_from(kind: Wanting, worker: Worker) -> Barred | None:
+    """Why somebody cannot grade pairs of a kind which they have not graded and do not know; None if they can."""
+    if worker.barred is not None:
+        return worker.barred
+    if worker.queries is not None and kind.query not in worker.queries:
+        return Barred.ASSIGNED
+    return Barred.SKIPPED if worker.annotator_id in kind.skipped else None
+
+
+def able(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
+    """Who can still grade pairs of a kind."""
+    return frozenset(
+        worker.annotator_id
+        for worker in workers
+        if worker.annotator_id not in kind.graded
+        and worker.annotator_id not in kind.known
+        and barred_from(kind, worker) is None
+    )
+
+
+def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId] | None:
+    """Names one query for all that the same assignments hold, so that their pairs may be of one kind.
+
+    Args:
+        assigned: the queries of every assignment that narrows them down; without any, no query needs a name.
+    """
+    if not assigned:
+        return None
+    first: dict[tuple[bool, ...], QueryId] = {}
+
+    def named(query: QueryId) -> QueryId:
+        return first.setdefault(tuple(query in one for one in assigned), query)
+
+    return named
+
+
+def lacks(kind: Wanting, workers: Iterable[Worker]) -> int:
+    """How many people more a pair of a kind takes than there are who can grade it; it is stuck if any."""
+    return kind.free - len(able(kind, workers))
+
+
+def places_of(kind: Wanting) -> tuple[int, ...]:
+    """Which person a pair of a kind waits for: (3, 4) for a third and a fourth."""
+    return tuple(range(kind.judged + 1, kind.seats + 1))
+
+
+def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
+    """Pairs that those who may work cannot bring to an end, the most first."""
+    pairs, lacking, grades = Counter[tuple[int, ...]](), Counter[tuple[int, ...]](), Counter[tuple[int, ...]]()
+    out: defaultdict[tuple[int, ...], Counter[tuple[Barred, str]]] = defaultdict(Counter)
+    for kind, count in kinds.items():
+        short, places = lacks(kind, workers), places_of(kind)
+        if short <= 0:
+            continue
+        pairs[places] += count
+        grades[places] += count * short
+        lacking[places] = max(lacking[places], short)
+        for worker in workers:
+            if worker.annotator_id not in kind.graded | kind.known and (why := barred_from(kind, worker)):
+                out[places][why, worker.name] += count
+    return tuple(
+        Stuck(places, pairs[places], lacking[places], grades[places], _ways_out(out[places]))
+        for places in sorted(pairs, key=lambda places: (-pairs[places], places))
+    )
+
+
+def _ways_out(found: Counter[tuple[Barred, str]]) -> tuple[tuple[Barred, tuple[str, ...], int], ...]:
+    """By reason, in the order of `Barred`: names, and for how many pairs the one matters that matters for most."""
+    ways = []
+    for why in Barred:
+        names = {name: count for (reason, name), count in found.items() if reason is why}
+        if names:
+            ways.append((why, tuple(sorted(names, key=str.casefold)), max(names.values())))
+    return tuple(ways)
+
+
+def share_disputed(decided: int, disputed: int) -> float | None:
+    """Share of the pairs with two grades that went on to two further people; None while there are too few."""
+    return disputed / decided if decided >= FEWEST_DECIDED else None
+
+
+def further(kinds: Kinds, share: float | None) -> int:
+    """Grades on top if as many of the open pairs are disputed as so far."""
+    undecided = sum(count for kind, count in kinds.items() if not kind.disputed)
+    return round(FURTHER_SEATS * undecided * share) if share else 0
+
+
+def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Forecast:
+    """When those who may work are through with what they can do, and what is left over then.
+
+    Every undecided pair wants `2 * share` grades more than it has seats for: what disputes will ask on the average.
+    """
+    now, later = Demand(), Demand()
+    lost, disputes, disputes_lack = 0, 0.0, 0
+    for kind, count in kinds.items():
+        who = able(kind, workers)
+        now[who, min(kind.free, len(who))] += count
+        lost += count * max(kind.free - len(who), 0)
+        disputed = 0.0 if kind.disputed or not share else share
+        later[who, min(kind.free + FURTHER_SEATS * disputed, len(who))] += count
+        short = kind.free + FURTHER_SEATS - len(who)
+        if disputed and kind.free <= len(who) and short > 0:
+            disputes += count * disputed
+            disputes_lack = max(disputes_lack, short)
+    room = {worker.annotator_id: inf if worker.room is None else float(worker.room) for worker in workers}
+    pace = {worker.annotator_id: worker.a_day for worker in workers}
+    in_pace = {who: most if pace[who] else 0.0 for who, most in room.items()}
+    sharing = _Sharing(now)
+    within, moving = sharing.given(room), sharing.given(in_pace)
+    return Forecast(
+        days=None if sharing.wanted + lost and not moving else _days(later, in_pace, pace),
+        stuck=lost,
+        over_quota=sharing.wanted - within,
+        idle=within - moving,
+        disputes=round(disputes),
+        disputes_lack=disputes_lack if round(disputes) else 0,
+    )
+
+
+def _days(demand: Demand, room: Mapping[AnnotatorId, float], pace: Mapping[AnnotatorId, float]) -> float:
+    """The fewest days in which all that can be given is given."""
+    sharing = _Sharing(demand)
+    target = sharing.given(room)
+
+    def enough(days: float) -> bool:
+        by_then = {who: min(most, floor(pace[who] * days + _ROUNDING)) for who, most in room.items()}
+        return sharing.given(by_then) >= target
+
+    if not target:
+        return 0.0
+    low = target / sum(pace[who] for who, most in room.items() if most)
+    if enough(low):
+        return low
+    high = 2 * low
+    while not enough(high):
+        low, high = high, 2 * high
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+class _Sharing:
+    """Grades that are wanted, to be shared out: from a source by kinds of pairs and people to a sink."""
+
+    def __init__(self, demand: Demand) -> None:
+        kinds = [(sorted(who), count, floor(count * each)) for (who, each), count in demand.items() if who]
+        self.wanted = sum(wanted for *_, wanted in kinds)
+        self._people = sorted({one for who, *_ in kinds for one in who})
+        node = {one: 1 + len(kinds) + nth for nth, one in enumerate(self._people)}
+        self._sink = 1 + len(kinds) + len(node)
+        self._edges = [
+            *((0, 1 + nth, wanted) for nth, (_, _, wanted) in enumerate(kinds)),
+            # Nobody grades a pair twice.
+            *((1 + nth, node[one], count) for nth, (who, count, _) in enumerate(kinds) for one in who),
+            *((node[one], self._sink, 0) for one in self._people),
+        ]
+
+    def given(self, most: Mapping[AnnotatorId, float]) -> int:
+        """How many of the grades can be given if nobody gives more than `most`."""
+        if all(most[one] == inf for one in self._people):
+            return self.wanted
+        # Loaded here: a page or a command that asks for no forecast need not pay for it.
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import maximum_flow
+
+        begin, end, capacity = self._columns
+        capacity[len(capacity) - len(self._people) :] = [floor(min(most[one], self.wanted)) for one in self._people]
+        graph = csr_array((capacity, (begin, end)), shape=(self._sink + 1, self._sink + 1))
+        return int(maximum_flow(graph, 0, self._sink).flow_value)
+
+    @cached_property
+    def _columns(self) -> "NDArray[int32]":
+        """The edges as columns: begin, end, capacity; that of the last ones, from people to the sink, is set anew."""
+        from numpy import array, int32
+
+        return array(self._edges, dtype=int32).T.copy()

@@ -1,0 +1,132 @@
+"""The agreement board of a project: from its grades to everything that they tell about agreement.
+
+*Reads* judgements, decisions, queries, people, all of one instant; *writes* nothing. All grades that count are in it,
+those of earlier campaigns and those that a program made too, because they settle pairs like any others; days and weeks
+are without those of earlier campaigns, whose times are of another campaign or not known.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard, BoardPart
+from backend.campaign.monitoring.quality.rows import board as rows
+from backend.campaign.monitoring.quality.rows import columns
+from backend.campaign.monitoring.quality.rules import aggregators
+from backend.campaign.monitoring.quality.rules import board as rules
+from backend.campaign.monitoring.quality.rules.columns import Floats, Grades, Integers, Truths, standing
+from backend.campaign.monitoring.quality.rules.origins import Origins
+from backend.campaign.monitoring.quality.rules.pairs import UNDECIDED, Codes, GradedPairs
+from backend.campaign.nouns import Split
+from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
+from backend.campaign.setup.project import rows as facts
+from backend.core.days import day_of, monday_of
+from backend.core.errors import ProjectError
+from backend.core.progress import Steps
+from backend.core.saying import said
+from backend.store.connection import Database, Store, reading
+
+NO_ROUNDS = said("all grades are of earlier campaigns, which do not say which of four grades came first")
+_PARTS = (*(split.value for split in Split), rows.PROBE)
+_QUARTER_S = 900
+"""Every clock of the world is set by quarters of an hour, so a day changes with one."""
+
+
+def report(store: Store, part: BoardPart, *, resamples: int) -> AgreementBoard:
+    """The board of some or all pairs as it stands now; `resamples` of them make the intervals, 0 makes none.
+
+    Raises:
+        ProjectError: there is no such split or query.
+    """
+    graded, origins, _ = _read(store)
+    if part.split and part.split not in origins.splits:
+        raise ProjectError(
+            said("there is no split {split}: there are {splits}", split=part.split, splits=", ".join(origins.splits))
+        )
+    if part.query and part.query not in origins.queries:
+        raise ProjectError(
+            said(
+                "no query that is judged reads {query!r}: write it exactly as the page Queries has it", query=part.query
+            )
+        )
+    return rules.measure(graded, origins, part, resamples=resamples)
+
+
+def other_relevances(store: Store, *, progress: Steps | None = None) -> AggregatorReport:
+    """What other ways than the rule would make of the settled pairs."""
+    graded, origins, pair_ids = _read(store)
+    texts = [origins.queries[place] if place >= 0 else "" for place in origins.query.tolist()]
+    return aggregators.report(graded, [str(pair_id) for pair_id in pair_ids.tolist()], texts, progress=progress)
+
+
+def version(store: Store) -> str:
+    """Another text whenever the board would be another one."""
+    return rows.version(store.db)
+
+
+def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
+    """All grades that count, where they come from, and the ids of their pairs: of one instant."""
+    with reading(store) as db:
+        given = standing(columns.given(db))
+        pair_ids = np.flatnonzero(np.bincount(given.pair)) if len(given) else given.pair
+        earlier = np.isin(pair_ids, rows.imported_pairs(db))
+        return _graded(db, given, pair_ids, earlier), _origins(db, given, pair_ids, earlier), pair_ids
+
+
+def _graded(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> GradedPairs:
+    """The grades as the rules want them; `earlier` says which pairs have grades of earlier campaigns."""
+    grading = facts.grading(db)
+    pair = np.searchsorted(pair_ids, given.pair)
+    person_ids, annotator = np.unique(given.annotator, return_inverse=True)
+    names = rows.people(db)
+    decided = np.full(len(pair_ids), UNDECIDED)
+    ids, relevances = rows.decided(db)
+    place = _places(pair_ids, ids)
+    decided[place[place >= 0]] = relevances[place >= 0]
+    known = not len(earlier) or not bool(earlier.all())
+    return GradedPairs(
+        *(tuple(names[person] for person in person_ids.tolist()), pair, annotator, given.grade, decided),
+        *(grading.scale.highest, grading.tolerance, grading.rounding, True),
+        first_round=(given.seat <= max(FIRST_ROUND_SEATS)) & ~earlier[pair] if known else None,
+        no_rounds="" if known else NO_ROUNDS,
+        re_opened=np.isin(pair_ids, rows.re_opened(db)),
+    )
+
+
+def _origins(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> Origins:
+    found = rows.queries(db)
+    query_ids = np.array([query_id for query_id, _, _ in found], dtype=np.int64)
+    split_of_query = np.array([_PARTS.index(split) for _, _, split in found], dtype=np.int64)
+    pairs, queries = rows.origins(db)
+    place = _places(pair_ids, pairs)
+    kept = place >= 0
+    query, split = np.full(len(pair_ids), -1), np.full(len(pair_ids), -1)
+    query[place[kept]] = _places(query_ids, np.abs(queries[kept]))
+    split[place[kept]] = np.where(queries[kept] < 0, _PARTS.index(rows.PROBE), split_of_query[query[place[kept]]])
+    imported, simulated = rows.made_up(db)
+    day, days = _days(given.at, given.timed & ~earlier[np.searchsorted(pair_ids, given.pair)])
+    weeks = sorted({monday_of(name) for name in days})
+    return Origins(
+        *(split, _PARTS, query, [text for _, text, _ in found], [one for _, _, one in found]),
+        *(day, days, np.array([weeks.index(monday_of(name)) for name in days], dtype=np.int64), weeks),
+        *(imported, simulated),
+    )
+
+
+def _days(at: Floats, timed: Truths) -> tuple[Codes, Sequence[str]]:
+    """The day of each instant as a code, -1 where it is not `timed`, and the names of the days."""
+    quarters, of_row = np.unique((at[timed] // _QUARTER_S).astype(np.int64), return_inverse=True)
+    names = [day_of(quarter * _QUARTER_S) for quarter in quarters.tolist()]
+    days = sorted(set(names))
+    place = {name: number for number, name in enumerate(days)}
+    found = np.full(len(at), -1)
+    found[timed] = np.array([place[name] for name in names], dtype=np.int64)[of_row]
+    return found, days
+
+
+def _places(known: Integers, asked: Integers) -> Integers:
+    """Where each asked id stands among the known ones, which ascend; -1 where it does not."""
+    if not len(known):
+        return np.full(len(asked), -1)
+    place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
+    return np.where(known[place] == asked, place, -1)

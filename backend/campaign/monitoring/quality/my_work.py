@@ -1,0 +1,82 @@
+"""What annotators see of their own work: how much, how long, how their grades spread, how they agree.
+
+*Reads* judgements, verdicts, skips, *writes* nothing. Agreement speaks of pairs that are settled for good, and of
+many at once: nothing here tells how anybody graded one pair, nor anything about a pair that is still open.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from statistics import fmean, median
+
+from backend.campaign.judging.model import CORRECTION_S
+from backend.campaign.monitoring.quality.model import MyAgreement, MyWork
+from backend.campaign.monitoring.quality.rows import my_work
+from backend.campaign.monitoring.quality.rows.my_work import Given
+from backend.campaign.nouns import Annotator
+from backend.campaign.setup.project import rows as facts
+from backend.core.days import day_of, last_days, within_a_day
+from backend.store.connection import Store, reading
+
+DAYS = 30
+WEEK_DAYS = 7
+FEWEST_PAIRS = 10
+"""Settled pairs below which agreement is not told: a few pairs say little, and one by one they would say too much."""
+
+
+def report(store: Store, me: Annotator, *, now: float) -> MyWork:
+    """Everything of one instant. A day begins at the server's midnight, as on the annotators' desks."""
+    with reading(store) as db:
+        everything = my_work.judgements(db, me.annotator_id, final_before=now - CORRECTION_S)
+        skips = my_work.skips(db, me.annotator_id)
+        grading = facts.grading(db)
+    given = [one for one in everything if not one.imported]
+    days = last_days(now, DAYS)
+    first = Counter(day_of(one.at) for one in given if one.is_first)
+    standing = [one for one in given if one.stands]
+    measured = [within_a_day(one.active_ms)[0] for one in standing if one.active_ms]
+    grades = Counter(one.grade for one in standing)
+    settled = [one for one in standing if one.relevance is not None]
+    return MyWork(
+        today=first[days[-1]],
+        week=sum(first[day] for day in days[-WEEK_DAYS:]),
+        in_all=len(standing),
+        simulated=sum(one.simulated for one in standing),
+        days=tuple((day, first[day]) for day in days),
+        active_s=sum(_days(given).values()) / 1000,
+        months=_months(one for one in given if not one.simulated),
+        median_s=median(measured) / 1000 if measured else None,
+        grades=tuple(grades[grade] for grade in grading.scale.grades),
+        skips=skips,
+        settled=len(settled),
+        recent=sum(one.recent for one in standing),
+        imported=len(everything) - len(given),
+        agreement=_agreement(settled, grading.tolerance) if len(settled) >= FEWEST_PAIRS else None,
+    )
+
+
+def _days(given: Iterable[Given]) -> dict[str, int]:
+    """Active milliseconds of every day with any."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for one in given:
+        if one.active_ms:
+            found[day_of(one.at)] += one.active_ms
+    return {day: within_a_day(time_ms)[0] for day, time_ms in found.items()}
+
+
+def _months(given: Iterable[Given]) -> tuple[tuple[str, float], ...]:
+    """Active seconds of every month of the server's calendar, the newest first."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for day, time_ms in _days(given).items():
+        found[f"{day[:7]}-01"] += time_ms
+    return tuple((month, found[month] / 1000) for month in sorted(found, reverse=True))
+
+
+def _agreement(settled: Sequence[Given], tolerance: int) -> MyAgreement:
+    apart = [abs(one.grade - one.relevance) for one in settled if one.relevance is not None]
+    return MyAgreement(
+        pairs=len(settled),
+        equal=apart.count(0) / len(apart),
+        tolerance=tolerance,
+        within=sum(steps <= tolerance for steps in apart) / len(apart),
+        difference=fmean(one.grade - one.agreed for one in settled if one.agreed is not None),
+    )

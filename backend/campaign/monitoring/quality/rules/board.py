@@ -1,0 +1,208 @@
+"""The agreement board: everything that grades tell about agreement, over all pairs, by person, by time and by query."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.campaign.monitoring.quality.model import (
+    WHOLE,
+    AgreementBoard,
+    BoardPart,
+    Couple,
+    Figure,
+    GroupAgreement,
+    PersonGrades,
+    PersonPeriod,
+    Verdicts,
+)
+from backend.campaign.monitoring.quality.rules import people
+from backend.campaign.monitoring.quality.rules.figures import GRADES, figures
+from backend.campaign.monitoring.quality.rules.flags import is_often, one_grade_limit
+from backend.campaign.monitoring.quality.rules.narrowing import narrow
+from backend.campaign.monitoring.quality.rules.origins import Origins, first_of_pair
+from backend.campaign.monitoring.quality.rules.pairs import Codes, GradedPairs, Patterns
+from backend.campaign.monitoring.quality.rules.summary import summary
+from backend.campaign.nouns import Verdict
+from backend.core.saying import said
+from backend.scoring.statistics import bootstrap
+from backend.scoring.statistics.agreement import (
+    ALL_THE_SAME,
+    MIN_SHARED,
+    NO_TWO_GRADES,
+    Agreement,
+    Couples,
+    Floats,
+    alphas,
+    coincidences,
+    couples_of,
+    kappas,
+    shares_within,
+)
+
+ALL = said("all")
+
+
+def measure(
+    grades: GradedPairs,
+    origins: Origins,
+    part: BoardPart = WHOLE,
+    *,
+    resamples: int = bootstrap.RESAMPLES,
+    seed: int = bootstrap.SEED,
+) -> AgreementBoard:
+    """The board.
+
+    Args:
+        grades: all that count, in the order of giving where that is known.
+        origins: of the same pairs and grades.
+        part: of which pairs it is.
+        resamples: of the pairs, for intervals; 0 for none.
+        seed: of the resamples.
+    """
+    grades, origins = narrow(grades, origins, part)
+    kinds = grades.patterns()
+    couples = couples_of(grades.pair, grades.annotator, grades.grade)
+    found = figures(grades, kinds, couples, resamples=resamples, seed=seed)
+    leaning = people.leanings(grades.pair, grades.annotator, grades.grade)
+    spread = people.histograms(grades.annotator, grades.grade, len(grades.people), grades.highest + 1)
+    day_of_pair = first_of_pair(grades, origins.day)
+    week_of_pair = np.where(day_of_pair >= 0, origins.week[day_of_pair], -1) if len(origins.week) else day_of_pair
+    return AgreementBoard(
+        part=part,
+        summary=dict(summary(grades, kinds, found)),
+        figures=found,
+        resamples=resamples,
+        tolerance=grades.tolerance,
+        imported=origins.imported,
+        simulated=origins.simulated,
+        settled=(
+            *_settled(kinds, kinds.times[None], [ALL], grades.may_go_on),
+            *_settled(kinds, kinds.by(origins.split, len(origins.splits)), origins.splits, grades.may_go_on),
+        ),
+        lowest_highest=_lowest_highest(kinds),
+        histogram=tuple(spread.sum(axis=0).tolist()),
+        most_used_limit=one_grade_limit(grades.highest),
+        people=tuple(_people(grades, leaning, spread, resamples, seed)),
+        couples=tuple(_couples(couples)),
+        days=tuple(_together(grades, kinds, day_of_pair, origins.days)),
+        weeks=tuple(_together(grades, kinds, week_of_pair, origins.weeks)),
+        person_weeks=tuple(_person_weeks(grades, origins, leaning)),
+        queries=tuple(_together(grades, kinds, origins.query, origins.queries, origins.query_split)),
+    )
+
+
+def _settled(kinds: Patterns, times: Codes, names: Sequence[str], may_go_on: bool) -> list[Verdicts]:
+    """What became of the pairs of each part; `times` has shape [parts, patterns]. Parts without pairs are left out."""
+    discarded = kinds.without_relevance(may_go_on)
+    waiting = kinds.having(Verdict.OPEN, Verdict.ESCALATED) & ~discarded
+    by_size = [kinds.having(Verdict.CONSENSUS, size=size) for size in (2, 4, 6)]
+    masks = [np.ones(len(kinds.times), dtype=bool), *by_size, kinds.having(Verdict.ADJUDICATED)]
+    counted = times @ np.array([*masks, discarded, waiting]).T
+    return [Verdicts(name, *row) for name, row in zip(names, counted.tolist(), strict=True) if row[0]]
+
+
+def _lowest_highest(kinds: Patterns) -> tuple[tuple[int, ...], ...]:
+    grades = kinds.counts.shape[1]
+    there = kinds.counts > 0
+    low, high = there.argmax(axis=1), grades - 1 - there[:, ::-1].argmax(axis=1)
+    kept = kinds.size >= 2
+    cells = np.bincount((low * grades + high)[kept], weights=kinds.times[kept], minlength=grades**2)
+    return tuple(tuple(row) for row in cells.astype(int).reshape(grades, grades).tolist())
+
+
+def _together(
+    grades: GradedPairs, kinds: Patterns, group: Codes, names: Sequence[str], splits: Sequence[str] = ()
+) -> list[GroupAgreement]:
+    """Agreement within each group of pairs; groups without pairs are left out."""
+    times = kinds.by(group, len(names))
+    each = coincidences(kinds.counts)
+    matrices = np.tensordot(times, each, 1)
+    comparable = np.rint(matrices.sum(axis=(1, 2))).astype(int).tolist()
+    given = kinds.size
+    sums = times @ (kinds.counts @ np.arange(kinds.counts.shape[1]))
+    means = (sums / np.maximum(times @ given, 1)).tolist()
+    values = (
+        _or_none(v) for v in (alphas(matrices), shares_within(matrices), shares_within(matrices, grades.tolerance))
+    )
+    parts = {part.part: part for part in _settled(kinds, times, [str(n) for n in range(len(names))], grades.may_go_on)}
+    found = []
+    for at, (name, n, mean, alpha, exact, within) in enumerate(zip(names, comparable, means, *values, strict=True)):
+        if part := parts.get(str(at)):
+            why = "" if alpha is not None else ALL_THE_SAME if n else NO_TWO_GRADES
+            split = splits[at] if splits else ""
+            found.append(GroupAgreement(name, part.pairs, n, mean, alpha, exact, within, part, why, split))
+    return found
+
+
+def _people(grades: GradedPairs, leaning: Floats, spread: Codes, resamples: int, seed: int) -> list[PersonGrades]:
+    found = []
+    biases = people.biases(leaning, grades.annotator, len(grades.people))
+    for who, (name, histogram, bias) in enumerate(zip(grades.people, spread, biases, strict=True)):
+        rows = np.flatnonzero(grades.annotator == who)
+        grade, share = people.most_used(histogram) or (0, 0.0)
+        own, pair = leaning[rows], grades.pair[rows]
+        found.append(
+            PersonGrades(
+                name,
+                int(histogram.sum()),
+                tuple(histogram.tolist()),
+                grade,
+                share,
+                is_often(share, len(rows), grades.highest),
+                _figure(bias, bootstrap.mean_samples(own, pair, resamples=resamples, seed=seed)),
+            )
+        )
+    return found
+
+
+def _figure(found: Agreement, samples: Floats) -> Figure:
+    low, high = (found.value is not None and bootstrap.interval(samples)) or (None, None)
+    return Figure(found.value, found.n, GRADES, found.reason, low, high)
+
+
+def _couples(couples: Couples) -> list[Couple]:
+    tables = couples.tables()
+    shared = tables.sum(axis=(1, 2)).tolist()
+    found = []
+    for (first, second), n, plain, quadratic in zip(
+        couples.couples.tolist(), shared, _or_none(kappas(tables)), _or_none(kappas(tables, "quadratic")), strict=True
+    ):
+        if n < MIN_SHARED:
+            found.append(
+                Couple(first, second, n, None, None, said("they share fewer than {pairs} pairs", pairs=MIN_SHARED))
+            )
+        else:
+            why = "" if plain is not None else "both gave one and the same grade throughout"
+            found.append(Couple(first, second, n, plain, quadratic, why))
+    return found
+
+
+def _person_weeks(grades: GradedPairs, origins: Origins, leaning: Floats) -> list[PersonPeriod]:
+    rows = np.flatnonzero(origins.day >= 0)
+    if not rows.size:
+        return []
+    key = origins.week[origins.day[rows]] * len(grades.people) + grades.annotator[rows]
+    keys, code = np.unique(key, return_inverse=True)
+    spread = people.histograms(code, grades.grade[rows], len(keys), grades.highest + 1)
+    biases = people.biases(leaning[rows], code, len(keys))
+    found = []
+    for one, histogram, bias in zip(keys.tolist(), spread, biases, strict=True):
+        week, who = divmod(one, len(grades.people))
+        grade, share = people.most_used(histogram) or (0, 0.0)
+        found.append(
+            PersonPeriod(
+                origins.weeks[week], grades.people[who], int(histogram.sum()), grade, share, bias.value, bias.n
+            )
+        )
+    return found
+
+
+def _or_none(values: NDArray[np.float64]) -> list[float | None]:
+    return [None if value != value else value for value in values.tolist()]
+
+
+def as_json(board: AgreementBoard) -> Mapping[str, object]:
+    """The board with the keys of `reelrank consensus --json` on top."""
+    rest = {name: getattr(board, name) for name in AgreementBoard.__slots__ if name != "summary"}
+    return {**board.summary, **rest}

@@ -1,0 +1,143 @@
+"""Flags in words: the figure, its base, and what it is held against, each in a sentence or two for the lead."""
+
+from backend.campaign.monitoring.quality.model import FlagKind
+from backend.campaign.monitoring.quality.rules.intervals import Interval
+from backend.core.saying import said, said_n
+
+NO_GRADES = said("No grade yet.")
+NOTHING_MET = said("No grade and no skip yet.")
+NOT_MEASURED = said("None of the grades has a measured time and a known clip.")
+NOBODY_ELSE = said("Nobody else graded these pairs.")
+NO_TIMES = said("The file of the earlier campaign does not say when the grades were given.")
+
+_SHARES = {
+    FlagKind.TOO_FAST: said(
+        "{share} of {grades} came in less time than the clip can be judged in; more than {limit} is a flag."
+    ),
+    FlagKind.UNSEEN: said(
+        "{share} of {grades} came before half of the clip can have been on screen; more than {limit} is a flag."
+    ),
+}
+
+_SKIPPED = {
+    FlagKind.SKIPS: said("{count:,} of {pairs} on the desk were skipped ({share}); more than {limit} is a flag."),
+    FlagKind.REPORTS: said(
+        "{count:,} of {pairs} on the desk were reported as broken ({share}); more than {limit} is a flag."
+    ),
+}
+
+
+def share(kind: FlagKind, value: float, n: int, limit: float) -> str:
+    """How many grades came too fast, or before the clip was seen."""
+    return said(_SHARES[kind], share=_percent(value), grades=_grades(n), limit=_percent(limit))
+
+
+def skipped(kind: FlagKind, count: int, n: int, limit: float) -> str:
+    """How many of the pairs that a person met they skipped, or reported as broken."""
+    pairs = said_n("{n:,} pair", "{n:,} pairs", n)
+    return said(_SKIPPED[kind], count=count, share=_percent(count / n), pairs=pairs, limit=_percent(limit))
+
+
+def few_pairs(n: int, fewest: int) -> str:
+    """Why a figure of few pairs is no flag."""
+    return "" if n >= fewest else said(" Too few to be a flag: {fewest} pairs are needed.", fewest=fewest)
+
+
+def one_grade(grade: int, value: float, n: int, limit: float, others: float | None) -> str:
+    """Which grade was given most, and how often others gave it to the same pairs."""
+    told = said(
+        "{share} of {grades} are {grade}; more than {limit} is a flag.",
+        share=_percent(value),
+        grades=_grades(n),
+        grade=grade,
+        limit=_percent(limit),
+    )
+    if others is None:
+        return told
+    return said("{told} Others gave {grade} to these pairs in {share}.", told=told, grade=grade, share=_percent(others))
+
+
+def bias(value: float, n: int, interval: Interval | None, limit: float) -> str:
+    """How far the grades lie from those of the others."""
+    way = said("higher") if value >= 0 else said("lower")
+    return said(
+        "On average {by:.2f} {way} than the others on the same pairs, over {grades}{sure}; {limit:g} or more, with 0 "
+        "outside the interval, is a flag.",
+        by=abs(value),
+        way=way,
+        grades=_grades(n),
+        sure=_sure(interval),
+        limit=limit,
+    )
+
+
+def drift(new: float, old: float, of_new: int, of_old: int, interval: Interval | None, limit: float) -> str:
+    """How the newest grades lie against those before, both measured by the others."""
+    way = said("higher") if new >= old else said("lower")
+    return said(
+        "Against the others, the newest {grades} are {by:.2f} {way} than the {before:,} before, {new} and {old}{sure}; "
+        "{limit:g} or more, with 0 outside the interval, is a flag.",
+        grades=_grades(of_new),
+        by=abs(new - old),
+        way=way,
+        before=of_old,
+        new=_signed(new),
+        old=_signed(old),
+        sure=_sure(interval),
+        limit=limit,
+    )
+
+
+def agreement(
+    new: float, old: float, of_new: int, of_old: int, interval: Interval | None, limit: float, tolerance: int
+) -> str:
+    """How often the newest grades agree with the other person's of the first round, and how often those before did."""
+    agree = said("Within {tolerance} of", tolerance=tolerance) if tolerance else said("The same as")
+    return said(
+        "{agree} the other first grade of the pair: {new} of the newest {grades}, {old} of the {before:,} "
+        "before{sure}; {limit:.0f} points less or worse, with 0 outside the interval, is a flag.",
+        agree=agree,
+        new=_percent(new),
+        grades=_grades(of_new),
+        old=_percent(old),
+        before=of_old,
+        sure=_sure(interval, 100, 0, points=True),
+        limit=100 * limit,
+    )
+
+
+def few(n: int, fewest: int) -> str:
+    """Why a figure of few grades is no flag."""
+    return "" if n >= fewest else said(" Too few to be a flag: {fewest} grades are needed.", fewest=fewest)
+
+
+def too_few_in_time(n: int, newest: int) -> str:
+    """Why the newest grades cannot be held against those before."""
+    return said(
+        "{grades} that can be compared are too few: the newest {newest} are held against {newest} before them at "
+        "least.",
+        grades=_grades(n),
+        newest=newest,
+    )
+
+
+def _percent(share: float) -> str:
+    """`4.5 %`, `45 %`."""
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"
+
+
+def _grades(n: int) -> str:
+    return said_n("{n:,} grade", "{n:,} grades", n)
+
+
+def _signed(value: float, digits: int = 2) -> str:
+    return f"{value:+.{digits}f}".replace("-", "\u2212")
+
+
+def _sure(interval: Interval | None, times: int = 1, digits: int = 2, *, points: bool = False) -> str:
+    if interval is None:
+        return ""
+    low, high = (_signed(times * end, digits) for end in interval)
+    if points:
+        return said(" (99 % interval {low} to {high} points)", low=low, high=high)
+    return said(" (99 % interval {low} to {high})", low=low, high=high)

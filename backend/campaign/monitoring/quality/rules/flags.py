@@ -1,0 +1,308 @@
+"""What a lead may want to look at in somebody's work: eight figures, each with its base and what it is held against.
+
+Two are shares of the pairs that somebody skipped. Every other figure is made of one number for each grade, or of none
+where nothing can be asked of it: 1 or 0 for what a grade is or is not (too fast, clip unseen, the grade given most,
+near the other's), or how far it leans from the others'. So the figure, its course over time and the grades behind it
+are of one column. All limits are assumptions of this project but the 45 % (docs/decisions/058); no flag acts by itself.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from backend.campaign.judging.rules import SHORTEST_MS, too_fast, unseen
+from backend.campaign.monitoring.quality.model import BehindFlag, Flag, FlagKind, Stretch
+from backend.campaign.monitoring.quality.rules import flag_words, intervals
+from backend.campaign.monitoring.quality.rules.columns import (
+    NO_SKIPS,
+    NOT_MEASURED,
+    Floats,
+    Grades,
+    Integers,
+    Skips,
+    Truths,
+)
+from backend.campaign.monitoring.quality.rules.people import MOST_USED_SHARE, leanings, most_used
+from backend.core.ids import PairId
+from backend.core.saying import joined
+
+FEWEST = 50
+"""Grades below which no share and no mean is a flag; as many as two annotators must share for a kappa."""
+TOO_FAST_SHARE = 0.05
+UNSEEN_SHARE = 0.10
+"""Above that of too fast: a clip about something else can be told from its beginning."""
+NEWEST = 200
+"""Grades that are held against all earlier ones, which must be as many at least: ten runs, an hour of work or so."""
+BIAS = 1 / 8
+"""Of the scale, as the next one; on five grades half a grade, which is what rounding moves a relevance by at most."""
+DRIFT = 1 / 16
+FALL = 0.10
+SKIPPED_SHARE, REPORTED_SHARE = 0.20, 0.05
+"""Of the pairs that somebody graded or skipped; in the demo's corpus and in TVR hardly any clip is broken."""
+STRETCHES, FEWEST_IN_STRETCH = 24, 20
+FIVE_GRADES = 5
+
+OF_SKIPS = (FlagKind.SKIPS, FlagKind.REPORTS)
+OF_TIME = (FlagKind.DRIFT, FlagKind.AGREEMENT)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """Every grade of a campaign with what flags ask of it, in the order of giving; NaN where nothing can be asked."""
+
+    grades: Grades
+    highest: int
+    tolerance: int
+    leaning: Floats
+    """Grade minus the unrounded mean of what others gave to the pair."""
+    near: Floats
+    """Whether it is within the tolerance of the other grade of the pair's first round."""
+    too_fast: Floats
+    unseen: Floats
+    skips: Skips
+
+    def of(self, annotator_id: int) -> "Work":
+        """The grades of one person."""
+        mine = self.grades.annotator == annotator_id
+        columns = (self.leaning[mine], self.near[mine], self.too_fast[mine], self.unseen[mine])
+        return Work(self.grades.take(mine), self.highest, self.tolerance, *columns, self.skips.of(annotator_id))
+
+
+def look_at(
+    grades: Grades, clips: tuple[Integers, Floats, Truths], skips: Skips = NO_SKIPS, *, highest: int, tolerance: int
+) -> Work:
+    """Ask of every grade what flags ask.
+
+    Args:
+        grades: the standing grades of everybody.
+        clips: of pairs in ascending order their id, the length of the clip in seconds, whether it is a whole video.
+        skips: those of everybody that stand.
+        highest: the highest grade of the scale.
+        tolerance: how far two grades may differ and still agree.
+    """
+    _, pair = np.unique(grades.pair, return_inverse=True)
+    _, person = np.unique(grades.annotator, return_inverse=True)
+    hasty, blind = _seen(grades, clips)
+    leaning = leanings(pair, person, grades.grade)
+    return Work(grades, highest, tolerance, leaning, _near(grades, tolerance), hasty, blind, skips)
+
+
+def flags_of(everybody: Work, annotator_id: int) -> tuple[Flag, ...]:
+    """The flags of one person, raised or not, in the order of `FlagKind`."""
+    work = everybody.of(annotator_id)
+    return (
+        _share(FlagKind.TOO_FAST, work, TOO_FAST_SHARE),
+        _share(FlagKind.UNSEEN, work, UNSEEN_SHARE),
+        _one_grade(everybody, work, annotator_id),
+        _bias(work),
+        _drift(work),
+        _agreement(work),
+        _skipped(FlagKind.SKIPS, work, SKIPPED_SHARE),
+        _skipped(FlagKind.REPORTS, work, REPORTED_SHARE),
+    )
+
+
+def behind(work: Work, kind: FlagKind) -> BehindFlag:
+    """What a flag of one person is made of; `work` is theirs alone."""
+    if kind in OF_SKIPS:
+        return BehindFlag((), tuple(PairId(int(pair)) for pair in work.skips.pairs(kind is FlagKind.REPORTS)[::-1]))
+    values = _values(work, kind)
+    asked = np.flatnonzero(~np.isnan(values))
+    telling = asked
+    if kind in OF_TIME:
+        asked = asked[work.grades.timed[asked]]
+        telling = asked[-NEWEST:]
+    if kind in (FlagKind.BIAS, FlagKind.DRIFT):
+        direction = _direction(values[asked], kind)
+        telling = telling[values[telling] * direction > 0]
+        order = np.argsort(-values[telling] * direction, kind="stable")
+    else:
+        telling = telling[values[telling] == (0 if kind is FlagKind.AGREEMENT else 1)]
+        order = np.arange(len(telling))[::-1]
+    timed = bool(work.grades.timed[asked].all())
+    stretches = _stretches(work.grades.at[asked], values[asked]) if timed else ()
+    return BehindFlag(stretches, tuple(PairId(int(pair)) for pair in work.grades.pair[telling[order]]))
+
+
+def one_grade_limit(highest: int) -> float:
+    """The share of one grade that is a flag: 45 % of five grades, 25 points above an even share of any number.
+
+    >>> [round(one_grade_limit(highest), 3) for highest in (4, 2, 1)]
+    [0.45, 0.583, 0.75]
+    """
+    return MOST_USED_SHARE - 1 / FIVE_GRADES + 1 / (highest + 1)
+
+
+def is_often(share: float, n: int, highest: int) -> bool:
+    """Whether a grade that somebody gave in this share of their `n` grades is a flag.
+
+    >>> is_often(0.6, 100, 4), is_often(0.6, 10, 4)
+    (True, False)
+    """
+    return n >= FEWEST and share > one_grade_limit(highest)
+
+
+def _values(work: Work, kind: FlagKind) -> Floats:
+    """The number of each grade that a flag is made of."""
+    match kind:
+        case FlagKind.TOO_FAST:
+            return work.too_fast
+        case FlagKind.UNSEEN:
+            return work.unseen
+        case FlagKind.ONE_GRADE:
+            most = most_used(np.bincount(work.grades.grade, minlength=work.highest + 1))
+            is_most: Floats = (work.grades.grade == (most[0] if most else 0)).astype(np.float64)
+            return is_most
+        case FlagKind.BIAS | FlagKind.DRIFT:
+            return work.leaning
+        case FlagKind.AGREEMENT:
+            return work.near
+        case FlagKind.SKIPS | FlagKind.REPORTS:
+            raise ValueError(f"{kind} is made of skips, not of grades")
+
+
+def _share(kind: FlagKind, work: Work, limit: float) -> Flag:
+    values = _values(work, kind)
+    asked = values[~np.isnan(values)]
+    n = len(asked)
+    if not n:
+        reason = flag_words.NOT_MEASURED if len(work.grades) else flag_words.NO_GRADES
+        return Flag(kind, None, 0, limit, raised=False, told=reason, reason=reason)
+    value = float(asked.mean())
+    told = joined("", [flag_words.share(kind, value, n, limit), flag_words.few(n, FEWEST)])
+    return Flag(kind, value, n, limit, raised=n >= FEWEST and value > limit, told=told)
+
+
+def _one_grade(everybody: Work, work: Work, annotator_id: int) -> Flag:
+    kind, limit = FlagKind.ONE_GRADE, one_grade_limit(work.highest)
+    n = len(work.grades)
+    most = most_used(np.bincount(work.grades.grade, minlength=work.highest + 1))
+    if most is None:
+        return Flag(kind, None, 0, limit, raised=False, told=flag_words.NO_GRADES, reason=flag_words.NO_GRADES)
+    grade, value = most
+    others = _others_share(everybody.grades, annotator_id, grade)
+    told = joined("", [flag_words.one_grade(grade, value, n, limit, others), flag_words.few(n, FEWEST)])
+    return Flag(kind, value, n, limit, raised=is_often(value, n, work.highest), told=told)
+
+
+def _others_share(grades: Grades, annotator_id: int, grade: int) -> float | None:
+    """How often others gave this grade to the pairs of a person; None where nobody else graded any."""
+    mine = grades.annotator == annotator_id
+    shared = np.zeros(int(grades.pair.max()) + 1, dtype=bool)
+    shared[grades.pair[mine]] = True
+    theirs = grades.grade[shared[grades.pair] & ~mine]
+    return float((theirs == grade).mean()) if len(theirs) else None
+
+
+def _bias(work: Work) -> Flag:
+    kind, limit = FlagKind.BIAS, BIAS * work.highest
+    asked = work.leaning[~np.isnan(work.leaning)]
+    n = len(asked)
+    if not n:
+        return Flag(kind, None, 0, limit, raised=False, told=flag_words.NOBODY_ELSE, reason=flag_words.NOBODY_ELSE)
+    value = float(asked.mean())
+    interval = intervals.of_mean(asked)
+    told = joined("", [flag_words.bias(value, n, interval, limit), flag_words.few(n, FEWEST)])
+    return Flag(kind, value, n, limit, n >= FEWEST and _goes(abs(value), limit, interval), told, interval)
+
+
+def _drift(work: Work) -> Flag:
+    kind, limit = FlagKind.DRIFT, DRIFT * work.highest
+    asked, reason = _in_time(work, work.leaning)
+    if reason:
+        return Flag(kind, None, len(asked), limit, raised=False, told=reason, reason=reason)
+    new, old = asked[-NEWEST:], asked[:-NEWEST]
+    value, interval = float(new.mean() - old.mean()), intervals.of_difference(new, old)
+    told = flag_words.drift(float(new.mean()), float(old.mean()), len(new), len(old), interval, limit)
+    return Flag(kind, value, len(asked), limit, _goes(abs(value), limit, interval), told, interval)
+
+
+def _agreement(work: Work) -> Flag:
+    """Only of the first round: whoever sits at disputed pairs more often than before agrees less, by no fault."""
+    kind = FlagKind.AGREEMENT
+    asked, reason = _in_time(work, work.near)
+    if reason:
+        return Flag(kind, None, len(asked), FALL, raised=False, told=reason, reason=reason)
+    new, old = asked[-NEWEST:], asked[:-NEWEST]
+    value = float(new.mean() - old.mean())
+    interval = intervals.of_difference(new, old)
+    told = flag_words.agreement(
+        float(new.mean()), float(old.mean()), len(new), len(old), interval, FALL, work.tolerance
+    )
+    return Flag(kind, value, len(asked), FALL, _goes(-value, FALL, interval), told, interval)
+
+
+def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
+    """Of the pairs that somebody met, those that they skipped, or reported as broken."""
+    n = len(work.grades) + len(work.skips.pair)
+    if not n:
+        reason = flag_words.NOTHING_MET
+        return Flag(kind, None, 0, limit, raised=False, told=reason, reason=reason)
+    count = len(work.skips.pairs(kind is FlagKind.REPORTS))
+    told = joined("", [flag_words.skipped(kind, count, n, limit), flag_words.few_pairs(n, FEWEST)])
+    return Flag(kind, count / n, n, limit, raised=n >= FEWEST and count / n > limit, told=told)
+
+
+def _in_time(work: Work, values: Floats) -> tuple[Floats, str]:
+    """The values whose time is known, in order, and why the newest cannot be held against those before."""
+    there = ~np.isnan(values)
+    timed = values[there & work.grades.timed]
+    if not there.any():
+        return timed, flag_words.NOBODY_ELSE
+    if not len(timed):
+        return timed, flag_words.NO_TIMES
+    return timed, "" if len(timed) >= 2 * NEWEST else flag_words.too_few_in_time(len(timed), NEWEST)
+
+
+def _direction(values: Floats, kind: FlagKind) -> float:
+    """Whether grades above the others' (1) or below them (-1) speak for a bias, or for a drift."""
+    difference = values.mean() if len(values) else 0.0
+    if kind is FlagKind.DRIFT and len(values) > NEWEST:
+        difference = values[-NEWEST:].mean() - values[:-NEWEST].mean()
+    return 1.0 if difference >= 0 else -1.0
+
+
+def _goes(far: float, limit: float, interval: intervals.Interval | None) -> bool:
+    """Whether a figure goes as far as its limit, but for the last bits, and its interval leaves out 0."""
+    return far > limit - 1e-9 and interval is not None and not interval[0] <= 0 <= interval[1]
+
+
+def _seen(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tuple[Floats, Floats]:
+    """Whether each grade came too fast, and before its clip was seen; NaN where nobody measured or knows the clip."""
+    pair, length_s, whole = clips
+    hasty, blind = np.full(len(grades), np.nan), np.full(len(grades), np.nan)
+    if not len(pair):
+        return hasty, blind
+    place = np.minimum(np.searchsorted(pair, grades.pair), len(pair) - 1)
+    measured = (grades.elapsed_ms != NOT_MEASURED) & (pair[place] == grades.pair)
+    length, elapsed = length_s[place], grades.elapsed_ms
+    at_clip_ms = np.minimum(grades.active_ms, elapsed)  # active time includes waiting for a clip
+    hasty[measured] = 0
+    for row in np.flatnonzero(measured & (at_clip_ms < SHORTEST_MS)):  # few; no other is too fast
+        hasty[row] = too_fast(int(at_clip_ms[row]), float(length[row]))
+    asked = measured & ~whole[place]
+    blind[asked] = 0
+    for row in np.flatnonzero(asked & (elapsed < length * 1000)):
+        blind[row] = unseen(int(elapsed[row]), float(length[row]))
+    return hasty, blind
+
+
+def _near(grades: Grades, tolerance: int) -> Floats:
+    """Whether the two grades of a pair's first round are near; NaN elsewhere, and where one person gave both."""
+    found = np.full(len(grades), np.nan)
+    first = np.flatnonzero(grades.seat <= 2)
+    first = first[np.lexsort((grades.seat[first], grades.pair[first]))]
+    one, other = first[:-1], first[1:]
+    two = (grades.pair[one] == grades.pair[other]) & (grades.annotator[one] != grades.annotator[other])
+    one, other = one[two], other[two]
+    found[one] = found[other] = np.abs(grades.grade[one] - grades.grade[other]) <= tolerance
+    return found
+
+
+def _stretches(at: Floats, values: Floats) -> tuple[Stretch, ...]:
+    """Means of runs of grades of about one length: as many runs as a chart can show, none of but a few grades."""
+    count = min(STRETCHES, len(values) // FEWEST_IN_STRETCH)
+    if not count:
+        return ()
+    runs = zip(np.array_split(at, count), np.array_split(values, count), strict=True)
+    return tuple(Stretch(float(when[0]), float(when[-1]), len(what), float(what.mean())) for when, what in runs)

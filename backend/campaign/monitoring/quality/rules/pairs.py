@@ -1,0 +1,153 @@
+"""The grades of many pairs, and the few ways in which a pair can have been graded.
+
+Tens of thousands of pairs have a hundred or so *patterns*: how often each grade was given, and what a lead decided.
+Whatever does not ask who graded is computed from the patterns and how many pairs have each.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.campaign.judging.rules import MOST_GRADES, decide
+from backend.campaign.nouns import Rounding, Verdict
+from backend.scoring.statistics.agreement import Integers, count_grades
+
+Codes = NDArray[np.int64]
+UNDECIDED = -1
+"""Where no lead decided, and where there is no query, split or day."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradedPairs:
+    """The grades that count, in the order of giving where that is known.
+
+    `pair`, `annotator` and `grade` have shape [rows]; the first two count from 0, as do all codes here. `decided`, of
+    shape [pairs], is the relevance that a lead decided on, -1 where none did. Of a campaign that `may_go_on`, a pair
+    without consensus may lack grades.
+
+    `first_round`, of shape [rows], says of which grades it is known that they are of their pair's first round; None,
+    with the reason in `no_rounds`, where that is known of none. `re_opened`, of shape [pairs], says which pairs wait or
+    waited for two more people after four grades; None where none did.
+    """
+
+    people: tuple[str, ...]
+    pair: Codes
+    annotator: Codes
+    grade: Codes
+    decided: Codes
+    highest: int
+    tolerance: int
+    rounding: Rounding
+    may_go_on: bool
+    first_round: NDArray[np.bool_] | None = None
+    no_rounds: str = ""
+    re_opened: NDArray[np.bool_] | None = None
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return len(self.decided)
+
+    def counts(self) -> NDArray[np.int64]:
+        """How often each grade was given to each pair, shape [pairs, grades]."""
+        return self.counts_of(slice(None))
+
+    def counts_of(self, rows: Codes | NDArray[np.bool_] | slice) -> NDArray[np.int64]:
+        """The same of some of the grades."""
+        found = count_grades(self.pair[rows], self.grade[rows], self.highest + 1)
+        return np.vstack([found, np.zeros((self.pairs - len(found), self.highest + 1), dtype=np.int64)])
+
+    def patterns(self) -> "Patterns":
+        """The ways in which the pairs were graded, by all grades."""
+        return patterns(self.counts(), self.decided, self.tolerance, self.rounding, self.re_opened)
+
+    def first_counts(self) -> NDArray[np.int64]:
+        """The same of the grades that are known to be of the first round."""
+        return self.counts_of(slice(0) if self.first_round is None else self.first_round)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Patterns:
+    """The distinct ways in which pairs were graded.
+
+    `counts` has shape [patterns, grades]; `decided`, `times` (pairs that have the pattern), `verdict`, `relevance` (-1
+    without) and `halves` (whether the mean lies between two grades) have shape [patterns]. `of_pair` is the pattern of
+    each pair.
+    """
+
+    counts: Codes
+    decided: Codes
+    times: Codes
+    of_pair: Codes
+    verdict: tuple[Verdict, ...]
+    relevance: Codes
+    halves: NDArray[np.bool_]
+
+    @property
+    def size(self) -> Codes:
+        """Grades of a pair of each pattern."""
+        size: Codes = self.counts.sum(axis=1)
+        return size
+
+    def by(self, group: Integers, groups: int) -> Codes:
+        """How many pairs of each group have each pattern, shape [groups, patterns]; a group below 0 is none."""
+        cells = group * len(self.times) + self.of_pair
+        flat = np.bincount(cells[group >= 0], minlength=groups * len(self.times))
+        return flat.reshape(groups, len(self.times))
+
+    def having(self, *verdicts: Verdict, size: int | None = None) -> NDArray[np.bool_]:
+        """Which patterns have one of these verdicts, and so many grades where that is asked."""
+        found = np.array([verdict in verdicts for verdict in self.verdict], dtype=bool)
+        return found if size is None else found & (self.size == size)
+
+    def without_relevance(self, may_go_on: bool) -> NDArray[np.bool_]:
+        """Which patterns are discarded: by the rule, or, where nobody goes on, because grades are missing."""
+        waiting = (Verdict.OPEN, Verdict.ESCALATED)
+        return self.having(Verdict.DISCARDED, *(() if may_go_on else waiting))
+
+    def on_a_half(self) -> NDArray[np.bool_]:
+        """Which patterns are in consensus on a mean between two grades: those that the rounding decides."""
+        return self.having(Verdict.CONSENSUS) & self.halves
+
+
+def patterns(
+    counts: Integers,
+    decided: Integers,
+    tolerance: int,
+    rounding: Rounding,
+    re_opened: NDArray[np.bool_] | None = None,
+) -> Patterns:
+    """The patterns of pairs and what the rule, or a lead, says about each.
+
+    Args:
+        counts: how often each grade was given to each pair, shape [pairs, grades].
+        decided: a lead's relevance of each pair, -1 where there is none.
+        tolerance: how far two grades may differ and still agree.
+        rounding: what becomes of a mean of x.5.
+        re_opened: which pairs a lead re-opened; more than four grades say so by themselves.
+
+    >>> found = patterns(np.array([[1, 1], [0, 2], [1, 1]]), np.array([-1, -1, -1]), 1, Rounding.HALF_UP)
+    >>> found.times.tolist(), found.relevance.tolist(), found.of_pair.tolist()
+    ([1, 2], [1, 1], [1, 0, 1])
+    """
+    # One number a pair: `np.unique` over rows is ten times as slow.
+    base = int(counts.max(initial=0)) + 1
+    further = counts.sum(axis=1) > MOST_GRADES
+    further = further if re_opened is None else further | re_opened
+    key = (decided.astype(np.int64) + 1) * 2 + further
+    for column in counts.T:
+        key = key * base + column
+    _, first, of_pair, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    kinds = counts[first].astype(np.int64)
+    by_lead = decided[first].astype(np.int64)
+    verdicts, relevance, halves = [], by_lead.copy(), np.zeros(len(by_lead), dtype=bool)
+    for place, (kind, lead, more) in enumerate(zip(kinds, by_lead, further[first].tolist(), strict=True)):
+        if lead != UNDECIDED:
+            verdicts.append(Verdict.ADJUDICATED)
+            continue
+        decision = decide(np.repeat(np.arange(len(kind)), kind).tolist(), tolerance, rounding, re_opened=more)
+        verdicts.append(decision.verdict)
+        if decision.relevance is not None and decision.mean is not None:
+            relevance[place], halves[place] = decision.relevance, decision.mean % 1 > 0
+    return Patterns(kinds, by_lead, times, of_pair, tuple(verdicts), relevance, halves)

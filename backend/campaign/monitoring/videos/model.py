@@ -1,0 +1,81 @@
+"""What is known of the videos, and what looking at them anew gave."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from backend.campaign.corpus.importing.model import Trouble
+from backend.core.saying import joined, said, said_n
+
+
+@dataclass(frozen=True, slots=True)
+class VideoState:
+    """One video of the project; `path` is None while nobody has shown its file.
+
+    `message` says in words what the trouble is. Of a video with something wrong `waiting` counts the pairs that still
+    want grades, `judged` those that somebody graded.
+    """
+
+    video: str
+    path: str | None
+    duration_s: float
+    fps: Fraction | None
+    width_px: int
+    height_px: int
+    codec: str
+    has_audio: bool
+    frames: int
+    decoded: bool
+    trouble: Trouble | None
+    message: str
+    waiting: int = 0
+    judged: int = 0
+
+    @property
+    def shown(self) -> bool:
+        """Whether its clips can be shown."""
+        return self.path is not None and self.trouble in (None, Trouble.DAMAGED)
+
+    @property
+    def advice(self) -> str:
+        """What its trouble means for the pairs, and what to do next; empty where all is well."""
+        told = []
+        if self.waiting and not self.shown:
+            told.append(said_n("{n} pair waits for it.", "{n:,} pairs wait for it.", self.waiting))
+        match self.trouble:
+            case Trouble.CHANGED:
+                if self.judged:
+                    told.append(
+                        said_n(
+                            "{n} pair was graded by the former content, and the grades stay.",
+                            "{n:,} pairs were graded by the former content, and the grades stay.",
+                            self.judged,
+                        )
+                    )
+                told.append(said("Put the former file back, or take the new content."))
+            case Trouble.MISSING:
+                told.append(said("Put the file back, or show where it lies."))
+            case Trouble.UNREADABLE:
+                told.append(said("Put a whole copy in its place, then look again."))
+            case Trouble.DAMAGED:
+                told.append(said("Its clips are shown; put a whole copy in its place if there is one."))
+        return joined(" ", told)
+
+
+@dataclass(frozen=True, slots=True)
+class LookReport:
+    """All videos in order of their names, and what became of them.
+
+    `moved` are those that were found again elsewhere, with where they lie now; `accepted` those whose new content was
+    taken in; `freed` clips are offered again. `decoded`: every picture was looked at.
+    """
+
+    videos: tuple[VideoState, ...]
+    moved: tuple[tuple[str, str], ...]
+    accepted: tuple[str, ...]
+    freed: int
+    decoded: bool
+
+    @property
+    def wrong(self) -> tuple[VideoState, ...]:
+        """Those with something wrong."""
+        return tuple(one for one in self.videos if one.trouble is not None)

@@ -1,0 +1,64 @@
+"""What is known of the videos, with the pairs that hang on them: reads. *Written by* `corpus`."""
+
+from fractions import Fraction
+
+from backend.campaign.corpus.importing.model import Trouble
+from backend.campaign.monitoring.videos.model import VideoState
+from backend.core.ids import MomentId
+from backend.core.saying import recalled
+from backend.store.engine import Database
+
+_NOT_SHOWN = "k.trouble IN ('missing', 'unreadable', 'changed')"
+
+
+def states(db: Database, *, wrong: bool = False) -> list[VideoState]:
+    """Every video, by name; only those with something wrong if asked."""
+    rows = db.conn.execute(
+        "WITH pairs AS (SELECT v.video_id, "
+        "sum(p.pair_id IS NOT NULL AND coalesce(c.verdict, 'escalated') = 'escalated') AS waiting, "
+        "sum(EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id)) AS judged "
+        "FROM video_check v CROSS JOIN moment m USING (video_id) CROSS JOIN pair p USING (moment_id) "
+        "LEFT JOIN consensus c USING (pair_id) WHERE v.trouble IS NOT NULL GROUP BY v.video_id) "
+        "SELECT v.*, k.*, coalesce(n.waiting, 0) AS waiting, coalesce(n.judged, 0) AS judged FROM video v "
+        "LEFT JOIN video_check k USING (video_id) LEFT JOIN pairs n USING (video_id) "
+        f"WHERE {'k.trouble IS NOT NULL' if wrong else 'TRUE'} ORDER BY v.name"
+    )
+    return [
+        VideoState(
+            video=row["name"],
+            path=row["path"],
+            duration_s=row["duration_s"],
+            fps=Fraction(row["fps_num"], row["fps_den"]) if row["fps_num"] else None,
+            width_px=row["width_px"] or 0,
+            height_px=row["height_px"] or 0,
+            codec=row["codec"] or "",
+            has_audio=bool(row["has_audio"]),
+            frames=row["frames"] or 0,
+            decoded=bool(row["decoded"]),
+            trouble=Trouble(row["trouble"]) if row["trouble"] else None,
+            message=recalled(row["message"] or ""),
+            waiting=row["waiting"],
+            judged=row["judged"],
+        )
+        for row in rows
+    ]
+
+
+def to_block(db: Database) -> list[tuple[MomentId, str]]:
+    """Moments of pairs whose video cannot be shown and which are still handed out, each with the reason."""
+    rows = db.conn.execute(
+        "SELECT DISTINCT m.moment_id, k.message FROM video_check k JOIN moment m USING (video_id) "
+        f"JOIN pair p USING (moment_id) WHERE {_NOT_SHOWN} "
+        "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = m.moment_id) ORDER BY 1"
+    )
+    return [(MomentId(row[0]), recalled(row[1])) for row in rows]
+
+
+def to_free(db: Database) -> list[MomentId]:
+    """Moments that are kept back because of their file, which can be shown."""
+    rows = db.conn.execute(
+        "SELECT f.moment_id FROM clip_fault f JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+        f"JOIN video_check k USING (video_id) WHERE f.found_by = 'file' AND v.path IS NOT NULL "
+        f"AND coalesce({_NOT_SHOWN}, 0) = 0 ORDER BY 1"
+    )
+    return [MomentId(row[0]) for row in rows]

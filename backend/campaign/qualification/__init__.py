@@ -1,0 +1,1 @@
+"""Train and test annotators: guideline, tutorial, qualification exam, calibration round and gold questions."""

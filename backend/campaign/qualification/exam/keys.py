@@ -1,0 +1,141 @@
+"""The key of an exam of open pairs: it is fixed once, from what people answered blind.
+
+*Reads* attempts, answers. *Writes* exam, exam_item, events. From then on everybody who handed in is told their result,
+and whoever comes later, or had not handed in, takes the exam as any other.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.exam import planning
+from backend.campaign.qualification.exam.model import ExamKey
+from backend.campaign.qualification.exam.rows import attempts, exams
+from backend.campaign.qualification.exam.rows.exams import Exam
+from backend.campaign.qualification.exam.rules.guessing import Guesses
+from backend.campaign.qualification.exam.rules.keys import median
+from backend.campaign.setup.project import rows as facts
+from backend.core.errors import ProjectError
+from backend.core.saying import said
+from backend.store import events
+from backend.store.connection import Database, Store, reading, writing
+from backend.store.events import EventKind
+
+FEWEST = 2
+"""So many people have to have finished: the median of one is what this person says."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyReport:
+    """A key that was fixed: by how many people, for how many items; how many have each right grade of the scale."""
+
+    finished: int
+    items: int
+    grades: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPreview:
+    """The key that closing the round would fix now, and what the exam comes to with it for who does not look."""
+
+    grades: tuple[int, ...]
+    guesses: Guesses
+
+
+def preview(store: Store) -> KeyPreview | None:
+    """The key that closing the round of the exam that is held would fix now; None while it cannot be closed."""
+    with reading(store) as db:
+        try:
+            held = _to_close(db)
+            key = list(_key(db, held).values())
+        except ProjectError:
+            return None
+        return KeyPreview(_by_grade(db, key), planning.guessed(db, key, held.most_missed))
+
+
+def close_round(store: Store, lead: Lead | Operator, *, although: str = "", now: float) -> KeyReport:
+    """Fix the key of the exam that is held: of each item the median of everybody who finished.
+
+    The first attempts that are handed in count. An item that none of them could grade, because its clip could not be
+    shown, leaves the exam. A key of a lead's own grades is fixed when they hand it in, and here only if guessing
+    passes it, for a reason.
+
+    Args:
+        store: the project's store.
+        lead: who closes it.
+        although: why this key is taken although a constant or chance passes, or nearly; blank for no reason.
+        now: seconds since 1970.
+
+    Raises:
+        ProjectError: no exam, one whose key is there, fewer than `FEWEST` have finished, a lead has not handed the key
+            in; or guessing passes the exam with this key, or nearly, and there is no reason why that may be.
+    """
+    with writing(store) as db:
+        held = _to_close(db)
+        key, finished = _key(db, held), len(attempts.first_finished(db, held.exam_id))
+        fix(db, held, lead, key, although, now=now)
+        return KeyReport(finished, len(key), _by_grade(db, list(key.values())))
+
+
+def take_own(db: Database, held: Exam, lead: Lead, *, now: float) -> None:
+    """A lead has handed the key in: it is fixed, unless guessing passes it; then it waits for a reason."""
+    key = _key(db, held)
+    if not planning.guessed(db, list(key.values()), held.most_missed).weak:
+        fix(db, held, lead, key, "", now=now)
+
+
+def fix(db: Database, held: Exam, lead: Lead | Operator, key: Mapping[int, int], although: str, *, now: float) -> None:
+    """The key of an exam is there: the right grade of each item that has one.
+
+    Raises:
+        ProjectError: guessing passes the exam with this key, or nearly, and there is no reason.
+    """
+    reserve = planning.accept(db, list(key.values()), held.most_missed, although)
+    exams.close(db, held.exam_id, key.items(), at=now)
+    finished = len(attempts.first_finished(db, held.exam_id))
+    payload = {"key": held.key_from, "finished": finished, "items": len(key)}
+    subject = f"exam:{held.exam_id}"
+    events.record(
+        db, EventKind.EXAM_CLOSED, at=now, actor=lead.annotator_id, subject=subject, payload=payload | reserve
+    )
+
+
+def _to_close(db: Database) -> Exam:
+    held = exams.held(db)
+    if held is None:
+        raise ProjectError(said("this project has no exam just now"))
+    if held.closed_at is not None:
+        raise ProjectError(said("this exam has its key already"))
+    return held
+
+
+def _key(db: Database, held: Exam) -> dict[int, int]:
+    """The right grade of each item that has one, as things stand now."""
+    if held.key_from is ExamKey.OWN:
+        own = attempts.of_leads(db, held.exam_id)
+        if not own:
+            raise ProjectError(
+                said("a lead's own grades are the key of this exam: give them on the page Exam, and hand them in")
+            )
+        return {answer.item_id: answer.grade for answer in attempts.answers(db, own[0].attempt_id)}
+    finished = attempts.first_finished(db, held.exam_id)
+    if len(finished) < FEWEST:
+        raise ProjectError(
+            said(
+                "{n} of at least {fewest} people have finished the exam: the median of fewer would be what one of "
+                "them says",
+                n=len(finished),
+                fewest=FEWEST,
+            )
+        )
+    grades: defaultdict[int, list[int]] = defaultdict(list)
+    for attempt in finished:
+        for answer in attempts.answers(db, attempt.attempt_id):
+            grades[answer.item_id].append(answer.grade)
+    return {item: median(given) for item, given in grades.items()}
+
+
+def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
+    counts = Counter(key)
+    return tuple(counts[grade] for grade in facts.scale(db).grades)

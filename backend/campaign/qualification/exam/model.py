@@ -1,0 +1,166 @@
+"""The exam as values: what the person who takes it sees."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backend.core.ids import AnnotatorId, PairKey, QueryId
+
+
+class ExamPurpose(StrEnum):
+    """What a round of grading outside work is for. At most one of each is held at a time."""
+
+    EXAM = "exam"
+    TRIAL = "trial"
+    """Everybody answers, to talk about it: no key, no result, never a judgement."""
+
+
+class ExamKey(StrEnum):
+    """Where the right grades of an exam come from."""
+
+    SETTLED = "settled"
+    """The relevance of settled pairs, or a lead's file about them; there from the beginning."""
+    MEDIAN = "median"
+    """The median of everybody who finished, when a lead closes the round."""
+    OWN = "own"
+    """A lead's own grades, when they hand them in."""
+    NONE = "none"
+    """A trial has no key."""
+
+    @property
+    def comes_later(self) -> bool:
+        """Whether the exam is of open pairs, and begins without its key."""
+        return self in (ExamKey.MEDIAN, ExamKey.OWN)
+
+
+class ExamPhase(StrEnum):
+    """How somebody stands with the qualification exam of the project."""
+
+    FIRST = "first"
+    """The exam comes before any pair; it (or another attempt) may be begun."""
+    ANSWERING = "answering"
+    ANSWERED = "answered"
+    """Every item has an answer, which may still be corrected; not handed in."""
+    WAITING = "waiting"
+    """Handed in, and the exam has no key yet: nothing is told until it has."""
+    RESULT = "result"
+    """Handed in; the person has not read the result yet."""
+    AGAIN = "again"
+    """Missed items are explained, and graded again until they agree with the key."""
+    FAILED = "failed"
+    """Too many missed: a lead grants another attempt, or exempts."""
+    PASSED = "passed"
+    EXEMPT = "exempt"
+    DONE = "done"
+    """A trial was finished: it stands before work no more."""
+    KEY = "key"
+    """For a lead: the exam has its key."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExamResult:
+    """What an attempt came to. An answer misses the key where it differs from it by more than the tolerance."""
+
+    answers: int
+    missed: int
+    most_missed: float
+    """At most this share of the answers may miss, in percent."""
+    passed: bool
+    kappa: float | None
+    """Cohen's kappa of answers and key; None where it is undefined, and then `undefined` says why."""
+    kappa_quadratic: float | None
+    undefined: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExamMiss:
+    """A missed item, told after the attempt was handed in: what the person gave, what is right, and why."""
+
+    pair: PairKey
+    own: int
+    right: int
+    explanation: str
+    again: int | None
+    """What the person gave when they looked again, if they did."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExamDesk:
+    """The exam as the person who takes it sees it. `result` and `missed` are empty until it is handed in."""
+
+    phase: ExamPhase
+    attempt: int
+    items: int
+    queries: int
+    answered: int
+    most_missed: float
+    tolerance: int
+    """How far an answer may be from the right grade and still agree."""
+    result: ExamResult | None = None
+    purpose: ExamPurpose = ExamPurpose.EXAM
+    gives_key: bool = False
+    """Whether a lead gives the key here, instead of somebody taking the exam."""
+    may_count: bool = False
+    """Whether a lead may let these answers count as judgements later: the exam is of open pairs."""
+    missed: tuple[ExamMiss, ...] = ()
+    """Those of the desk's items."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialAnswer:
+    """What somebody answered in a trial, and wrote with it."""
+
+    annotator_id: AnnotatorId
+    name: str
+    grade: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPair:
+    """One pair of a trial with all its answers, in the order of names."""
+
+    pair: PairKey
+    query_id: QueryId
+    query: str
+    video: str
+    start_s: float
+    end_s: float
+    rank: int
+    answers: tuple[TrialAnswer, ...]
+
+    @property
+    def spread(self) -> int:
+        """How far the highest grade is from the lowest; 0 where fewer than two people answered."""
+        grades = [answer.grade for answer in self.answers]
+        return max(grades, default=0) - min(grades, default=0)
+
+    @property
+    def notes(self) -> int:
+        """How many people wrote something with their answer."""
+        return sum(bool(answer.note) for answer in self.answers)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPerson:
+    """How far somebody is with a trial."""
+
+    annotator_id: AnnotatorId
+    name: str
+    answered: int = 0
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial as leads read it: what people are farthest apart about comes first, then what they wrote about."""
+
+    set_at: float
+    set_by: str | None
+    ended_at: float | None
+    seed: int | None
+    people: tuple[TrialPerson, ...]
+    pairs: tuple[TrialPair, ...]
+
+    def called(self, *, names: bool) -> dict[AnnotatorId, str]:
+        """What everybody is called: by name, or by a number that is theirs throughout."""
+        return {one.annotator_id: one.name if names else f"Annotator {nth}" for nth, one in enumerate(self.people, 1)}

@@ -1,0 +1,270 @@
+"""Which pairs an exam would ask, and with which key, before anybody holds it.
+
+*Reads* pairs, consensus, the campaign's facts. *Writes* nothing.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from backend.campaign.judging.model import CORRECTION_S
+from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
+from backend.campaign.qualification.exam.rows import drawing
+from backend.campaign.qualification.exam.rules.drawing import draw, draw_top
+from backend.campaign.qualification.exam.rules.guessing import Guesses, guesses, require_telling
+from backend.campaign.setup.project import rows as facts
+from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.ids import PairId, QueryId
+from backend.core.saying import said, said_n
+from backend.core.text_files import read_csv, whole
+from backend.core.typed_text import tidy
+from backend.store.connection import Database
+
+SEED = 1
+LONGEST_TEXT = 400
+SETTLED = said("settled pairs")
+OPEN = said("open pairs")
+Item = tuple[PairId, int | None, str]
+"""(pair, right grade if it is known, explanation)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An exam that nobody holds yet. `asked` is how many (queries, pairs of each) were wanted, None of a file."""
+
+    items: Sequence[Item]
+    key: ExamKey
+    asked: tuple[int, int] | None
+    source: str
+    seed: int | None
+    most_missed: float
+
+    @property
+    def right(self) -> list[int]:
+        """The key: nothing while there is none."""
+        return [right for _, right, _ in self.items if right is not None]
+
+    @property
+    def digest(self) -> str:
+        """Names the pairs, their key and what may be missed: another plan has another one."""
+        told = repr((sorted((pair, right) for pair, right, _ in self.items), self.most_missed))
+        return blake2b(told.encode(), digest_size=8).hexdigest()
+
+
+def of_settled(
+    db: Database,
+    *,
+    queries: int | None,
+    pairs: int | None,
+    seed: int,
+    most_missed: float | None,
+    spread: bool,
+    now: float,
+) -> Plan:
+    """An exam of settled pairs, whose key is their relevance now; what is None is as the campaign's settings say.
+
+    Raises:
+        ProjectError: there is no settled pair to ask, or a number makes no sense.
+    """
+    asked, most_missed = _usual(db, queries, pairs, most_missed)
+    there = drawing.settled(db, now=now, final_before=now - CORRECTION_S)
+    drawn = draw(there, queries=asked[0], pairs=asked[1], seed=seed, spread=spread)
+    if not drawn:
+        raise ProjectError(
+            said(
+                "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): hold "
+                "an exam of open pairs, settle some pairs first, or bring the key in a file"
+            )
+        )
+    items = [(one.pair_id, one.relevance, "") for one in drawn]
+    return Plan(items, ExamKey.SETTLED, asked, SETTLED, seed, most_missed)
+
+
+def of_open(
+    db: Database,
+    key: ExamKey,
+    *,
+    queries: int | None,
+    pairs: int | None,
+    seed: int,
+    most_missed: float | None,
+    among: Collection[QueryId] | None = None,
+    now: float,
+) -> Plan:
+    """An exam of open pairs, the top candidates of some queries (`among` these), whose key comes later; or a trial.
+
+    Raises:
+        ProjectError: there is no open pair to ask, or a number makes no sense.
+    """
+    asked, most_missed = _usual(db, queries, pairs, most_missed)
+    replaced = ExamPurpose.TRIAL if key is ExamKey.NONE else ExamPurpose.EXAM
+    there = drawing.open_pairs(db, now=now, replaced=replaced)
+    if missing := set(among or ()) - {one.query_id for one in there}:
+        raise ProjectError(
+            said("no open pair to ask belongs to query {missing}", missing=", ".join(map(str, sorted(missing))))
+        )
+    there = [one for one in there if among is None or one.query_id in among]
+    drawn = draw_top(there, queries=asked[0], pairs=asked[1], seed=seed)
+    if not drawn:
+        raise ProjectError(
+            said(
+                "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): an exam of settled "
+                "pairs may be what you want"
+            )
+        )
+    return Plan([(one.pair_id, None, "") for one in drawn], key, asked, OPEN, seed, most_missed)
+
+
+def of_file(db: Database, data: bytes, file: str, *, most_missed: float | None, now: float) -> Plan:
+    """An exam with the key of a CSV file `pair_id,grade` and perhaps `query_id,explanation`.
+
+    Raises:
+        InputError: with every problem of the file.
+        ProjectError: a number makes no sense.
+    """
+    _, most_missed = _usual(db, None, None, most_missed)
+    return Plan(read_key(db, data, file, now=now), ExamKey.SETTLED, None, file, None, most_missed)
+
+
+def require_same(plan: Plan, previewed: str) -> None:
+    """Refuse to hold a plan that is not the one whose `digest` a lead looked at; blank if nobody looked.
+
+    Raises:
+        ProjectError: something has changed since.
+    """
+    if previewed and previewed != plan.digest:
+        raise ProjectError(
+            said("the {source} are not what they were when you looked: look at the draw once more", source=plan.source)
+        )
+
+
+def guessed(db: Database, key: Sequence[int], most_missed: float) -> Guesses:
+    """What constants and chance would score, with the campaign's grades and tolerance."""
+    campaign = facts.campaign(db)
+    return guesses(key, campaign.scale.grades, most_missed, campaign.tolerance)
+
+
+def accept(db: Database, key: Sequence[int], most_missed: float, although: str) -> dict[str, object]:
+    """Let a key be that of an exam, and say what belongs in the record about it: nothing, where all is well.
+
+    Raises:
+        ProjectError: a constant or chance passes, or nearly, and there is no reason why that may be.
+    """
+    found = guessed(db, key, most_missed)
+    require_telling(found, although)
+    return {"weak": found.weak, "although": written(although)} if found.weak else {}
+
+
+def short(asked: tuple[int, int] | None, items: int, found: int) -> str:
+    """What was asked for and is not there, in a sentence; an empty text where all of it is.
+
+    Args:
+        asked: how many (queries, pairs of each) were wanted, None if nobody said.
+        items: how many pairs there are.
+        found: of how many queries.
+
+    >>> short((2, 4), 4, 1)
+    'Asked for 2 queries with 4 pairs each; there were only 4 pairs of 1 query to be had.'
+    >>> short((2, 4), 8, 2)
+    ''
+    """
+    if asked is None or items >= asked[0] * asked[1]:
+        return ""
+    queries, pairs = asked
+    return said_n(
+        "Asked for {queries} with {pairs} each; there was only {n} pair of {found} to be had.",
+        "Asked for {queries} with {pairs} each; there were only {n} pairs of {found} to be had.",
+        items,
+        queries=said_n("{n} query", "{n} queries", queries),
+        pairs=said_n("{n} pair", "{n} pairs", pairs),
+        found=said_n("{n} query", "{n} queries", found),
+    )
+
+
+def written(text: str) -> str:
+    """What a lead wrote, on one line.
+
+    Raises:
+        ProjectError: it is too long.
+    """
+    text = tidy(text)
+    if len(text) > LONGEST_TEXT:
+        raise ProjectError(
+            said(
+                "the text has {length} characters: say it in {longest}",
+                length=len(text),
+                longest=LONGEST_TEXT,
+            )
+        )
+    return text
+
+
+def _usual(
+    db: Database, queries: int | None, pairs: int | None, most_missed: float | None
+) -> tuple[tuple[int, int], float]:
+    """((queries, pairs of each), share that may miss): what is None is as the campaign's settings say."""
+    usual = facts.campaign(db).exam
+    queries = usual.queries if queries is None else queries
+    pairs = usual.pairs if pairs is None else pairs
+    most_missed = usual.most_missed if most_missed is None else most_missed
+    if not 0 <= most_missed <= 100:
+        raise ProjectError(
+            said("{most_missed:g} is not a share of answers: give 0 to 100 percent", most_missed=most_missed)
+        )
+    if queries < 1 or pairs < 1:
+        raise ProjectError(said("an exam needs at least one query and one pair of each"))
+    return (queries, pairs), most_missed
+
+
+def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
+    """The settled pairs of a CSV file `pair_id,grade` and perhaps `query_id,explanation`, each with its right grade.
+
+    Raises:
+        InputError: with every problem of the file.
+    """
+    table = read_csv(data, file, ("pair_id", "grade"), ("query_id", "explanation"))
+    problems = list(table.problems)
+    pairs, bad_pairs = table.values("pair_id", whole, needed=True)
+    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
+    grades, bad_grades = table.values("grade", grade_of.get, needed=True)
+    queries, bad_queries = table.values("query_id", whole)
+    problems += [
+        Problem(file, row, said("pair_id is {given!r}, not a whole number", given=text)) for row, text in bad_pairs
+    ]
+    problems += [
+        Problem(file, row, said("grade is {given!r}, not one of {grades}", given=text, grades=", ".join(grade_of)))
+        for row, text in bad_grades
+    ]
+    problems += [
+        Problem(file, row, said("query_id is {given!r}, not a whole number", given=text)) for row, text in bad_queries
+    ]
+    explanations = table.columns.get("explanation", [""] * len(table.rows))
+    items: dict[PairId, Item] = {}
+    for row, pair, grade, query, text in zip(table.rows, pairs, grades, queries, explanations, strict=True):
+        if pair is None or grade is None:
+            continue
+        pair_id = PairId(pair)
+        if pair_id in items:
+            problems.append(Problem(file, row, said("pair {pair} stands in the file twice", pair=pair)))
+        elif why := drawing.why_unfit(db, pair_id, now=now):
+            problems.append(Problem(file, row, said("pair {pair} {why}", pair=pair, why=why)))
+        elif query is not None and drawing.query_of(db, pair_id) != query:
+            problems.append(
+                Problem(file, row, said("pair {pair} does not belong to query {query}", pair=pair, query=query))
+            )
+        elif len(_joined(text)) > LONGEST_TEXT:
+            problems.append(
+                Problem(
+                    file,
+                    row,
+                    said("the explanation is longer than {longest} characters", longest=LONGEST_TEXT),
+                )
+            )
+        items.setdefault(pair_id, (pair_id, grade, _joined(text)))
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    return list(items.values())
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,155 @@
+"""How people did in the qualification exam: attempts, scores, missed items, for leads and for the person; in figures.
+
+*Reads* exams, attempts, answers, rulings. *Writes* nothing.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, fields
+
+from backend.campaign.nouns import Annotator, Person
+from backend.campaign.qualification.exam.model import ExamPhase, ExamResult
+from backend.campaign.qualification.exam.rows import attempts, exams
+from backend.campaign.qualification.exam.rows.attempts import Attempt
+from backend.campaign.qualification.exam.rows.exams import Exam, Place
+from backend.campaign.qualification.exam.rules.outcomes import Answer, Estimate, Outcome, outcome, together
+from backend.campaign.qualification.exam.standing import in_order, is_missed, result, standing
+from backend.campaign.setup.project import rows as facts
+from backend.core.ids import PairKey, QueryId
+from backend.core.text_files import csv_text
+from backend.store.connection import Database, Store, reading
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """An item that somebody missed, for the lead and, once it was explained, for the person."""
+
+    pair: PairKey
+    query_id: QueryId
+    query: str
+    own: int
+    right: int
+    explanation: str
+    again: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExamAttempt:
+    """One attempt. `result` is None, and nothing is told about items, until it is handed in and the exam has its key.
+
+    `by_grade` has, for each right grade of the scale, (missed, answered).
+    """
+
+    number: int
+    started_at: float
+    handed_in_at: float | None
+    items: int
+    answered: int
+    result: ExamResult | None
+    by_grade: tuple[tuple[int, int], ...]
+    missed: tuple[Missed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExamPerson:
+    """How one annotator stands with the exam. `phase` is None where no exam is held; `reason` is of an exemption."""
+
+    person: Person
+    phase: ExamPhase | None
+    reason: str
+    attempts: tuple[ExamAttempt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonOutcome:
+    """How somebody did in the first attempt that they handed in, at whichever exam that has its key."""
+
+    person: Person
+    exam_id: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class ExamOutcomes:
+    """How everybody did who handed an exam in, by name, and the mean over them."""
+
+    people: tuple[PersonOutcome, ...]
+    together: Outcome
+
+
+def overview(store: Store) -> list[ExamPerson]:
+    """How everybody stands who could take the exam, by name."""
+    with reading(store) as db:
+        held = exams.held(db)
+        return [_stands(db, person, held) for person in attempts.takers(db)]
+
+
+def of(store: Store, person: Annotator) -> ExamPerson:
+    """How one annotator stands."""
+    with reading(store) as db:
+        return _stands(db, person, exams.held(db))
+
+
+def outcomes(store: Store) -> ExamOutcomes:
+    """How everybody did in their first attempt, each and together, with intervals."""
+    with reading(store) as db:
+        found = [one for person in attempts.takers(db) if (one := _first_outcome(db, person)) is not None]
+    return ExamOutcomes(tuple(found), together([one.outcome for one in found]))
+
+
+def outcomes_csv(found: ExamOutcomes) -> str:
+    """The figures as CSV: a row for each person, and a last one for the mean over them."""
+    figures = [field.name for field in fields(Outcome) if field.type is Estimate]
+    parts = {"": "value", "_low": "low", "_high": "high", "_n": "n", "_reason": "reason"}
+    head = [f"{figure}{ending}" for figure in figures for ending in parts]
+
+    def row(of: Outcome) -> list[object]:
+        there: list[Estimate] = [getattr(of, figure) for figure in figures]
+        return [of.answers, of.missed, *(getattr(one, part) for one in there for part in parts.values())]
+
+    rows = [["person", one.person.name, one.exam_id, *row(one.outcome)] for one in found.people]
+    rows.append(["all", "", "", *row(found.together)])
+    return csv_text(["of", "name", "exam", "answers", "missed", *head], rows, for_people=True)
+
+
+def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
+    handed_in = (one for one in attempts.all_of(db, person.annotator_id) if one.handed_in_at is not None and one.keyed)
+    first = next(handed_in, None)
+    if first is None:
+        return None
+    again = attempts.told(db, first.attempt_id)
+    answers = [
+        Answer(place.own, place.right, again.get(place.item_id))
+        for place in exams.places(db, first.exam_id, first.attempt_id)
+        if place.own is not None and place.right is not None
+    ]
+    return PersonOutcome(person, first.exam_id, outcome(answers, first.tolerance))
+
+
+def _stands(db: Database, person: Person, held: Exam | None) -> ExamPerson:
+    phase = standing(db, person, held).phase if held else None
+    ruling = attempts.ruling(db, person.annotator_id) if phase is ExamPhase.EXEMPT else None
+    begun = tuple(_attempt(db, one) for one in attempts.all_of(db, person.annotator_id))
+    return ExamPerson(person, phase, ruling.reason if ruling else "", begun)
+
+
+def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
+    there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
+    answered = [place for place in there if place.own is not None]
+    done = attempt.handed_in_at is not None and attempt.keyed
+    wrong = [place for place in answered if is_missed(place, attempt)] if done else []
+    asked, missed = Counter(place.right for place in answered), Counter(place.right for place in wrong)
+    return ExamAttempt(
+        attempt.number,
+        attempt.started_at,
+        attempt.handed_in_at,
+        items=len(there),
+        answered=len(answered),
+        result=result(there, attempt) if done else None,
+        by_grade=tuple((missed[grade], asked[grade]) for grade in facts.scale(db).grades) if done else (),
+        missed=tuple(_missed(place) for place in wrong),
+    )
+
+
+def _missed(place: Place) -> Missed:
+    own, right = place.own or 0, place.right or 0  # what is missed has both
+    return Missed(place.pair_key, place.query_id, place.query, own, right, place.explanation, place.again)

@@ -1,0 +1,229 @@
+"""Attempts at an exam, the answers in them, and what leads decided about people."""
+
+import secrets
+from dataclasses import dataclass
+
+from backend.campaign.nouns import Person, Role
+from backend.campaign.qualification.exam.model import ExamPurpose
+from backend.core.ids import AnnotatorId, PairId
+from backend.store.engine import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One person's attempt at one exam."""
+
+    attempt_id: int
+    exam_id: int
+    annotator_id: AnnotatorId
+    number: int
+    key: str
+    """Names the items in a browser."""
+    order_key: str
+    """Decides the order of the items; no browser is sent it."""
+    started_at: float
+    handed_in_at: float | None
+    read_at: float | None
+    most_missed: float
+    tolerance: int
+    held: bool
+    """Whether its exam is the one that is held now."""
+    keyed: bool
+    """Whether its exam has its key."""
+    purpose: ExamPurpose = ExamPurpose.EXAM
+
+
+@dataclass(frozen=True, slots=True)
+class BlindAnswer:
+    """A blind answer, with what is known of the key press."""
+
+    item_id: int
+    pair_id: PairId
+    grade: int
+    answered_at: float
+    active_ms: int
+    event_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a lead decided last about a person."""
+
+    kind: str
+    reason: str
+    after_attempt: int
+
+
+def all_of(db: Database, me: AnnotatorId) -> list[Attempt]:
+    """All attempts of a person at exams, the first one first."""
+    return _attempts(db, "t.annotator_id = ? AND e.purpose = 'exam' ORDER BY t.number", me)
+
+
+def newest(db: Database, me: AnnotatorId, purpose: ExamPurpose = ExamPurpose.EXAM) -> Attempt | None:
+    """The attempt that a person began last, at an exam or at a trial."""
+    found = _attempts(db, "t.annotator_id = ? AND e.purpose = ? ORDER BY t.number DESC LIMIT 1", me, purpose)
+    return found[0] if found else None
+
+
+def by_key(db: Database, key: str) -> Attempt | None:
+    """The attempt whose items are named after this key."""
+    found = _attempts(db, "t.attempt_key = ?", key)
+    return found[0] if found else None
+
+
+def first_finished(db: Database, exam_id: int) -> list[Attempt]:
+    """Of every annotator the first attempt at an exam, where it is handed in; by person."""
+    return _attempts(
+        db,
+        "t.exam_id = ? AND t.handed_in_at IS NOT NULL AND EXISTS "
+        "(SELECT 1 FROM annotator a WHERE a.annotator_id = t.annotator_id AND a.role = 'annotator') "
+        "AND NOT EXISTS (SELECT 1 FROM exam_attempt o WHERE o.exam_id = t.exam_id "
+        "AND o.annotator_id = t.annotator_id AND o.number < t.number) ORDER BY t.annotator_id",
+        exam_id,
+    )
+
+
+def of_leads(db: Database, exam_id: int) -> list[Attempt]:
+    """What leads handed in of an exam whose key is theirs, the first one first."""
+    return _attempts(
+        db,
+        "t.exam_id = ? AND t.handed_in_at IS NOT NULL AND EXISTS "
+        "(SELECT 1 FROM annotator a WHERE a.annotator_id = t.annotator_id AND a.role = 'lead') "
+        "ORDER BY t.handed_in_at, t.attempt_id",
+        exam_id,
+    )
+
+
+def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, *, at: float) -> None:
+    """A new attempt, with random keys for the names and for the order of its items."""
+    db.conn.execute(
+        "INSERT INTO exam_attempt (exam_id, annotator_id, number, attempt_key, order_key, started_at) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        [exam_id, me, number, secrets.token_hex(8), secrets.token_hex(16), at],
+    )
+
+
+def hand_in(db: Database, attempt_id: int, *, at: float) -> None:
+    """The answers are final."""
+    db.conn.execute("UPDATE exam_attempt SET handed_in_at = ? WHERE attempt_id = ?", [at, attempt_id])
+
+
+def note_read(db: Database, attempt_id: int, *, at: float) -> None:
+    """The person has seen the result."""
+    db.conn.execute("UPDATE exam_attempt SET read_at = ? WHERE attempt_id = ?", [at, attempt_id])
+
+
+def answer_owner(db: Database, event_key: str) -> tuple[int, int] | None:
+    """(attempt, item) of a key press that was stored before."""
+    row = db.conn.execute("SELECT attempt_id, item_id FROM exam_answer WHERE event_key = ?", [event_key]).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def answer(
+    db: Database, attempt_id: int, item_id: int, grade: int, *, again: bool, at: float, active_ms: int, event_key: str
+) -> None:
+    """Append an answer as the newest revision of its item."""
+    db.conn.execute(
+        "INSERT INTO exam_answer (attempt_id, item_id, revision, again, grade, answered_at, active_ms, event_key) "
+        "SELECT :attempt, :item, coalesce(max(revision), 0) + 1, :again, :grade, :at, :active, :key "
+        "FROM exam_answer WHERE attempt_id = :attempt AND item_id = :item",
+        {
+            **{"attempt": attempt_id, "item": item_id, "again": int(again), "grade": grade, "at": at},
+            **{"active": active_ms, "key": event_key},
+        },
+    )
+
+
+def note(db: Database, attempt_id: int, item_id: int, text: str) -> None:
+    """Append what was written with the newest answer to an item; an empty text takes back what stood before."""
+    db.conn.execute(
+        "INSERT INTO answer_note (attempt_id, item_id, revision, text) "
+        "SELECT attempt_id, item_id, max(revision), :text FROM exam_answer "
+        "WHERE attempt_id = :attempt AND item_id = :item",
+        {"attempt": attempt_id, "item": item_id, "text": text},
+    )
+
+
+def told(db: Database, attempt_id: int) -> dict[int, int]:
+    """What a person gave to each missed item when it had just been explained to them, by item: the first such grade."""
+    rows = db.conn.execute(
+        "SELECT item_id, grade FROM exam_answer WHERE attempt_id = ? AND again ORDER BY item_id, revision DESC",
+        [attempt_id],
+    )
+    return dict(rows.fetchall())  # the first comes last, and stays
+
+
+def answers(db: Database, attempt_id: int) -> list[BlindAnswer]:
+    """The blind answers of an attempt that count, by item: never those of looking again."""
+    rows = db.conn.execute(
+        "SELECT n.item_id, i.pair_id, n.grade, n.answered_at, n.active_ms, n.event_key FROM exam_answer n "
+        "JOIN exam_item i USING (item_id) WHERE n.attempt_id = :attempt AND n.again = 0 AND n.revision = "
+        "(SELECT max(o.revision) FROM exam_answer o WHERE o.attempt_id = n.attempt_id AND o.item_id = n.item_id "
+        "AND o.again = 0) ORDER BY n.item_id",
+        {"attempt": attempt_id},
+    )
+    return [BlindAnswer(r[0], PairId(r[1]), *r[2:]) for r in rows]
+
+
+def ruling(db: Database, me: AnnotatorId) -> Ruling | None:
+    """What a lead decided last about a person."""
+    row = db.conn.execute(
+        "SELECT kind, reason, after_attempt FROM exam_ruling WHERE annotator_id = ? ORDER BY ruling_id DESC LIMIT 1",
+        [me],
+    ).fetchone()
+    return Ruling(*row) if row else None
+
+
+def rule(
+    db: Database,
+    me: AnnotatorId,
+    kind: str,
+    reason: str,
+    *,
+    by: AnnotatorId | None,
+    after_attempt: int,
+    at: float,
+) -> None:
+    """Append a decision about a person."""
+    db.conn.execute(
+        "INSERT INTO exam_ruling (annotator_id, lead_id, kind, reason, after_attempt, ruled_at) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        [me, by, kind, reason, after_attempt, at],
+    )
+
+
+def takers(db: Database) -> list[Person]:
+    """Annotators by name who could take an exam: a program, or a worker of an earlier campaign, cannot sign in."""
+    rows = db.conn.execute(
+        "SELECT a.annotator_id, a.name, a.suspended FROM annotator a WHERE a.role = 'annotator' AND NOT a.simulated "
+        "AND (a.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM invitation i WHERE i.annotator_id = a.annotator_id) "
+        "OR EXISTS (SELECT 1 FROM identity d WHERE d.annotator_id = a.annotator_id) "
+        "OR EXISTS (SELECT 1 FROM exam_attempt t WHERE t.annotator_id = a.annotator_id)) ORDER BY a.name"
+    )
+    return [Person(AnnotatorId(row[0]), row[1], Role.ANNOTATOR, bool(row[2])) for row in rows]
+
+
+def graded_before(db: Database) -> list[AnnotatorId]:
+    """Annotators with a grade of their own in this project, made here."""
+    rows = db.conn.execute(
+        "SELECT a.annotator_id FROM annotator a WHERE a.role = 'annotator' AND EXISTS "
+        "(SELECT 1 FROM judgement j WHERE j.annotator_id = a.annotator_id AND NOT j.imported AND NOT j.simulated)"
+    )
+    return [AnnotatorId(row[0]) for row in rows]
+
+
+def _attempts(db: Database, where: str, *values: object) -> list[Attempt]:
+    rows = db.conn.execute(
+        "SELECT t.attempt_id, t.exam_id, t.annotator_id, t.number, t.attempt_key, "
+        "iif(t.order_key = '', t.attempt_key, t.order_key), t.started_at, t.handed_in_at, t.read_at, "
+        "e.most_missed, c.tolerance, e.ended_at IS NULL, e.closed_at IS NOT NULL, e.purpose "
+        f"FROM exam_attempt t JOIN exam e USING (exam_id) CROSS JOIN campaign c WHERE {where}",
+        values,
+    )
+    return [
+        Attempt(
+            *(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10]),
+            *(bool(r[11]), bool(r[12]), ExamPurpose(r[13])),
+        )
+        for r in rows
+    ]

@@ -1,0 +1,236 @@
+"""Exams and their items."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from backend.campaign.corpus.importing.rows import WHOLE
+from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
+from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
+from backend.store.engine import Database, added
+
+_LATER = (ExamKey.MEDIAN, ExamKey.OWN)
+_NOT_ASKED = "(f.moment_id IS NOT NULL OR (e.closed_at IS NOT NULL AND i.right_grade IS NULL))"
+
+
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """One exam.
+
+    `source` is `settled pairs`, `open pairs` or the name of a file; at most `most_missed` percent of the answers may be
+    farther from the key than `tolerance`, which is that of the campaign.
+    """
+
+    exam_id: int
+    set_at: float
+    set_by: str | None
+    source: str
+    seed: int | None
+    most_missed: float
+    tolerance: int
+    items: int
+    queries: int
+    showable: int
+    """Items whose clip can be shown, and that have a key where the exam has one."""
+    purpose: ExamPurpose = ExamPurpose.EXAM
+    key_from: ExamKey = ExamKey.SETTLED
+    closed_at: float | None = None
+    """Since when the key is there."""
+    used_at: float | None = None
+    """When answers became judgements."""
+    ended_at: float | None = None
+
+    @property
+    def stage(self) -> str:
+        """Where it stands: `round open`, `key fixed` or `over`."""
+        return "over" if self.ended_at is not None else "round open" if self.closed_at is None else "key fixed"
+
+    @property
+    def usable(self) -> bool:
+        """Whether a lead may let answers count: of an exam of open pairs, once, when its key is there or it is over."""
+        return self.key_from.comes_later and self.used_at is None and self.stage != "round open"
+
+
+_COLUMNS = tuple(field.name for field in fields(Exam))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An item of an exam, with what one attempt has of it."""
+
+    item_id: int
+    query_id: QueryId
+    query: str
+    pair_id: PairId
+    pair_key: PairKey
+    duration_s: float
+    whole: bool
+    right: int | None
+    """None while the exam has no key."""
+    explanation: str
+    blocked: bool
+    """Not asked: its clip cannot be shown, or the key leaves it out."""
+    own: int | None
+    again: int | None
+    note: str = ""
+    """What was written with the answer, in a trial."""
+
+
+def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
+    """The exam that people have to pass just now, if there is one; or the trial that they take."""
+    return _exam(db, "e.ended_at IS NULL AND e.purpose = ?", purpose)
+
+
+def before_work(db: Database) -> list[Exam]:
+    """The trial and the exam that people have to take just now, of those there are, in this order."""
+    return sorted(_exams(db, "e.ended_at IS NULL"), key=lambda held: held.purpose is ExamPurpose.EXAM)
+
+
+def by_id(db: Database, exam_id: int) -> Exam | None:
+    """An exam or a trial, held or over."""
+    return _exam(db, "e.exam_id = ?", exam_id)
+
+
+def newest(db: Database, purpose: ExamPurpose) -> Exam | None:
+    """The exam or trial that was set last, held or over."""
+    return _exam(db, "e.exam_id = (SELECT max(exam_id) FROM exam WHERE purpose = ?)", purpose)
+
+
+def newest_of_open_pairs(db: Database) -> Exam | None:
+    """The exam of open pairs that was set last, held or over."""
+    return _exam(db, "e.exam_id = (SELECT max(exam_id) FROM exam WHERE key_from IN (?, ?))", *_LATER)
+
+
+def end(db: Database, *, at: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> int | None:
+    """End the exam (or the trial) that is held; its number, None if there is none."""
+    row = db.conn.execute(
+        "UPDATE exam SET ended_at = ? WHERE ended_at IS NULL AND purpose = ? RETURNING exam_id", [at, purpose]
+    ).fetchone()
+    return row[0] if row else None
+
+
+def close(db: Database, exam_id: int, key: Iterable[tuple[int, int]], *, at: float) -> None:
+    """The key is there from now on: (item, right grade) of all that have one."""
+    db.conn.executemany(
+        "UPDATE exam_item SET right_grade = ? WHERE item_id = ?", ((right, item_id) for item_id, right in key)
+    )
+    db.conn.execute("UPDATE exam SET closed_at = ? WHERE exam_id = ?", [at, exam_id])
+
+
+def note_used(db: Database, exam_id: int, *, at: float) -> None:
+    """Answers of the exam have become judgements."""
+    db.conn.execute("UPDATE exam SET used_at = ? WHERE exam_id = ?", [at, exam_id])
+
+
+def batches(db: Database, exam_id: int) -> list[BatchId]:
+    """The batches that hold items of an exam."""
+    rows = db.conn.execute(
+        "SELECT DISTINCT p.batch_id FROM exam_item i JOIN pair p USING (pair_id) "
+        "WHERE i.exam_id = ? AND p.batch_id IS NOT NULL",
+        [exam_id],
+    )
+    return [BatchId(row[0]) for row in rows]
+
+
+def add(
+    db: Database,
+    items: Iterable[tuple[PairId, int | None, str]],
+    *,
+    at: float,
+    by: AnnotatorId | None,
+    source: str,
+    seed: int | None,
+    most_missed: float,
+    key_from: ExamKey = ExamKey.SETTLED,
+) -> int:
+    """A new exam with its (pair, right grade if it is known, explanation), or a trial; its number."""
+    exam_id = added(
+        db,
+        "INSERT INTO exam (set_at, set_by, source, seed, most_missed, purpose, key_from, closed_at) "
+        "VALUES (:at, :by, :source, :seed, :most, :purpose, :key, iif(:key = 'settled', :at, NULL)) RETURNING exam_id",
+        {
+            **{"at": at, "by": by, "source": source, "seed": seed, "most": most_missed, "key": key_from},
+            "purpose": ExamPurpose.TRIAL if key_from is ExamKey.NONE else ExamPurpose.EXAM,
+        },
+    )
+    db.conn.executemany(
+        "INSERT INTO exam_item (exam_id, pair_id, right_grade, explanation) VALUES (?, ?, ?, ?)",
+        ((exam_id, *item) for item in items),
+    )
+    return exam_id
+
+
+def explain(db: Database, item_id: int, explanation: str) -> PairId | None:
+    """Write why the right grade of an item is right; its pair, None if there is no such item."""
+    row = db.conn.execute(
+        "UPDATE exam_item SET explanation = ? WHERE item_id = ? RETURNING pair_id", [explanation, item_id]
+    ).fetchone()
+    return PairId(row[0]) if row else None
+
+
+def although(db: Database, exam_id: int) -> tuple[list[str], str] | None:
+    """Why an exam tells too little, and the reason for which its key was taken all the same; None of a sound one."""
+    row = db.conn.execute(
+        "SELECT payload ->> 'weak', payload ->> 'although' FROM event WHERE subject = ? "
+        "AND kind IN ('exam_set', 'exam_closed') AND payload ->> 'although' IS NOT NULL ORDER BY event_id DESC",
+        [f"exam:{exam_id}"],
+    ).fetchone()
+    return (json.loads(row[0]), row[1]) if row else None
+
+
+def is_item(db: Database, pair_id: PairId) -> bool:
+    """Whether a pair is an item of an exam or a trial that is held."""
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = ?)",
+        [pair_id],
+    ).fetchone()
+    return bool(row[0])
+
+
+def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
+    """The items of an exam, in no particular order, each with the answers of an attempt that count."""
+    newest = (
+        "(SELECT grade FROM exam_answer n WHERE n.attempt_id = :attempt AND n.item_id = i.item_id AND n.again = {} "
+        "ORDER BY n.revision DESC LIMIT 1)"
+    )
+    rows = db.conn.execute(
+        "SELECT i.item_id, p.query_id, q.text, p.pair_id, p.pair_key, m.end_s - m.start_s, "
+        f"{WHOLE}, i.right_grade, i.explanation, {_NOT_ASKED}, {newest.format(0)}, {newest.format(1)}, "
+        "(SELECT t.text FROM answer_note t WHERE t.attempt_id = :attempt AND t.item_id = i.item_id "
+        "ORDER BY t.revision DESC LIMIT 1) "
+        "FROM exam_item i JOIN exam e USING (exam_id) JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
+        "JOIN moment m USING (moment_id) "
+        "JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id) "
+        "WHERE i.exam_id = :exam ORDER BY i.item_id",
+        {"exam": exam_id, "attempt": attempt_id},
+    )
+    return [
+        Place(
+            *(r[0], QueryId(r[1]), r[2], PairId(r[3]), PairKey(r[4]), r[5]),
+            *(bool(r[6]), r[7], r[8], bool(r[9]), r[10], r[11]),
+            note=r[12] or "",
+        )
+        for r in rows
+    ]
+
+
+def _exam(db: Database, where: str, *values: object) -> Exam | None:
+    return next(iter(_exams(db, where, *values)), None)
+
+
+def _exams(db: Database, where: str, *values: object) -> list[Exam]:
+    rows = db.conn.execute(
+        "SELECT e.exam_id, e.set_at, a.name, e.source, e.seed, e.most_missed, "
+        "(SELECT tolerance FROM campaign), count(*), count(DISTINCT p.query_id), "
+        f"sum(NOT {_NOT_ASKED}), e.purpose, e.key_from, e.closed_at, e.used_at, e.ended_at "
+        "FROM exam e LEFT JOIN annotator a ON a.annotator_id = e.set_by "
+        "JOIN exam_item i USING (exam_id) JOIN pair p USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
+        f"WHERE {where} GROUP BY e.exam_id, a.annotator_id",
+        values,
+    )
+    return [_told(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+
+
+def _told(row: dict[str, Any]) -> Exam:
+    return Exam(**{**row, "purpose": ExamPurpose(row["purpose"]), "key_from": ExamKey(row["key_from"])})

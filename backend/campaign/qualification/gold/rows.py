@@ -1,0 +1,202 @@
+"""Gold pairs, who is offered which, when the next one is due, and what followed from answers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from backend.campaign.qualification.gold.rules import Consequence, KnownPair
+from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
+from backend.store.engine import Database
+
+# What the guideline shows, an exam that this person took asked, or they practised on, they have seen explained; what
+# an exam asks just now, they may be.
+_UNSEEN = """
+  NOT EXISTS (SELECT 1 FROM example x WHERE x.pair_id = {pair} AND x.withdrawn_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM set_aside a WHERE a.pair_id = {pair})
+  AND NOT EXISTS (SELECT 1 FROM exam_item i JOIN exam_attempt t USING (exam_id)
+    WHERE i.pair_id = {pair} AND t.annotator_id = :me)
+  AND NOT EXISTS (SELECT 1 FROM practice_answer w JOIN practice r USING (practice_id) JOIN pair u USING (moment_id)
+    WHERE u.pair_id = {pair} AND w.annotator_id = :me)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldGrade:
+    """A person's standing grade of a gold pair, with the right one as it is now."""
+
+    gold_answer_id: int
+    """Of its first revision, which gives it its place."""
+    pair: PairKey
+    query_id: QueryId
+    query: str
+    own: int
+    right: int
+    at: float
+    note: str
+    """What the person wrote with it; empty where they wrote nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFinding:
+    """What followed from somebody's answers: of `answers` that counted then, `within` were within the tolerance."""
+
+    kind: Consequence
+    answers: int
+    within: int
+    last_answer: int
+    graded: int
+    at: float
+
+
+def replace_pairs(db: Database, pairs: Iterable[tuple[PairId, int | None]]) -> None:
+    """Choose gold from these pairs from now on; None: the right grade is the relevance."""
+    db.conn.execute("UPDATE gold_pair SET chosen = 0")
+    db.conn.executemany(
+        "INSERT INTO gold_pair (pair_id, right_grade) VALUES (?, ?) "
+        "ON CONFLICT (pair_id) DO UPDATE SET right_grade = excluded.right_grade, chosen = 1",
+        pairs,
+    )
+
+
+def known(db: Database) -> list[KnownPair]:
+    """All gold pairs with their right grades, those whose clip cannot be shown too."""
+    rows = db.conn.execute(
+        "SELECT g.pair_id, coalesce(g.right_grade, c.relevance) FROM gold_pair g LEFT JOIN consensus c USING (pair_id) "
+        "WHERE g.chosen AND coalesce(g.right_grade, c.relevance) IS NOT NULL"
+    )
+    return [KnownPair(PairId(row[0]), row[1]) for row in rows]
+
+
+def well_known(db: Database, *, final_before: float) -> list[KnownPair]:
+    """Settled pairs whose relevance is known well: a lead decided it, or it is the mean without rounding.
+
+    With a clip, not in the guideline, and graded by nobody here since `final_before`.
+    """
+    rows = db.conn.execute(
+        """
+        SELECT p.pair_id, c.relevance FROM consensus c JOIN pair p USING (pair_id)
+        JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id)
+        WHERE c.relevance IS NOT NULL AND (c.verdict = 'adjudicated' OR c.mean = c.relevance)
+          AND p.batch_id IS NOT NULL AND f.moment_id IS NULL AND v.path IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM example x WHERE x.pair_id = p.pair_id AND x.withdrawn_at IS NULL)
+          AND (c.verdict = 'adjudicated' OR NOT EXISTS (SELECT 1 FROM judgement j
+            WHERE j.pair_id = p.pair_id AND j.graded_at > :final AND NOT j.imported AND NOT j.simulated))
+        """,
+        {"final": final_before},
+    )
+    return [KnownPair(PairId(row[0]), row[1]) for row in rows]
+
+
+def fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
+    """Gold pairs that this person has not met: not graded, held, skipped, answered in an exam, or in the guideline."""
+    rows = db.conn.execute(
+        f"""
+        SELECT g.pair_id, coalesce(g.right_grade, c.relevance) FROM gold_pair g JOIN pair p USING (pair_id)
+        JOIN consensus c USING (pair_id)
+        WHERE g.chosen AND coalesce(g.right_grade, c.relevance) IS NOT NULL AND c.verdict <> 'escalated'
+          AND NOT EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = g.pair_id AND s.annotator_id = :me)
+          AND NOT EXISTS (SELECT 1 FROM gold_seat o WHERE o.pair_id = g.pair_id AND o.annotator_id = :me)
+          AND NOT EXISTS (SELECT 1 FROM skip k WHERE k.pair_id = g.pair_id AND k.annotator_id = :me)
+          AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id)
+          AND {_UNSEEN.format(pair="g.pair_id")}
+        """,
+        {"me": me},
+    )
+    return [KnownPair(PairId(row[0]), row[1]) for row in rows]
+
+
+def offer(db: Database, pair_id: PairId, me: AnnotatorId) -> None:
+    """This person may sit down at this gold pair."""
+    db.conn.execute("INSERT INTO gold_seat (pair_id, annotator_id) VALUES (?, ?)", [pair_id, me])
+
+
+def offers(db: Database, me: AnnotatorId) -> int:
+    """How many gold pairs this person was ever offered."""
+    count: int = db.conn.execute("SELECT count(*) FROM gold_seat WHERE annotator_id = ?", [me]).fetchone()[0]
+    return count
+
+
+def withdraw_seen(db: Database, me: AnnotatorId) -> None:
+    """Take offers back that this person did not take up, of pairs that they have seen elsewhere in the meantime."""
+    db.conn.execute(
+        "DELETE FROM gold_seat WHERE annotator_id = :me AND claim_no IS NULL "
+        f"AND NOT ({_UNSEEN.format(pair='gold_seat.pair_id')})",
+        {"me": me},
+    )
+
+
+def withdraw_all(db: Database) -> None:
+    """Take all offers back that nobody took up, and forget when the next ones were due."""
+    db.conn.execute("DELETE FROM gold_seat WHERE claim_no IS NULL")
+    db.conn.execute("DELETE FROM gold_rhythm")
+
+
+def next_at(db: Database, me: AnnotatorId) -> int | None:
+    """At which claim of this person the next gold pair is due; None before it was ever reckoned."""
+    row = db.conn.execute("SELECT next_at FROM gold_rhythm WHERE annotator_id = ?", [me]).fetchone()
+    return row[0] if row else None
+
+
+def set_next(db: Database, me: AnnotatorId, claim: int) -> None:
+    """The next gold pair of this person is due at this claim."""
+    db.conn.execute(
+        "INSERT INTO gold_rhythm (annotator_id, next_at) VALUES (?, ?) "
+        "ON CONFLICT (annotator_id) DO UPDATE SET next_at = excluded.next_at",
+        [me, claim],
+    )
+
+
+def answers(db: Database, me: AnnotatorId, *, after: int = 0) -> list[GoldGrade]:
+    """The standing answers of a person in the order of giving, those given after an earlier one."""
+    rows = db.conn.execute(
+        "SELECT a.gold_answer_id, p.pair_key, p.query_id, q.text, n.grade, coalesce(g.right_grade, c.relevance), "
+        "n.graded_at, coalesce((SELECT note FROM gold_answer w WHERE w.annotator_id = a.annotator_id "
+        "AND w.pair_id = a.pair_id AND w.note IS NOT NULL ORDER BY w.revision DESC LIMIT 1), '') FROM gold_answer a "
+        "JOIN gold_answer n ON n.annotator_id = a.annotator_id AND n.pair_id = a.pair_id AND n.revision = "
+        "(SELECT max(revision) FROM gold_answer l WHERE l.annotator_id = a.annotator_id AND l.pair_id = a.pair_id) "
+        "JOIN pair p ON p.pair_id = a.pair_id JOIN query q USING (query_id) "
+        "LEFT JOIN gold_pair g ON g.pair_id = a.pair_id LEFT JOIN consensus c ON c.pair_id = a.pair_id "
+        "WHERE a.annotator_id = :me AND a.revision = 1 AND a.gold_answer_id > :after "
+        "AND coalesce(g.right_grade, c.relevance) IS NOT NULL ORDER BY a.gold_answer_id",
+        {"me": me, "after": after},
+    )
+    return [GoldGrade(r[0], PairKey(r[1]), QueryId(r[2]), r[3], r[4], r[5], r[6], r[7]) for r in rows]
+
+
+def own_pairs_since_gold(db: Database, me: AnnotatorId, most: int) -> int:
+    """How many judgements this person gave since their last gold answer, counted up to `most`."""
+    count: int = db.conn.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM judgement WHERE annotator_id = :me AND judgement_id > "
+        "coalesce((SELECT after_judgement FROM gold_answer WHERE annotator_id = :me "
+        "ORDER BY gold_answer_id DESC LIMIT 1), 0) LIMIT :most)",
+        {"me": me, "most": most},
+    ).fetchone()[0]
+    return count
+
+
+def findings(db: Database, me: AnnotatorId) -> list[GoldFinding]:
+    """Everything that followed from a person's answers, the newest first."""
+    return _findings(db, me, "")
+
+
+def last_finding(db: Database, me: AnnotatorId) -> GoldFinding | None:
+    """What followed from a person's answers last."""
+    found = _findings(db, me, "LIMIT 1")
+    return found[0] if found else None
+
+
+def add_finding(db: Database, me: AnnotatorId, found: GoldFinding) -> None:
+    """Note what followed from a person's answers."""
+    db.conn.execute(
+        "INSERT INTO gold_finding (annotator_id, kind, answers, within, last_answer, graded, found_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [me, found.kind.value, found.answers, found.within, found.last_answer, found.graded, found.at],
+    )
+
+
+def _findings(db: Database, me: AnnotatorId, limit: str) -> list[GoldFinding]:
+    rows = db.conn.execute(
+        "SELECT kind, answers, within, last_answer, graded, found_at FROM gold_finding WHERE annotator_id = ? "
+        f"ORDER BY gold_finding_id DESC {limit}",
+        [me],
+    )
+    return [GoldFinding(Consequence(r[0]), *r[1:]) for r in rows]

@@ -1,0 +1,126 @@
+"""A lead gives the guideline other words; every version stays in the record.
+
+*Reads* grades, campaign. *Writes* scale, guideline, guideline_version, events.
+"""
+
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.guideline.model import Change
+from backend.campaign.qualification.guideline.rules import changes
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rules
+from backend.campaign.setup.project.model import Grading
+from backend.core.errors import InputError, Overtaken, Problem, ProjectError
+from backend.core.saying import said
+from backend.core.typed_text import tidy
+from backend.store import events
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+
+LONGEST_REASON = 200
+FIXED = said("somebody has graded")
+
+
+def reword(
+    store: Store,
+    lead: Lead | Operator,
+    new: Grading,
+    reason: str,
+    *,
+    now: float,
+    based_on: int | None = None,
+    source: str = "the guideline",
+) -> tuple[int, list[Change]]:
+    """Let the guideline say this from now on.
+
+    Once somebody has graded, the number of grades, the tolerance and the rounding stay as they are.
+
+    Args:
+        store: the project's store.
+        lead: who rewords it.
+        new: all of it.
+        reason: why, in a sentence that annotators read too.
+        now: seconds since 1970.
+        based_on: the version that the lead looked at; None takes any.
+        source: what to name in messages, such as the file.
+
+    Returns:
+        The number of the new version, and what changed.
+
+    Raises:
+        InputError: everything that is wrong with the words.
+        Overtaken: another version came meanwhile.
+        ProjectError: no reason, or nothing changed.
+    """
+    reason = tidy(reason)
+    if not reason:
+        raise ProjectError(said("a change needs a reason: say in one sentence why; annotators read it"))
+    if len(reason) > LONGEST_REASON:
+        raise ProjectError(
+            said(
+                "the reason has {length} characters: say it in {longest}",
+                length=len(reason),
+                longest=LONGEST_REASON,
+            )
+        )
+    with writing(store) as db:
+        old, present = facts.grading(db), facts.version(db)
+        wrong = list(rules.wrong(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders))
+        if facts.has_graded(db):
+            wrong += _fixed(old, new)
+        if wrong:
+            raise InputError([Problem(source, None, message) for message in wrong])
+        if based_on is not None and based_on != present:
+            who = facts.versions(db)[-1].by or said("the command line", _context="by")
+            raise Overtaken(
+                said(
+                    "{who} changed the guideline meanwhile (version {present}): look at it, then change yours",
+                    who=who,
+                    present=present,
+                )
+            )
+        changed = changes(old, new)
+        if not changed:
+            raise ProjectError(said("nothing changed: the guideline says this already"))
+        number = facts.add_version(db, new, reason, lead.annotator_id, at=now)
+        events.record(
+            db,
+            EventKind.GUIDELINE_CHANGED,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"guideline:{number}",
+            payload={"version": number, "reason": reason, "changed": [one.where for one in changed]},
+        )
+    return number, changed
+
+
+def _fixed(old: Grading, new: Grading) -> list[str]:
+    """What differs beside the words."""
+    found = []
+    if len(old.scale.grades) != len(new.scale.grades):
+        found.append(
+            said(
+                "has {n} grades: this campaign has {present}, and {fixed}",
+                n=len(new.scale.grades),
+                present=len(old.scale.grades),
+                fixed=FIXED,
+            )
+        )
+    if old.tolerance != new.tolerance:
+        found.append(
+            said(
+                "tolerance is {tolerance}: that of this campaign is {old_tolerance}, and {fixed}",
+                tolerance=new.tolerance,
+                old_tolerance=old.tolerance,
+                fixed=FIXED,
+            )
+        )
+    if old.rounding is not new.rounding:
+        found.append(
+            said(
+                "rounding is {rounding}: that of this campaign is {old_rounding}, and {fixed}",
+                rounding=new.rounding.value,
+                old_rounding=old.rounding.value,
+                fixed=FIXED,
+            )
+        )
+    return found

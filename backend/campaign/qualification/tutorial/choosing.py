@@ -1,0 +1,296 @@
+"""Leads choose what newcomers practise on: a text and a moment, with the right grade and why it is right.
+
+*Reads* pairs, consensus, candidates, exams. *Writes* practice, campaign, seats that nobody came back to, events.
+
+A practice pair tells its grade, so it is never one that somebody may still have to grade. What would become one later
+(a further batch, an exam) is hidden from then on.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.judging.model import CORRECTION_S
+from backend.campaign.judging.rows import seats
+from backend.campaign.nouns import Lead, Operator, Split
+from backend.campaign.qualification.exam.rows import exams
+from backend.campaign.qualification.exam.rules.marking import misses
+from backend.campaign.qualification.guideline import rows as examples
+from backend.campaign.qualification.tutorial import rows
+from backend.campaign.qualification.tutorial.model import Offer, PracticeFigures
+from backend.campaign.selection.candidates import choosing as candidates
+from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.model import QueryRow
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.ids import MomentId, PairId, PairKey, QueryId
+from backend.core.reading import bytes_of
+from backend.core.saying import said
+from backend.core.text_files import number, read_csv, stripped
+from backend.encoders.sentence import Encoder
+from backend.store import events
+from backend.store.connection import Database, Store, reading, writing
+from backend.store.events import EventKind
+
+MOST = 30
+"""A tutorial of more pairs would be an exam."""
+LONGEST_TEXT = 400
+COLUMNS = ("query", "video", "start", "end", "grade", "explanation")
+Item = tuple[str, MomentId, int, str]
+"""(query, moment, right grade, explanation)"""
+
+
+def choose(
+    store: Store,
+    lead: Lead | Operator,
+    query: str,
+    moment_id: MomentId,
+    grade: int,
+    explanation: str,
+    *,
+    now: float,
+) -> None:
+    """Let newcomers practise on a moment for this text.
+
+    Raises:
+        ProjectError: it cannot be a practice pair (yet), or lacks its words.
+    """
+    item = (_joined(query), moment_id, grade, _joined(explanation))
+    with writing(store) as db:
+        if len(rows.standing(db)) >= MOST:
+            raise ProjectError(said("there are {most} practice pairs: take one out first", most=MOST))
+        if why := _wrong(db, item, now=now):
+            raise ProjectError(why)
+        if any((one.query, one.moment_id) == item[:2] for one in rows.standing(db)):
+            raise ProjectError(said("this is a practice pair already"))
+        _add(db, lead, item, now=now)
+
+
+def choose_pair(store: Store, lead: Lead, key: PairKey, grade: int, explanation: str, *, now: float) -> None:
+    """Let newcomers practise on a settled pair; its relevance is the right grade.
+
+    Raises:
+        ProjectError: as `choose`.
+    """
+    with writing(store) as db:
+        made_of = rows.pair_made_of(db, key)
+        if made_of is None:
+            raise ProjectError(said("there is no such pair (any more): reload the page"))
+        choose(store, lead, *made_of, grade, explanation, now=now)
+
+
+def withdraw(store: Store, lead: Lead, practice_id: int, *, now: float) -> None:
+    """Nobody practises on this pair any more; what was answered stays in the record."""
+    with writing(store) as db:
+        there = {one.practice_id: one for one in rows.standing(db)}.get(practice_id)
+        if there is not None:
+            _withdraw(db, lead, there, now=now)
+
+
+def set_from_file(store: Store, lead: Lead | Operator, file: Path, *, now: float) -> int:
+    """Practise on the pairs of a CSV file, in its order, in the place of those that stand; how many.
+
+    Its columns are `query,video,start,end,grade,explanation`; each span is a moment of the project.
+
+    Raises:
+        InputError: every problem of the file; nothing of it was taken.
+    """
+    data = bytes_of(file)
+    with writing(store) as db:
+        items = _read_items(db, data, file.name, now=now)
+        stood = rows.standing(db)
+        kept = {(one.query, one.moment_id, one.grade, one.explanation): one for one in stood}
+        if list(kept) != items:
+            for one in stood:
+                _withdraw(db, lead, one, now=now)
+            for item in items:
+                _add(db, lead, item, now=now)
+    return len(items)
+
+
+def switch(store: Store, lead: Lead | Operator, on: bool, *, now: float) -> None:
+    """Show newcomers the tutorial before their first clip, or let them begin at once."""
+    with writing(store) as db:
+        if facts.campaign(db).tutorial != on:
+            facts.set_tutorial(db, on)
+            payload = {"on": on}
+            events.record(
+                db, EventKind.TUTORIAL_SWITCHED, at=now, actor=lead.annotator_id, subject="tutorial", payload=payload
+            )
+
+
+def figures(store: Store, *, now: float) -> list[PracticeFigures]:
+    """The practice pairs that stand, with how often each was missed."""
+    with reading(store) as db:
+        first, tolerance = rows.first_answers(db), facts.campaign(db).tolerance
+        return [
+            PracticeFigures(
+                *(one.practice_id, one.key, one.query, one.video, one.start_s, one.end_s),
+                *(one.grade, one.explanation, hidden(db, one, now=now)),
+                people=len(first.get(one.practice_id, [])),
+                missed=sum(misses(grade, one.grade, tolerance) for grade in first.get(one.practice_id, [])),
+            )
+            for one in rows.standing(db)
+        ]
+
+
+def hidden(db: Database, one: rows.PracticePair, *, now: float) -> str:
+    """Why nobody is shown a practice pair just now; an empty text if they are."""
+    return _unfit(db, one.query, one.moment_id, one.grade, now=now)
+
+
+def offers(project: Project, encoder: Encoder, text: str, *, most: int) -> list[Offer]:
+    """The moments whose captions are most similar to a text, with where they lie.
+
+    Raises:
+        ProjectError: the candidate lists came from another encoder.
+    """
+    db = project.store.db
+    recorded = lists.encoder_of_candidates(db)
+    if recorded is not None and recorded != encoder.identity:
+        raise ProjectError(
+            said(
+                "the candidate lists were made with {recorded}, but the encoder is {identity} now",
+                recorded=recorded,
+                identity=encoder.identity,
+            )
+        )
+    asked = [QueryRow(QueryId(0), _joined(text), Split.TRAIN)]
+    found, _ = candidates.search(project, encoder, asked, most)
+    details = corpus.moment_details(db)
+    return [
+        Offer(row.moment_id, there.video, there.start_s, there.end_s, there.caption, row.similarity)
+        for row in found
+        for there in (details[row.moment_id],)
+    ]
+
+
+def training_texts(store: Store, *, most: int) -> Sequence[str]:
+    """Texts of training queries, which nobody judges: the first distinct ones."""
+    with reading(store) as db:
+        return list(dict.fromkeys(query.text for query in queries.query_rows(db, (Split.TRAIN,))))[:most]
+
+
+def _wrong(db: Database, item: Item, *, now: float) -> str:
+    query, moment_id, grade, explanation = item
+    if not query:
+        return said("a practice pair needs the text of a query")
+    if not explanation:
+        return said("a practice pair needs an explanation: say in a sentence or two why this grade is right")
+    for name, text in ((said("query"), query), (said("explanation"), explanation)):
+        if len(text) > LONGEST_TEXT:
+            return said(
+                "the {name} has {length} characters: say it in {longest}",
+                name=name,
+                length=len(text),
+                longest=LONGEST_TEXT,
+            )
+    return _unfit(db, query, moment_id, grade, now=now)
+
+
+def _unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, now: float) -> str:
+    scale = facts.scale(db)
+    if grade not in scale:
+        return said("{grade} is not a grade: grades are {words}", grade=grade, words=scale.words)
+    if fault := rows.fault(db, moment_id):
+        return said("its clip cannot be shown: {fault}", fault=fault)
+    for pair in rows.same_pairs(db, query, moment_id):
+        if why := _open(db, pair, grade, now=now):
+            return why
+    if rows.may_become_pair(db, query, moment_id):
+        return said("it is on the candidate list of this query, and a further batch may hand it out")
+    return ""
+
+
+def _open(db: Database, pair: rows.SamePair, grade: int, *, now: float) -> str:
+    if not pair.settled:
+        return said("it is an open pair, which somebody may still have to grade")
+    if exams.is_item(db, pair.pair_id):
+        return said("it is asked in the exam, and practice would tell its grade")
+    stands = examples.fitness(db, pair.pair_id)
+    if not stands.ruled and stands.newest is not None and stands.newest + CORRECTION_S > now:
+        return said("whoever graded this pair last may still correct it: choose it a quarter of an hour later")
+    if stands.held_until is not None and stands.held_until >= now:
+        return said("somebody has this pair on their desk: choose it once they have graded it")
+    if pair.relevance not in (None, grade):
+        return said("the relevance of this pair is {relevance}, not {grade}", relevance=pair.relevance, grade=grade)
+    return ""
+
+
+def _add(db: Database, lead: Lead | Operator, item: Item, *, now: float) -> None:
+    query, moment_id, grade, explanation = item
+    for pair in rows.same_pairs(db, query, moment_id):
+        seats.free_lapsed(db, PairId(pair.pair_id))  # nobody grades what practice explains
+    rows.add(db, *item, lead.annotator_id, at=now)
+    payload = {"query": query, "moment": moment_id, "grade": grade, "explanation": explanation}
+    _tell(db, EventKind.PRACTICE_CHOSEN, lead, payload, now)
+
+
+def _withdraw(db: Database, lead: Lead | Operator, one: rows.PracticePair, *, now: float) -> None:
+    rows.withdraw(db, one.practice_id, at=now)
+    payload = {"query": one.query, "moment": one.moment_id, "grade": one.grade}
+    _tell(db, EventKind.PRACTICE_WITHDRAWN, lead, payload, now)
+
+
+def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
+    table = read_csv(data, file, COLUMNS, numbers=("start", "end"))
+    problems = list(table.problems)
+    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
+    texts, _ = table.values("query", stripped)
+    videos, _ = table.values("video", stripped)
+    starts, bad_starts = table.values("start", number, needed=True)
+    ends, bad_ends = table.values("end", number, needed=True)
+    grades, bad_grades = table.values("grade", grade_of.get, needed=True)
+    problems += [
+        Problem(file, row, said("start is {given!r}, not a number of seconds", given=text)) for row, text in bad_starts
+    ]
+    problems += [
+        Problem(file, row, said("end is {given!r}, not a number of seconds", given=text)) for row, text in bad_ends
+    ]
+    problems += [
+        Problem(file, row, said("grade is {given!r}, not one of {grades}", given=text, grades=", ".join(grade_of)))
+        for row, text in bad_grades
+    ]
+    items: dict[tuple[str, MomentId], Item] = {}
+    cells = zip(table.rows, texts, videos, starts, ends, grades, table.columns["explanation"], strict=True)
+    for row, text, video, start_s, end_s, grade, why in cells:
+        if start_s is None or end_s is None or grade is None:
+            continue
+        moment_id = rows.moment_at(db, video or "", start_s, end_s)
+        if moment_id is None:
+            problems.append(
+                Problem(
+                    file,
+                    row,
+                    said(
+                        "{video} has no moment from {start_s:g} to {end_s:g} s",
+                        video=video,
+                        start_s=start_s,
+                        end_s=end_s,
+                    ),
+                )
+            )
+            continue
+        item = (_joined(text or ""), moment_id, grade, _joined(why))
+        if item[:2] in items:
+            problems.append(Problem(file, row, said("this text and moment stand in the file twice")))
+        elif wrong := _wrong(db, item, now=now):
+            problems.append(Problem(file, row, wrong))
+        items.setdefault(item[:2], item)
+    if len(items) > MOST:
+        problems.append(
+            Problem(file, None, said("has {n} practice pairs: a tutorial has at most {most}", n=len(items), most=MOST))
+        )
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    return list(items.values())
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _tell(db: Database, kind: EventKind, lead: Lead | Operator, payload: dict[str, object], now: float) -> None:
+    events.record(db, kind, at=now, actor=lead.annotator_id, subject="tutorial", payload=payload)

@@ -1,0 +1,189 @@
+"""The leaderboard of a project: all kept runs, scored against one truth.
+
+*Reads* kept files, settled pairs. *Writes* nothing.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import SupportsIndex, Unpack
+
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.release.board import frozen, kept_runs
+from backend.campaign.release.board import rows as kept_rows
+from backend.campaign.release.board.rows import Kept, Shelf
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import InputError
+from backend.core.saying import said, said_n
+from backend.scoring.files.facts import Facts, Inputs, Source
+from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
+from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
+from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth
+from backend.store.connection import reading
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """`scores` is None where no run fits the truth; `left_out` says of each run that does not, why."""
+
+    truth: str
+    inputs: Inputs
+    scores: Scoreboard | None
+    left_out: Mapping[str, str]
+
+
+def truth_names(project: Project) -> list[str]:
+    """Truths to score against: the project's own splits with finished queries, those of releases, then kept ones."""
+    releases = frozen.frozen_truths(project)
+    with reading(project.store) as db:
+        splits = {query.split for query in kept_runs.own_queries(project)[0]}
+        own = [name for name, split in kept_runs.OWN_TRUTHS.items() if split in splits]
+        return [*own, *releases, *_by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)]
+
+
+def leaderboard(
+    project: Project,
+    truth: str,
+    *,
+    preset: Preset = "paper",
+    k: Iterable[SupportsIndex] = DEFAULT_K,
+    mu: Iterable[float] = DEFAULT_MU,
+    **options: Unpack[Options],
+) -> Leaderboard:
+    """Score every kept run that answers queries of the truth.
+
+    A kept run may answer more queries than one truth has (validation and test, say), so `unknown` is `ignore`
+    unless told otherwise, and shown beside the numbers like every option.
+
+    Raises:
+        ProjectError: there is no such truth.
+        InputError: the truth, or an option, cannot be used.
+    """
+    settings = settle(preset, k, mu, Options(**{"unknown": "ignore", **options}))
+    kept = kept_rows.listed(project.store.db, Shelf.RUNS)
+    durations = _durations(project, truth, kept)
+    columns = replace(_truth(project, truth), durations=durations)
+    key = prepare_truth(columns, settings)
+    fitting, left_out = {}, {}
+    for one in kept:
+        run = kept_runs.load_run(project, one.name)
+        if why := _unfit(run, key, settings):
+            left_out[one.name] = why
+        else:
+            fitting[one.name] = run
+    scores = score_runs(columns, fitting, settings) if fitting else None
+    if scores and (note := _unfinished(project, truth)):
+        scores = replace(scores, setting=Setting(notes=(note,)))
+    inputs = _inputs(project, truth, [one for one in kept if one.name in fitting], durations)
+    return Leaderboard(truth, inputs, scores, left_out)
+
+
+def version(project: Project, truth: str) -> str:
+    """Changes whenever the leaderboard of this truth would: for caches.
+
+    Raises:
+        ProjectError: there is no such truth.
+    """
+    releases = frozen.frozen_truths(project)
+    with reading(project.store) as db:
+        runs = [(one.name, one.sha256, one.added_at) for one in kept_rows.listed(db, Shelf.RUNS)]
+        kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(truth)
+    digest = hashlib.sha256(repr(runs).encode())
+    if truth in kept_runs.OWN_TRUTHS:
+        columns = _truth(project, truth)
+        digest.update(repr((columns.queries, columns.videos, _unfinished(project, truth))).encode())
+        for column in (columns.offsets, columns.video, columns.start_s, columns.end_s, columns.relevance):
+            digest.update(column.tobytes())
+    elif truth in releases:
+        digest.update(repr(releases[truth]).encode())
+    else:
+        # What is kept never changes; another file may be kept under its name, with other words of the same queries.
+        facts = (kept.name, kept.sha256, kept.added_at) if kept else _truth(project, truth)
+        digest.update(repr(facts).encode())
+    return digest.hexdigest()
+
+
+def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
+    """Why a run cannot be scored against this truth; an empty text if it can."""
+    if not any(str(query) in key.query_number for query in run.queries):
+        return said("none of its {n:,} queries is in this truth", n=len(run.queries))
+    try:
+        prepare_run(run, key, settings)
+    except InputError as error:
+        if len(error.problems) == 1:
+            return str(error.problems[0])
+        return said("{problem} (and {n} more)", problem=error.problems[0], n=len(error.problems) - 1)
+    return ""
+
+
+def _unfinished(project: Project, truth: str) -> str:
+    """What to know of queries that one of the project's own truths will have later; an empty text if nothing."""
+    split = kept_runs.OWN_TRUTHS.get(truth)
+    waiting = [query for query in kept_runs.own_queries(project)[1] if query.split is split]
+    if not waiting:
+        return ""
+    return said_n(
+        "{n:,} query has settled pairs and is not counted yet, because other pairs still wait for grades",
+        "{n:,} queries have settled pairs and are not counted yet, because other pairs still wait for grades",
+        len(waiting),
+    )
+
+
+def _truth(project: Project, name: str) -> Truth:
+    split = kept_runs.OWN_TRUTHS.get(name)
+    if split is not None:
+        return kept_runs.truth_of_project(project, split)
+    releases = frozen.frozen_truths(project)
+    if name in releases:
+        return frozen.load(project, name, releases[name])
+    with reading(project.store) as db:
+        kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(name)
+    return kept_runs.load_truth(project, kept.name if kept else name)
+
+
+def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kept]:
+    """The kept truths by the names that they are chosen by: their own, but for names of the project's own truths.
+
+    Those of the project's splits are refused now; a file that was kept under one before, or under a name that a release
+    has since, is still there to score against.
+    """
+    own = {*kept_runs.OWN_TRUTHS, *releases}
+    taken = {one.name for one in kept} | own
+    named = {}
+    for one in kept:
+        name = one.name
+        if name in own:
+            while name in taken:
+                name += " (kept)"
+        named[name] = one
+    return named
+
+
+def _durations(project: Project, truth: str, runs: Sequence[Kept]) -> dict[str, float]:
+    """Return each video's duration (s): measured by the project, else told by the truth, else by a run."""
+    releases = frozen.frozen_truths(project)
+    with reading(project.store) as db:
+        told = [kept_rows.facts(db, Shelf.RUNS, run.name).durations for run in runs]
+        if kept := _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(truth):
+            told.append(kept_rows.facts(db, Shelf.TRUTHS, kept.name).durations)
+        return dict(item for one in [*told, corpus.video_durations(db)] for item in one.items())
+
+
+def _inputs(project: Project, truth: str, runs: Sequence[Kept], durations: Mapping[str, float]) -> Inputs:
+    releases = frozen.frozen_truths(project)
+    with reading(project.store) as db:
+        split = kept_runs.OWN_TRUTHS.get(truth)
+        if truth in releases:
+            texts: Mapping[str, str] = frozen.texts(project, releases[truth])
+            source = Source("truth", f"{releases[truth].file} of the release {releases[truth].release}", None, None)
+        elif split is None:
+            kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)[truth]
+            texts = kept_rows.facts(db, Shelf.TRUTHS, kept.name).texts
+            source = Source("truth", f"{kept.name} ({kept.file})", None, kept.sha256)
+        else:
+            texts = {str(query.query_id): query.text for query in queries.query_rows(db, (split,))}
+            source = Source("truth", f"settled pairs of {project.name}, {split.value} queries", None, None)
+    sources = [source, *(Source("run", f"{run.name} ({run.file})", None, run.sha256) for run in runs)]
+    return Inputs(truth, source.name, Facts(texts, durations), tuple(sources))

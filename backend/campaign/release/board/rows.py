@@ -1,0 +1,166 @@
+"""Ground truths and runs that the project keeps, as columns: parsed once, read in milliseconds."""
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from backend.core.errors import ProjectError
+from backend.core.ids import AnnotatorId
+from backend.core.saying import said
+from backend.core.typed_text import nfc
+from backend.scoring.files.entry_rows import canonical
+from backend.scoring.files.facts import Facts
+from backend.scoring.matching.columns import Run, Spans, Truth
+from backend.store.engine import Database
+
+# `videos` is an object of lengths in seconds, null where unknown, in the order of the numbers in `video`; what was kept
+# before lengths were is a list of the names alone.
+_DTYPES = {"query_rows": "<i8", "offsets": "<i8", "video": "<i4", "start_s": "<f8", "end_s": "<f8", "row": "<i4"}
+_VALUE_DTYPE = "<f8"
+
+
+class Shelf(StrEnum):
+    """What is kept, by its table."""
+
+    TRUTHS = "kept_truth"
+    RUNS = "kept_run"
+
+    @property
+    def value_column(self) -> str:
+        """The column that only this table has."""
+        return "relevance" if self is Shelf.TRUTHS else "score"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A ground truth or run as a list shows it. `file` and `sha256` are those of the file that was added.
+
+    `added_by` is the name of the person, None if it was added on the command line.
+    """
+
+    name: str
+    file: str
+    sha256: str
+    added_at: float
+    added_by: str | None
+    queries: int
+    moments: int
+
+
+def add(
+    db: Database,
+    shelf: Shelf,
+    spans: Truth | Run,
+    *,
+    name: str,
+    sha256: str,
+    facts: Facts,
+    at: float,
+    by: AnnotatorId | None,
+) -> None:
+    """Keep columns under a name that nothing on this shelf has, with what the file says besides."""
+    value = spans.relevance if isinstance(spans, Truth) else spans.score
+    columns = {key: getattr(spans, key) for key in _DTYPES} | {shelf.value_column: value}
+    blobs = {key: np.asarray(found).astype(_DTYPES.get(key, _VALUE_DTYPE)).tobytes() for key, found in columns.items()}
+    row = {
+        "name": name,
+        "file": spans.file,
+        "sha256": sha256,
+        "added_at": at,
+        "added_by": by,
+        "query_count": len(spans.queries),
+        "moment_count": len(spans.video),
+        "queries": json.dumps(spans.queries, ensure_ascii=False),
+        "videos": json.dumps({video: facts.durations.get(video) for video in spans.videos}, ensure_ascii=False),
+        "texts": json.dumps(facts.texts, ensure_ascii=False),
+        **blobs,
+    }
+    marks = ", ".join("?" * len(row))
+    db.conn.execute(f"INSERT INTO {shelf} ({', '.join(row)}) VALUES ({marks})", list(row.values()))
+
+
+def listed(db: Database, shelf: Shelf) -> list[Kept]:
+    """Everything on a shelf, in the order in which it was added."""
+    rows = db.conn.execute(
+        "SELECT k.name, k.file, k.sha256, k.added_at, a.name, k.query_count, k.moment_count "
+        f"FROM {shelf} k LEFT JOIN annotator a ON a.annotator_id = k.added_by ORDER BY k.{shelf}_id"
+    )
+    return [Kept(*row) for row in rows]
+
+
+def remove(db: Database, shelf: Shelf, name: str) -> Kept | None:
+    """Remove the one of this name; what it was, None if there was none."""
+    name = _stored(db, shelf, name)
+    found = next((kept for kept in listed(db, shelf) if kept.name == name), None)
+    db.conn.execute(f"DELETE FROM {shelf} WHERE name = ?", [name])
+    return found
+
+
+def truth(db: Database, name: str) -> Truth | None:
+    """The kept ground truth of this name, which stands for its file in messages."""
+    found = _load(db, Shelf.TRUTHS, name)
+    return found if isinstance(found, Truth) else None
+
+
+def run(db: Database, name: str) -> Run | None:
+    """The kept run of this name, which stands for its file in messages."""
+    found = _load(db, Shelf.RUNS, name)
+    return found if isinstance(found, Run) else None
+
+
+def facts(db: Database, shelf: Shelf, name: str) -> Facts:
+    """Query texts and lengths of videos, as far as the file of that name, or its map of videos, told them."""
+    stored = _stored(db, shelf, name)
+    found = db.conn.execute(f"SELECT texts, videos FROM {shelf} WHERE name = ?", [stored]).fetchone()
+    texts, videos = map(json.loads, found) if found else ({}, {})
+    lengths = videos if isinstance(videos, dict) else {}
+    texts = {nfc(query): text for query, text in texts.items()}
+    return Facts(texts, {nfc(video): seconds for video, seconds in lengths.items() if seconds is not None})
+
+
+def _stored(db: Database, shelf: Shelf, name: str) -> str:
+    """Return the stored name that is canonically equal to a typed one, or the typed one where there is none."""
+    names = [kept.name for kept in listed(db, shelf)]
+    return name if name in names else next((kept for kept in names if nfc(kept) == nfc(name)), name)
+
+
+def _load(db: Database, shelf: Shelf, name: str) -> Spans | None:
+    columns = [*_DTYPES, shelf.value_column]
+    found = db.conn.execute(
+        f"SELECT file, queries, videos, {', '.join(columns)} FROM {shelf} WHERE name = ?", [_stored(db, shelf, name)]
+    ).fetchone()
+    if found is None:
+        return None
+    file, queries, videos, *blobs = found
+    try:
+        # Copies, because those are aligned and of the widths that the measures expect.
+        arrays: dict[str, Any] = {
+            key: np.frombuffer(blob, dtype).astype(np.float64 if dtype[1] == "f" else np.int64)
+            for key, blob in zip(columns, blobs, strict=True)
+            for dtype in [_DTYPES.get(key, _VALUE_DTYPE)]
+        }
+        value, query_rows = arrays.pop(shelf.value_column), arrays.pop("query_rows")
+        offsets = arrays["offsets"]
+        names: dict[str, int] = {}  # of rows that an earlier release kept, two may be one name now
+        place = np.array([names.setdefault(nfc(video), len(names)) for video in json.loads(videos)], dtype=np.int64)
+        arrays["video"] = place[arrays["video"]]
+        spans: dict[str, Any] = {
+            "file": name,
+            "queries": tuple(map(canonical, json.loads(queries))),
+            "query_rows": tuple(query_rows.tolist()),
+            "videos": tuple(names),
+            "number": np.arange(len(value)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1,
+            **arrays,
+        }
+    except ValueError:
+        raise ProjectError(
+            said(
+                "what is kept under {name!r} is damaged: remove it and add {file} again, or restore a backup",
+                name=name,
+                file=file,
+            )
+        ) from None
+    return Truth(**spans, relevance=value) if shelf is Shelf.TRUTHS else Run(**spans, score=value)

@@ -1,0 +1,167 @@
+"""Take the pairs of an earlier campaign into the project: whole, or as the very pairs it has already.
+
+*Reads* a campaign's pairs; pairs, queries, moments. *Writes* video, moment, caption, query, batch, pair. Runs inside
+the transaction of `earlier_judgements`, which adds the seats.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.corpus.importing.model import CaptionedMoment
+from backend.campaign.corpus.importing.rules.checks import outside
+from backend.campaign.nouns import Split
+from backend.campaign.release.earlier import rows as earlier
+from backend.campaign.release.earlier.model import EarlierCampaign, EarlierPair, Span
+from backend.campaign.release.earlier.rows import KnownPair, NewPair
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.model import QueryRow
+from backend.core.errors import Problem
+from backend.store.connection import Database
+
+DURATION_SLACK_S = 1.0
+"""By how much two files may differ about the length of a video: published durations are often rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedPairs:
+    """The pairs to store, and what was stored so that they could be."""
+
+    pairs: list[NewPair]
+    videos: int
+    moments: int
+    queries: int
+    queries_renumbered: int
+    """Queries of the file that have another number here."""
+    batches: int
+
+
+def clashes(db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair | None]) -> Iterator[Problem]:
+    """What the project has to say against the pairs."""
+    taken = {what: pair_id for pair_id, what in known.items() if what is not None}
+    asked = _queries(db)
+    known_s = corpus.video_durations(db)
+    first = {pair.span[0]: pair.row for pair in reversed(campaign.pairs)}
+    for video, here_s in campaign.durations.items():
+        if video in known_s and abs(here_s - known_s[video]) > DURATION_SLACK_S:
+            message = f"video {video} lasts {here_s} s here, but {known_s[video]} s in the project"
+            yield Problem(campaign.pairs_file, first.get(video), message)
+    durations = campaign.durations | known_s
+    moments = {pair.span: pair for pair in campaign.pairs}  # far fewer than pairs
+    misplaced = {span: _misplaced(pair, durations.get(span[0])) for span, pair in moments.items()}
+    for pair in campaign.pairs:
+        there = taken.get((pair.query, pair.span))
+        faults = (_as_pair(pair, known, there), _as_query(pair, asked.get(pair.query)), misplaced[pair.span])
+        yield from (Problem(campaign.pairs_file, pair.row, fault) for fault in faults if fault)
+
+
+def _as_pair(pair: EarlierPair, known: dict[int, KnownPair | None], there: int | None) -> str | None:
+    if pair.pair_id in known and known[pair.pair_id] is None:
+        return f"pair {pair.pair_id} is known by its number alone, and judged so: import into another project"
+    if pair.pair_id in known and there != pair.pair_id:
+        return f"pair {pair.pair_id} is another query and moment in the project"
+    if there not in (None, pair.pair_id):
+        return f"this query and moment are pair {there} in the project"
+    return None
+
+
+def _as_query(pair: EarlierPair, there: QueryRow | None) -> str | None:
+    if there is not None and there.split is Split.TRAIN:
+        return "this query is in split train of the project, which is fixed once drawn: import into another project"
+    if there is not None and pair.split not in (None, there.split):
+        return f"this query is in split {pair.split} here, but {there.split} in the project, which is fixed once drawn"
+    return None
+
+
+def _misplaced(pair: EarlierPair, duration_s: float | None) -> str | None:
+    if duration_s is None:
+        return f"video {pair.span[0]} has no duration: add a column duration, or import its moments first"
+    fault = outside(*pair.span[1:], duration_s)
+    return fault.message if fault else None
+
+
+def add(
+    db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair | None], *, batch_size: int, now: float
+) -> AddedPairs:
+    """Add what the pairs are made of, and prepare those that the project lacks."""
+    new = [pair for pair in campaign.pairs if pair.pair_id not in known]
+    videos, added_moments = _add_moments(db, new, campaign.durations)
+    moments = earlier.moment_ids(db)
+    asked, added_queries, renumbered = _add_queries(db, campaign.pairs, moments, campaign.pairs_file)
+    batch = [(asked[pair.query], (pair.rank - 1) // batch_size + 1) for pair in new]
+    lacking = sorted(set(batch) - earlier.batch_ids(db).keys())
+    earlier.add_batches(db, lacking, at=now)
+    batch_ids = earlier.batch_ids(db)
+    rows = [
+        NewPair(pair.pair_id, batch_ids[at], at[0], moments[pair.span], pair.rank, pair.similarity)
+        for pair, at in zip(new, batch, strict=True)
+    ]
+    return AddedPairs(rows, videos, added_moments, added_queries, renumbered, len(lacking))
+
+
+def _add_moments(db: Database, pairs: list[EarlierPair], durations: dict[str, float]) -> tuple[int, int]:
+    """Add the videos, moments and captions that are lacking; how many videos and moments."""
+    there = earlier.moment_ids(db)
+    lacking: dict[Span, CaptionedMoment] = {}
+    for pair in pairs:
+        if (span := pair.span) not in there:
+            lacking.setdefault(span, _moment(pair))
+    known_s = durations | corpus.video_durations(db)
+    named = {moment.video: known_s[moment.video] for moment in lacking.values()}
+    videos, moments, _ = corpus.add_moments(db, lacking.values(), named, {})
+    return videos, moments
+
+
+def _add_queries(
+    db: Database, pairs: Sequence[EarlierPair], moments: dict[Span, int], source: str
+) -> tuple[dict[str, int], int, int]:
+    """Add the queries that are lacking, in the order of the file, whose name is `source`.
+
+    Returns:
+        The number of every query, how many are new, and how many of the file have another number here.
+    """
+    numbers = {text: int(query.query_id) for text, query in _queries(db).items()}
+    by_query: defaultdict[str, list[EarlierPair]] = defaultdict(list)
+    for pair in pairs:
+        by_query[pair.query].append(pair)
+    wanted = {text: of_query[0].query_id for text, of_query in by_query.items()}
+    lacking = [text for text in by_query if text not in numbers]
+    taken = set(numbers.values())
+    for text in lacking:
+        number = wanted[text]
+        if number is not None and number not in taken:
+            numbers[text] = number
+    following = count(max(numbers.values(), default=0) + 1)
+    captions = _captions(db)
+    rows = []
+    for text in lacking:
+        if text not in numbers:
+            numbers[text] = next(following)
+        nearest = sorted(by_query[text], key=lambda pair: pair.rank)
+        offered = [caption for pair in nearest for caption in captions[moments[pair.span]]]
+        first = offered[0][0] if offered else None
+        own = next((caption_id for caption_id, words in offered if words == text), first)
+        rows.append((numbers[text], text, own, nearest[0].split or Split.TEST))
+    earlier.add_queries(db, rows, source)
+    renumbered = sum(number is not None and number != numbers[text] for text, number in wanted.items())
+    return numbers, len(lacking), renumbered
+
+
+def _captions(db: Database) -> dict[int, list[tuple[int, str]]]:
+    """The captions (number, text) of every moment, those as published first."""
+    found: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+    for caption in (*corpus.published_captions(db), *caption_rows.rewritten_captions(db)):
+        found[caption.moment_id].append((caption.caption_id, caption.text.strip()))
+    return found
+
+
+def _queries(db: Database) -> dict[str, QueryRow]:
+    return {query.text.strip(): query for query in queries.query_rows(db)}
+
+
+def _moment(pair: EarlierPair) -> CaptionedMoment:
+    """A pair's moment; where the file has no caption, the query stands for it."""
+    return CaptionedMoment(*pair.span, pair.caption or pair.query, pair.row)

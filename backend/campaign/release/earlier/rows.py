@@ -1,0 +1,173 @@
+"""What the import of an earlier campaign asks of the project and adds to it, in bulk.
+
+Every function belongs to one transaction of `judgements`, beside this. Rows come as iterables, because there
+are hundreds of thousands of them.
+"""
+
+import secrets
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from backend.campaign.nouns import Person, Role, Split
+from backend.campaign.release.earlier.model import Span
+from backend.store.engine import Database
+from backend.store.events import EventKind
+
+ENCODER = "imported"
+"""Stands in the place of an encoder's identity at pairs that nobody here has chosen."""
+
+KnownPair = tuple[str, Span]
+"""(query, moment)"""
+
+
+class NewPair(NamedTuple):
+    """A pair to add. One that is known by its number alone has no other value."""
+
+    pair_id: int
+    batch_id: int | None = None
+    query_id: int | None = None
+    moment_id: int | None = None
+    rank: int | None = None
+    similarity: float | None = None
+
+
+class NewSeat(NamedTuple):
+    """A seat to add: judged by somebody, or free."""
+
+    pair_id: int
+    seat_no: int
+    annotator_id: int | None = None
+    repeat: bool = False
+
+
+class NewJudgement(NamedTuple):
+    """A judgement to add."""
+
+    pair_id: int
+    seat_no: int
+    annotator_id: int
+    grade: int
+    graded_at: float
+    active_ms: int
+    elapsed_ms: int | None
+    contexts: int
+    event_key: str
+    simulated: bool
+
+
+def subject(digest: str) -> str:
+    """What the event of an import is about: the file of this digest."""
+    return f"judgements:{digest[:16]}"
+
+
+def imported_at(db: Database, digest: str) -> float | None:
+    """When the file of this digest was imported, if it was."""
+    row = db.conn.execute(
+        "SELECT at FROM event WHERE subject = ? AND kind = ?",
+        [subject(digest), EventKind.JUDGEMENTS_IMPORTED],
+    ).fetchone()
+    return row[0] if row else None
+
+
+def known_pairs(db: Database) -> dict[int, KnownPair | None]:
+    """Every pair's query and moment, by its number; None for one known by the number alone."""
+    rows = db.conn.execute(
+        "SELECT p.pair_id, q.text, v.name, m.start_s, m.end_s FROM pair p LEFT JOIN query q USING (query_id) "
+        "LEFT JOIN moment m USING (moment_id) LEFT JOIN video v USING (video_id)"
+    )
+    return {r[0]: None if r[1] is None else (r[1], (r[2], r[3], r[4])) for r in rows}
+
+
+def judged_pairs(db: Database) -> set[int]:
+    """The numbers of the pairs that have a judgement."""
+    return {row[0] for row in db.conn.execute("SELECT DISTINCT pair_id FROM judgement")}
+
+
+def moment_ids(db: Database) -> dict[Span, int]:
+    """Every moment's number."""
+    rows = db.conn.execute("SELECT name, start_s, end_s, moment_id FROM moment JOIN video USING (video_id)")
+    return {(r[0], r[1], r[2]): r[3] for r in rows}
+
+
+def person_ids(db: Database) -> set[int]:
+    """The numbers of all people."""
+    return {row[0] for row in db.conn.execute("SELECT annotator_id FROM annotator")}
+
+
+def batch_ids(db: Database) -> dict[tuple[int, int], int]:
+    """Every batch's number, by its query and its place among the batches of the query."""
+    rows = db.conn.execute("SELECT query_id, number, batch_id FROM batch")
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def verdicts(db: Database) -> dict[int, tuple[str, int | None]]:
+    """Verdict and relevance of every pair that is not open."""
+    rows = db.conn.execute("SELECT pair_id, verdict, relevance FROM consensus")
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
+def add_people(db: Database, people: Iterable[tuple[Person, bool]], *, at: float) -> None:
+    """Add annotators under their numbers; the flag says whether a program was the annotator."""
+    db.conn.executemany(
+        "INSERT INTO annotator (annotator_id, name, role, simulated, created_at) VALUES (?, ?, ?, ?, ?)",
+        ((p.annotator_id, p.name, Role.ANNOTATOR.value, int(simulated), at) for p, simulated in people),
+    )
+
+
+def add_queries(db: Database, queries: Iterable[tuple[int, str, int | None, Split]], source: str) -> None:
+    """Add queries as (number, text, caption, split), to be judged after all others.
+
+    Those whose moments have no caption are of the source, the file that brought them.
+    """
+    last: int = db.conn.execute("SELECT coalesce(max(position), 0) FROM query").fetchone()[0]
+    db.conn.executemany(
+        "INSERT INTO query (query_id, text, caption_id, split, position, source) VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            (query_id, text, caption_id, split.value, position, source if caption_id is None else "")
+            for position, (query_id, text, caption_id, split) in enumerate(queries, start=last + 1)
+        ),
+    )
+
+
+def add_batches(db: Database, batches: Iterable[tuple[int, int]], *, at: float) -> None:
+    """Add open batches as (query, number)."""
+    db.conn.executemany(
+        "INSERT INTO batch (query_id, number, opened_at) VALUES (?, ?, ?)",
+        ((query_id, number, at) for query_id, number in batches),
+    )
+
+
+def close_gaps(db: Database) -> None:
+    """Number the batches of each query 1, 2, 3, ...: what a later pooling found has ranks far behind."""
+    db.conn.execute(
+        "UPDATE batch SET number = (SELECT count(*) FROM batch o WHERE o.query_id = batch.query_id "
+        "AND o.number <= batch.number) WHERE number IS NOT NULL"
+    )
+
+
+def add_pairs(db: Database, pairs: Iterable[NewPair]) -> None:
+    """Add pairs, without seats."""
+    db.conn.executemany(
+        "INSERT INTO pair (pair_key, pair_id, batch_id, query_id, moment_id, rank, similarity, encoder) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        ((secrets.token_urlsafe(12), *pair, None if pair.similarity is None else ENCODER) for pair in pairs),
+    )
+
+
+def remove_seats(db: Database, pair_ids: Collection[int]) -> None:
+    """Take away the seats of pairs that nobody has judged, to put others in their place."""
+    db.conn.executemany("DELETE FROM seat WHERE pair_id = ?", ((pair_id,) for pair_id in pair_ids))
+
+
+def add_seats(db: Database, seats: Iterable[NewSeat]) -> None:
+    """Add seats, judged or free."""
+    db.conn.executemany("INSERT INTO seat (pair_id, seat_no, annotator_id, repeat) VALUES (?, ?, ?, ?)", seats)
+
+
+def add_judgements(db: Database, judgements: Iterable[NewJudgement]) -> None:
+    """Add the judgements of judged seats."""
+    db.conn.executemany(
+        "INSERT INTO judgement (pair_id, seat_no, annotator_id, grade, graded_at, active_ms, elapsed_ms, contexts, "
+        "event_key, simulated, revision, imported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)",
+        judgements,
+    )

@@ -1,0 +1,321 @@
+"""The two files of an earlier campaign: its raw annotations, and what each of its pairs is.
+
+Reads no disk and no project; `judgements` compares what comes out with the project and stores it.
+Nothing is raised here: what is wrong is collected, so that the problems of both files and those that only the
+project knows of are told together.
+
+Quirks of published files are kept: rows that repeat another, a worker twice at one pair, numbers with gaps.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
+from typing import TypeVar
+
+import msgspec
+
+from backend.campaign.judging.rules import MOST_GRADES
+from backend.campaign.monitoring.quality.rules.summary import repeats
+from backend.campaign.nouns import Split
+from backend.campaign.release.earlier.model import EarlierCampaign, EarlierGrade, EarlierPair, Span
+from backend.campaign.release.earlier.rules.raw_annotation import COLUMNS, RE_OPENED, grades_of
+from backend.core.errors import InputError, Problem
+from backend.core.person_names import name_key
+from backend.core.text_files import CsvTable, instant, not_blank, number, read_csv, stripped, whole
+from backend.core.typed_text import nfc
+from backend.core.undecodable import UNDECODABLE
+
+RAW_OPTIONAL = ("round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated", RE_OPENED)
+PAIR_COLUMNS = ("pair_id", "query", "video_name", "similarity")
+PAIR_OPTIONAL = (
+    *("timestamp", "start", "end", "query_id", "split", "rank", "duration", "caption", "verdict", "relevance"),
+)
+_NUMBERS = ("start", "end", "duration", "similarity")
+
+_Value = TypeVar("_Value")
+
+
+def read_campaign(
+    raw: bytes,
+    raw_file: str,
+    pairs: bytes | None = None,
+    pairs_file: str = "",
+    *,
+    highest: int,
+    may_be_ungraded: bool = False,
+) -> EarlierCampaign:
+    r"""Read the raw annotations and, if there is one, the file of pairs.
+
+    Args:
+        raw: CSV bytes with the columns pair_id, worker, relevance and perhaps those of `RAW_OPTIONAL`.
+        raw_file: its name, for messages.
+        pairs: CSV bytes with the columns `PAIR_COLUMNS`, `timestamp` ("[1.5, 4]") or `start` and `end`, and perhaps
+            others of `PAIR_OPTIONAL`.
+        pairs_file: its name.
+        highest: the best grade that the rows may have.
+        may_be_ungraded: whether the raw annotations may be a header alone, as in a release of leads' decisions.
+
+    >>> found = read_campaign(b"pair_id,worker,relevance\n7,4,2\n0,6,3\n7,4,2\n", "raw.csv", highest=4)
+    >>> [(grade.pair_id, grade.seat_no, grade.repeat) for grade in found.grades]
+    [(0, 1, False), (7, 1, False), (7, 2, True)]
+    >>> found.graded_twice, found.duplicate_rows, found.problems
+    (1, 1, ())
+    """
+    campaign = _Reading(raw_file).raw(raw, highest, may_be_empty=may_be_ungraded)
+    if pairs is None:
+        return campaign
+    return _Reading(pairs_file).pairs(pairs, campaign)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One file on the way from bytes to values, and the problems met so far."""
+
+    file: str
+    problems: list[Problem] = field(default_factory=list)
+    table: CsvTable = field(default_factory=lambda: CsvTable({}, (), []))
+
+    def raw(self, data: bytes, highest: int, *, may_be_empty: bool) -> EarlierCampaign:
+        """The raw annotations."""
+        if not self._split(data, COLUMNS, RAW_OPTIONAL, may_be_empty=may_be_empty):
+            return EarlierCampaign(self.file, "", problems=tuple(self.problems))
+        found, problems = grades_of(self.table, self.file, highest)
+        self.problems = problems
+        at_first = dict(zip(reversed(self.table.columns["worker"]), reversed(self.table.rows), strict=True))
+        self._alike(found.annotators, at_first)
+        numbers = self._column("pair_id", whole, "a whole number from 0 on")
+        cells = zip(
+            numbers,
+            self._column("round", _one_of(1, 2, 3), "1, 2 or 3"),
+            self.table.rows,
+            self.table.columns["worker"],
+            found.grade.tolist(),
+            self._column("graded_at", instant, "a time such as 2026-09-21T14:13:20Z"),
+            self._column("active_ms", whole, "a whole number of milliseconds"),
+            self._column("elapsed_ms", whole, "a whole number of milliseconds"),
+            self._column("contexts", whole, "a whole number"),
+            self._column("simulated", _one_of(0, 1), "0 or 1"),
+            strict=True,
+        )
+        rows = sorted((row for row in cells if row[0] is not None), key=lambda row: (row[0], row[1] or 0, row[2]))
+        grades = list(self._seated(rows))
+        places = zip(numbers, found.re_opened[found.pair].tolist(), strict=True)
+        re_opened = frozenset(number for number, more in places if more and number is not None)
+        self._refuse(self._too_early(grades, re_opened))
+        twice, duplicates = (0, 0) if self.problems else repeats(found.graded())
+        return EarlierCampaign(
+            raw_file=self.file,
+            pairs_file="",
+            grades=grades,
+            workers=found.annotators,
+            re_opened=re_opened,
+            graded_twice=twice,
+            duplicate_rows=duplicates,
+            problems=tuple(self.problems),
+        )
+
+    def pairs(self, data: bytes, campaign: EarlierCampaign) -> EarlierCampaign:
+        """The file of pairs, beside raw annotations that were read before."""
+        pairs: list[EarlierPair] = []
+        durations: dict[str, float] = {}
+        if self._split(data, PAIR_COLUMNS, PAIR_OPTIONAL):
+            self.problems = list(self.table.problems)
+            given = self._column("duration", _seconds, "a positive number of seconds")
+            pairs = self._ranked(list(self._pair_rows(given)))
+            known = zip(map(nfc, self.table.columns["video_name"]), given, strict=True)
+            durations = {video: seconds for video, seconds in known if seconds is not None}
+        return replace(
+            campaign,
+            pairs_file=self.file,
+            pairs=pairs,
+            durations=durations,
+            problems=(*campaign.problems, *self.problems),
+        )
+
+    def _split(
+        self, data: bytes, required: Sequence[str], optional: Sequence[str], *, may_be_empty: bool = False
+    ) -> bool:
+        """Split the file into its columns; whether that could be done."""
+        try:
+            self.table = read_csv(data, self.file, required, optional, numbers=_NUMBERS, may_be_empty=may_be_empty)
+        except InputError as error:
+            self.problems += error.problems
+            return False
+        return True
+
+    def _column(
+        self, name: str, read: Callable[[str], _Value | None], wanted: str, *, needed: bool = False
+    ) -> list[_Value | None]:
+        """The cells of a column as values; see `CsvTable.values`."""
+        values, wrong = self.table.values(name, read, needed=needed)
+        self._refuse((row, f"{name} is {text!r}, not {wanted}") for row, text in wrong)
+        return values
+
+    def _refuse(self, found: Iterable[tuple[int, str]]) -> None:
+        self.problems += [Problem(self.file, row, message) for row, message in found]
+
+    def _alike(self, workers: Sequence[str], at_first: dict[str, int]) -> None:
+        """Refuse workers whose names would look alike."""
+        same: defaultdict[str, list[str]] = defaultdict(list)
+        for worker in workers:
+            same[name_key(worker)].append(worker)
+        self._refuse(
+            (
+                at_first[worker],
+                f"worker {worker!r} looks like {first!r}: write them alike, or rename one",
+            )
+            for first, *others in same.values()
+            for worker in others
+        )
+
+    def _seated(
+        self, rows: Sequence[tuple[int, int | None, int, str, int, float | None, *tuple[int | None, ...]]]
+    ) -> Iterator[EarlierGrade]:
+        """The rows in the seats they take: a pair's first row takes seat 1, its next one seat 2, and so on."""
+        for pair_id, together in groupby(rows, key=itemgetter(0)):
+            here: set[str] = set()
+            for seat_no, (_, round_no, row, worker, grade, graded_at, *rest) in enumerate(together, start=1):
+                active_ms, elapsed_ms, contexts, simulated = rest
+                if round_no is not None and round_no != (seat_no + 1) // 2:
+                    self._refuse([(row, f"round is {round_no}, but this is grade {seat_no} of pair {pair_id}")])
+                yield EarlierGrade(
+                    *(row, pair_id, seat_no, worker in here, worker, grade),
+                    *(graded_at, active_ms, elapsed_ms, contexts, bool(simulated)),
+                )
+                here.add(worker)
+
+    def _too_early(self, grades: Sequence[EarlierGrade], re_opened: frozenset[int]) -> Iterator[tuple[int, str]]:
+        """Pairs that cannot have been re-opened, because four people have not graded them."""
+        last = {grade.pair_id: grade for grade in grades}
+        for pair_id in sorted(re_opened & last.keys()):
+            if (seats := last[pair_id].seat_no) < MOST_GRADES:
+                yield (
+                    last[pair_id].row,
+                    f"pair {pair_id} is re_opened, but has {seats} of the {MOST_GRADES} grades before",
+                )
+
+    def _pair_rows(self, durations: Sequence[float | None]) -> Iterator[EarlierPair]:
+        """The rows that are good in themselves and do not contradict an earlier one."""
+        spans: Iterable[tuple[float | None, float | None]]
+        if "timestamp" in self.table.columns:
+            stamps = self._column("timestamp", _span, "[start, end] in seconds", needed=True)
+            spans = [stamp or (None, None) for stamp in stamps]
+        elif {"start", "end"} <= self.table.columns.keys():
+            columns = [self._column(name, number, "a number of seconds", needed=True) for name in ("start", "end")]
+            spans = zip(*columns, strict=True)
+        else:
+            self.problems.append(Problem(self.file, 1, "no column 'timestamp', and not both 'start' and 'end'"))
+            return
+        ranked = "rank" in self.table.columns
+        cells = zip(
+            self._column("pair_id", whole, "a whole number from 0 on", needed=True),
+            self._column("query", stripped, "a text", needed=True),
+            self._column("query_id", whole, "a whole number from 0 on"),
+            self._column("split", _split, "val or test"),
+            self._column("video_name", _video, "a name", needed=True),
+            spans,
+            self._column("rank", _place, "a whole number from 1 on", needed=ranked),
+            self._column("similarity", number, "a number", needed=not ranked),
+            self._column("caption", not_blank, "a text"),
+            self._column("verdict", stripped, "a text"),
+            self._column("relevance", str.strip, "a text"),
+            strict=True,
+        )
+        agree = _Agreement()
+        for row, duration_s, values in zip(self.table.rows, durations, cells, strict=True):
+            pair_id, query, query_id, split, video, (start_s, end_s), rank, similarity, *rest = values
+            if pair_id is None or query is None or video is None or start_s is None or end_s is None:
+                continue
+            if (rank if ranked else similarity) is None:
+                continue
+            caption, verdict, relevance = rest
+            pair = EarlierPair(
+                *(row, pair_id, query, query_id, split, (video, start_s, end_s), rank or 0, similarity),
+                *(caption, verdict, relevance),
+            )
+            faults = [*_span_faults(pair.span), *agree.faults(pair, duration_s)]
+            self._refuse((row, fault) for fault in faults)
+            if not faults:
+                yield pair
+
+    def _ranked(self, pairs: list[EarlierPair]) -> list[EarlierPair]:
+        """The pairs with ranks: those of the file, else by falling similarity within each query."""
+        if "rank" in self.table.columns:
+            return pairs
+        by_query: defaultdict[str, list[EarlierPair]] = defaultdict(list)
+        for pair in sorted(pairs, key=_least_similar_last):  # stable: equal ones in file order
+            by_query[pair.query].append(pair)
+        ranks = {pair.row: rank for group in by_query.values() for rank, pair in enumerate(group, start=1)}
+        return [pair._replace(rank=ranks[pair.row]) for pair in pairs]
+
+
+def _least_similar_last(pair: EarlierPair) -> float:
+    return -(pair.similarity or 0.0)
+
+
+class _Agreement:
+    """Compares each row of the file of pairs with the rows before it."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[object, ...], tuple[object, int]] = {}
+
+    def faults(self, pair: EarlierPair, duration_s: float | None) -> Iterator[str]:
+        """In what a row contradicts or repeats an earlier one."""
+        row, query = pair.row, pair.query
+        if there := self._differs(("pair", pair.pair_id), row, row):
+            yield f"pair {pair.pair_id} stands in row {there[1]} already"
+        if there := self._differs(("moment", query, pair.span), row, row):
+            yield f"this query and moment stand in row {there[1]} already"
+        if pair.rank and (there := self._differs(("rank", query, pair.rank), row, row)):
+            yield f"rank {pair.rank} of this query stands in row {there[1]} already"
+        if there := self._differs(("query", query), pair.query_id, row):
+            yield f"this query has the number {pair.query_id} here and {there[0]} in row {there[1]}"
+        if pair.query_id is not None and (there := self._differs(("number", pair.query_id), query, row)):
+            yield f"query {pair.query_id} has another text in row {there[1]}"
+        if there := self._differs(("split", query), pair.split, row):
+            yield f"this query is in split {pair.split} here and {there[0]} in row {there[1]}"
+        if duration_s is not None and (there := self._differs(("video", pair.span[0]), duration_s, row)):
+            yield f"video {pair.span[0]!r} lasts {duration_s} s here and {there[0]} s in row {there[1]}"
+
+    def _differs(self, key: tuple[object, ...], value: object, row: int) -> tuple[object, int] | None:
+        """The value and row that this key had first, if the value is another one now."""
+        first = self._first.setdefault(key, (value, row))
+        return first if first[0] != value else None
+
+
+def _span_faults(span: Span) -> Iterator[str]:
+    _, start_s, end_s = span
+    if start_s < 0:
+        yield f"start {start_s} is negative"
+    if end_s <= start_s:
+        yield f"end {end_s} is not after start {start_s}"
+
+
+def _video(text: str) -> str | None:
+    return nfc(text) if text.strip() else None
+
+
+def _place(text: str) -> int | None:
+    return whole(text) or None
+
+
+def _one_of(*values: int) -> Callable[[str], int | None]:
+    return {str(value): value for value in values}.get
+
+
+def _seconds(text: str) -> float | None:
+    value = number(text)
+    return value if value is not None and value > 0 else None
+
+
+def _span(text: str) -> tuple[float, float] | None:
+    try:
+        return msgspec.json.decode(text, type=tuple[float, float])
+    except UNDECODABLE:
+        return None
+
+
+def _split(text: str) -> Split | None:
+    return {split.value: split for split in (Split.VAL, Split.TEST)}.get(text)

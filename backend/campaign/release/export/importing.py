@@ -1,0 +1,352 @@
+"""Make a project of a release, so that its campaign can be looked at, gone on with, and released again.
+
+*Reads* the folder or zip of a release. *Writes* a whole project, or nothing. What can come back comes back: queries
+with their splits, moments, captions, pairs, every grade, the decisions of leads, the training lists; a release of the
+new project says the same as the one it came from. Pairs and grades are taken in as those of any earlier campaign.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from backend.campaign.corpus.captions.rows import decisions, rewrites
+from backend.campaign.corpus.captions.rows.rewrites import Rewrite
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.corpus.moments import rows as proposed
+from backend.campaign.corpus.moments.model import Origin
+from backend.campaign.judging.rows import judgements, rulings
+from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
+from backend.campaign.release.earlier import judgements as earlier
+from backend.campaign.release.earlier import rows as earlier_rows
+from backend.campaign.release.earlier.judgements import JudgementsReport
+from backend.campaign.release.earlier.model import EarlierCampaign
+from backend.campaign.release.earlier.rows import ENCODER, moment_ids
+from backend.campaign.release.earlier.rules.campaign_files import read_campaign
+from backend.campaign.release.export import validating
+from backend.campaign.release.export.opening import ReleaseFiles, opened
+from backend.campaign.release.export.rules import pair_checks, returning
+from backend.campaign.release.export.rules.returning import ReturnedMoment
+from backend.campaign.release.export.terms import set_terms
+from backend.campaign.release.export.validating import MANIFEST, PAIRS, RAW, VIDEOS
+from backend.campaign.review import deciding
+from backend.campaign.review.rows import reviews
+from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan
+from backend.campaign.selection.candidates.rows import agenda, lists, sources
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.model import QueryRow
+from backend.campaign.setup.people import accounts, permissions
+from backend.campaign.setup.project import folder as projects
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import scale_file
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.model import Grading
+from backend.core import release_entries
+from backend.core.errors import InputError
+from backend.core.ids import MomentId, PairId, QueryId
+from backend.core.person_names import readable
+from backend.core.progress import Progress
+from backend.core.release_entries import GradedMoment, Moment, Queries
+from backend.core.text_files import read_csv
+from backend.store import events
+from backend.store.connection import Database, writing
+from backend.store.events import EventKind
+
+_RULES = "released"
+"""The rule version of imprecise captions that came with a release, which does not say who made them."""
+
+
+_AS_RELEASED = "as in the release that the project came from"
+
+
+class _Grade(msgspec.Struct):
+    grade: int
+    label: str
+
+
+class _Manifest(msgspec.Struct):
+    name: str = ""
+    encoder: str | None = None
+    licence: str | None = None
+    citation: str | None = None
+    captions: str = "published"
+    scale: list[_Grade] = []
+    tolerance: int = 1
+    rounding: Rounding = Rounding.HALF_UP
+    batch_size: int | None = None
+    sources: list[CandidateSource] = []
+    """What candidates come from, where runs were pooled."""
+    unfinished_queries: list[int] | None = None
+    """Queries of the truth that were not finished; None in releases that do not say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseImport:
+    """What came back of a release."""
+
+    queries: dict[str, int]
+    """By split."""
+    moments: int
+    videos: int
+    training_lists: int
+    adjudicated: int
+    """Decisions of leads, which are a new lead's here: names of people are in no release."""
+    blocked: int
+    """Pairs that wait, though their query was finished: their clip could not be shown."""
+    judgements: JudgementsReport
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """The files of a release, read."""
+
+    name: str
+    manifest: _Manifest
+    truth: dict[Split, Queries[GradedMoment]]
+    training: Queries[Moment] | None
+    raw: bytes
+    pairs: bytes
+    campaign: EarlierCampaign
+    durations: dict[str, float]
+
+    @property
+    def encoder(self) -> str:
+        """Under whose name the lists are kept."""
+        return self.manifest.encoder or ENCODER
+
+
+def import_release(
+    path: Path, folder: Path, usual: tuple[str, str], *, now: float, progress: Progress | None = None
+) -> ReleaseImport:
+    """Make a project of a release.
+
+    Args:
+        path: the folder or zip of the release.
+        folder: of the new project.
+        usual: name and kind of the encoder to set where the release does not say one that can be named.
+        now: seconds since 1970.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: everything that is wrong with the release, or which file it lacks; nothing is made then.
+        ProjectError: there is a project in the folder.
+    """
+    projects.require_none(folder)
+    with opened(path) as files:
+        found = validating.look_through(files, progress=progress)
+        if not found.clean:
+            raise InputError(found.problems)
+        release = _read(files, path)
+    name, kind, dtype = returning.encoder_said(release.manifest.encoder) or (*usual, "fp32")
+    made = not folder.exists()
+    project = projects.create(folder, encoder=name, encoder_kind=kind)
+    try:
+        with projects.undone_if_it_fails(project):
+            report = _fill(project, release, now, progress)
+            projects.set_encoder(project, name, kind, dtype).store.close()
+    except BaseException:
+        if made:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+    project.store.close()
+    return report
+
+
+def _read(files: ReleaseFiles, path: Path) -> _Release:
+    """Everything that is taken of a release without problems."""
+    lacking = [name for name in (RAW, PAIRS) if name not in files.places]
+    if lacking:
+        raise InputError.single(path, f"has no {' and no '.join(lacking)}: a project needs its pairs and their grades")
+    manifest = _Manifest()
+    if MANIFEST in files.places:
+        manifest = msgspec.json.decode(files.read(MANIFEST), type=_Manifest)
+    truth = {
+        split: release_entries.read_queries(files.read(name), name, GradedMoment)
+        for split in (Split.VAL, Split.TEST)
+        if (name := f"{split.value}.json") in files.places
+    }
+    sets = validating.training_sets(files)
+    training = release_entries.read_queries(files.read(sets[max(sets)]), sets[max(sets)], Moment) if sets else None
+    raw, pairs = files.read(RAW), files.read(PAIRS)
+    highest = validating.grades_of(len(manifest.scale))[-1]
+    durations = release_entries.read_videos(files.read(VIDEOS), VIDEOS)[0] if VIDEOS in files.places else {}
+    campaign = read_campaign(raw, RAW, pairs, PAIRS, highest=highest, may_be_ungraded=True)
+    return _Release(files.name, manifest, truth, training, raw, pairs, campaign, durations)
+
+
+def _set_grading(db: Database, manifest: _Manifest) -> None:
+    """Grade as the release did: by a scale that is known here with all its words, else by its grades and labels."""
+    labels = [one.label for one in manifest.scale]
+    wanted = (labels, manifest.tolerance, manifest.rounding)
+    usual = facts.grading(db)
+    if not labels or _called(usual) == wanted:
+        return
+    known = (scale_file.named(name) for name in scale_file.kept())
+    scale = Scale(tuple(GradeMeaning(n, label, "", "", "") for n, label in enumerate(labels)))
+    bare = Grading(scale, manifest.tolerance, manifest.rounding, "", (), ())
+    facts.set_grading(db, next((one for one in known if _called(one) == wanted), bare))
+
+
+def _called(grading: Grading) -> tuple[list[str], int, Rounding]:
+    return [one.label for one in grading.scale.meanings], grading.tolerance, grading.rounding
+
+
+def _fill(project: Project, release: _Release, now: float, progress: Progress | None) -> ReleaseImport:
+    with writing(project.store) as db:
+        _set_grading(db, release.manifest)
+        if release.manifest.batch_size:
+            facts.set_batch_size(db, release.manifest.batch_size)
+        moments = _add_moments(db, release, now)
+        asked = returning.queries(release.truth, release.campaign.pairs, release.training)
+        queries.add_released(db, asked, release.manifest.name or release.name)
+        listed = _add_lists(db, release, asked, now)
+        by_split = queries.split_counts(db)
+        what = {"file": release.name, **by_split}
+        events.record(db, EventKind.QUERIES_ADDED, at=now, actor=None, subject="queries", payload=what)
+    raw, pairs = (release.raw, RAW), (release.pairs, PAIRS)
+    report = earlier.take(project, raw, pairs, now=now, progress=progress, may_be_ungraded=True)
+    with writing(project.store) as db:
+        earlier_rows.close_gaps(db)
+    decided = _decide(project, release, now)
+    blocked = _block(project, release, now)
+    said = release.manifest
+    if said.licence or said.citation:
+        set_terms(project.store, OPERATOR, licence=said.licence, citation=said.citation, reason=_AS_RELEASED, now=now)
+    videos = corpus.counts(project.store.db)[0]
+    return ReleaseImport(by_split, moments, videos, listed, decided, blocked, report)
+
+
+def _add_moments(db: Database, release: _Release, now: float) -> int:
+    """Videos, moments and captions; imprecise ones where the release has such."""
+    pairs = release.campaign.pairs
+    table = read_csv(release.pairs, PAIRS, ["pair_id"], ["published_caption"])
+    published = dict(zip(table.rows, table.columns.get("published_caption", ()), strict=False))
+    imprecise = release.manifest.captions == "imprecise"
+    found = returning.moments(
+        *(release.truth.values(), release.training, pairs, published, dict(release.campaign.durations)),
+        imprecise=imprecise,
+    )
+    durations = release.durations or {
+        **{one.span[0]: one.duration_s for one in found if one.duration_s is not None},
+        **release.campaign.durations,
+    }
+    lacking = sorted({one.span[0] for one in found} - durations.keys())
+    if lacking:
+        raise InputError.single(PAIRS, f"the release does not say how long the video {lacking[0]!r} lasts")
+    described = [stored for one in found if (stored := one.stored())]
+    videos, moments, captions = corpus.add_moments(db, described, durations, {})
+    bare = [one.span for one in found if one.stored() is None]
+    moments += sum(proposed.add(db, video, [(start, end)], Origin.IMPORTED) for video, start, end in bare)
+    if imprecise:
+        _add_imprecise(db, found, now)
+    what = {"file": release.name, "format": "release", "videos": videos, "moments": moments, "captions": captions}
+    events.record(db, EventKind.CORPUS_IMPORTED, at=now, actor=None, subject="corpus", payload=what)
+    return moments
+
+
+def _add_imprecise(db: Database, found: list[ReturnedMoment], now: float) -> None:
+    """The captions as they were released; one that was not is none, and nobody is asked for it again."""
+    numbers = moment_ids(db)
+    by_moment = {numbers[one.span]: one for one in found}
+    rejected: set[str] = set()
+    rows = []
+    for source in corpus.published_captions(db):
+        one = by_moment[source.moment_id]
+        rows.append(Rewrite(source, one.caption or source.text, _RULES, 0, None, accepted=bool(one.caption)))
+        if not one.caption:
+            rejected.add(source.text.strip())
+    rewrites.replace_rewrites(db, rows)
+    for text in sorted(rejected):
+        decisions.decide(db, text, None, at=now, by=None)
+
+
+def _add_lists(db: Database, release: _Release, asked: list[QueryRow], now: float) -> int:
+    """The candidates that were handed out, and the lists of training queries; how many of the latter."""
+    numbers = moment_ids(db)
+    number_of = {query.text: query.query_id for query in asked if query.split is not Split.TRAIN}
+    judged = returning.ranked(release.campaign).items()
+    rows = [
+        (number_of[text], pair.rank, MomentId(numbers[pair.span]), pair.similarity)
+        for text, pairs in judged
+        for pair in pairs
+    ]
+    if not release.training:
+        # Without lists of training queries they are searched when they are asked for, by the project's own encoder.
+        return 0
+    training = [query.query_id for query in asked if query.split is Split.TRAIN]
+    for query_id, found in zip(training, returning.weighted(release.training), strict=True):
+        rows += [
+            (QueryId(query_id), rank, MomentId(numbers[one.span]), one.similarity)
+            for rank, one in enumerate(found, start=1)
+        ]
+    lists.add_listed(db, ((*row, None if row[-1] is None else release.encoder) for row in rows))
+    if release.manifest.sources:
+        _add_sources(db, release, rows, now)
+    else:
+        sources.note_similar(db, release.encoder, at=now, by=None)
+    return len(training)
+
+
+def _add_sources(
+    db: Database, release: _Release, listed: Iterable[tuple[QueryId, int, MomentId, float | None]], now: float
+) -> None:
+    """What found the pairs, at the ranks that the release says; their scores and exact spans are not in it."""
+    table = read_csv(release.pairs, PAIRS, ["pair_id"], ["sources"])
+    cells = dict(zip(table.rows, table.columns.get("sources", ()), strict=False))
+    found: dict[str, list[FoundSpan]] = defaultdict(list)
+    judged = (pair for pairs in returning.ranked(release.campaign).values() for pair in pairs)
+    for pair, (query_id, _, moment_id, _) in zip(judged, listed, strict=False):
+        for cell in filter(None, cells.get(pair.row, "").split("; ")):
+            label, _, rank = cell.rpartition(" ")
+            if rank.isdecimal():
+                found[label].append(FoundSpan(query_id, moment_id, int(rank), None, *pair.span[1:]))
+    for source in release.manifest.sources:
+        sources.add(db, source, found.pop(source.label, ()), at=now, by=None)
+
+
+def _decide(project: Project, release: _Release, now: float) -> int:
+    """The decisions of leads, as those of one lead of the release: nothing says who they were."""
+    table = read_csv(release.raw, RAW, ["pair_id"], ["adjudicated"], may_be_empty=True)
+    decided, _ = pair_checks.read_decided(table, RAW, release.campaign.pairs, PAIRS)
+    if not decided:
+        return 0
+    store = project.store
+    person = accounts.add(
+        store, OPERATOR, readable(f"lead of {release.manifest.name or release.name}"), Role.LEAD, now=now
+    )
+    lead = permissions.require_lead(store, person)
+    reason = f"decided by a lead before the release {release.manifest.name or release.name}"
+    with writing(store) as db:
+        known = reviews.by_id(db, [PairId(number) for number in sorted(decided)])
+        for pair in known:
+            seen = len(rulings.acts(db, pair.pair_id))  # it may have been re-opened before
+            deciding.adjudicate(store, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
+    return len(known)
+
+
+def _block(project: Project, release: _Release, now: float) -> int:
+    """Hand out no pair that a finished query of the release has without a verdict: its clip could not be shown."""
+    unfinished = release.manifest.unfinished_queries
+    if unfinished is None:
+        return 0
+    finished = {
+        entry.query.strip()
+        for file in release.truth.values()
+        for entry in file.entries
+        if entry.query_id not in unfinished
+    }
+    waits = (Verdict.OPEN, Verdict.ESCALATED)
+    held = [pair for pair in release.campaign.pairs if pair.query in finished and pair.verdict in waits]
+    reason = f"could not be shown when {release.manifest.name or release.name} was released"
+    with writing(project.store) as db:
+        numbers = moment_ids(db)
+        for moment in sorted({MomentId(numbers[pair.span]) for pair in held}):
+            judgements.add_fault(db, moment, reason, at=now)
+            agenda.refresh_moment(db, moment)
+            what = {"reason": reason}
+            events.record(db, EventKind.CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=what)
+    return len(held)

@@ -1,0 +1,81 @@
+"""Under which licence releases are handed on, and how to cite them: asked once, kept with who said it, when and why.
+
+*Reads* and *writes* terms; *writes* an event.
+"""
+
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.project import rows
+from backend.campaign.setup.project.model import Terms
+from backend.core.errors import ProjectError
+from backend.core.saying import said
+from backend.core.text_files import control_fault
+from backend.core.typed_text import tidy
+from backend.store import events
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+
+LONGEST_LICENCE = 200
+LONGEST_CITATION = 5000
+LONGEST_REASON = 500
+
+
+def set_terms(
+    store: Store,
+    by: Lead | Operator,
+    *,
+    licence: str | None = None,
+    citation: str | None = None,
+    reason: str = "",
+    now: float,
+) -> Terms:
+    """Say licence and citation, or one of them; None leaves one as it is, an empty text takes it back.
+
+    Args:
+        store: the project's store.
+        by: who says so.
+        licence: a name of SPDX, or any text of one line.
+        citation: how to cite a release, perhaps in BibTeX.
+        reason: why; needed where it was said before.
+        now: seconds since 1970.
+
+    Raises:
+        ProjectError: nothing changes, a text is too long or has control characters, or a change has no reason.
+    """
+    reason = tidy(reason)
+    with writing(store) as db:
+        old = rows.terms(db)
+        new = Terms(
+            old.licence if licence is None else tidy(licence),
+            old.citation if citation is None else citation.strip().replace("\r\n", "\n"),
+            reason,
+        )
+        for what, text, longest in (
+            (said("licence"), new.licence, LONGEST_LICENCE),
+            (said("citation"), new.citation, LONGEST_CITATION),
+            (said("reason"), reason, LONGEST_REASON),
+        ):
+            if fault := control_fault(text):
+                raise ProjectError(fault)
+            if len(text) > longest:
+                raise ProjectError(
+                    said(
+                        "the {what} has {length:,} characters: say it in {longest:,}",
+                        what=what,
+                        length=len(text),
+                        longest=longest,
+                    )
+                )
+        if (old.licence, old.citation) == (new.licence, new.citation):
+            raise ProjectError(said("nothing changed: licence and citation are this already"))
+        if old.at is not None and not reason:
+            raise ProjectError(said("a change of licence or citation needs a reason: say in one sentence why"))
+        rows.add_terms(db, new.licence, new.citation, reason, at=now, by=by.annotator_id)
+        events.record(
+            db,
+            EventKind.TERMS_SET,
+            at=now,
+            actor=by.annotator_id,
+            subject="terms",
+            payload={"licence": new.licence, "citation": new.citation, "reason": reason},
+        )
+        return rows.terms(db)

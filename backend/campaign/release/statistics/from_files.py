@@ -1,0 +1,75 @@
+"""The annotation files of a corpus: its captions as queries, its moments, its videos.
+
+*Reads* the files. *Writes* nothing.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from backend.campaign.corpus.importing import formats
+from backend.campaign.corpus.importing.model import END_SLACK_S, ImportOptions, Parsed
+from backend.campaign.release.statistics.model import Holdings, Span
+from backend.core.errors import InputError, Problem
+from backend.core.progress import Steps
+from backend.core.reading import bytes_of
+
+
+def read(
+    files: Sequence[Path],
+    format: str | None,  # noqa: A002 - the word of the public contract
+    options: ImportOptions,
+    *,
+    progress: Steps | None = None,
+) -> Holdings:
+    """Everything that annotation files hold together, counted as `import` would take it.
+
+    Args:
+        files: one, or the splits of one corpus.
+        format: of all files; None to tell it from the content of each.
+        options: how to read them.
+        progress: called with (files read, all files).
+
+    Raises:
+        InputError: every problem of the files.
+    """
+    queries: dict[str, list[str]] = {}
+    pairs: Counter[Span] = Counter()
+    durations: dict[str, float | None] = {}
+    notes: list[str] = []
+    problems: list[Problem] = []
+    for path, times in Counter(files).items():
+        if times > 1:
+            raise InputError.single(path, "stands twice among the files: name it once")
+    one_of_each_name = len({path.name for path in files}) == len(files)
+    for done, path in enumerate(files, start=1):
+        try:
+            parsed = formats.parse(format, bytes_of(path), path.name, options)
+        except InputError as refusal:
+            problems += refusal.problems
+            continue
+        # Several windows of one query (QVHighlights) are several moments of one entry.
+        entries = {(moment.row, moment.sentence): moment.caption for moment in parsed.moments}
+        queries[path.name if one_of_each_name else str(path)] = list(entries.values())
+        notes += [f"{path.name}: {note}" for note in _notes(parsed)]
+        for moment in parsed.moments:
+            pairs[moment.video, moment.start_s, moment.end_s] += 1
+            known = durations.setdefault(moment.video, moment.duration_s)
+            if known is None:
+                durations[moment.video] = moment.duration_s
+            elif moment.duration_s is not None and abs(moment.duration_s - known) > END_SLACK_S:
+                problem = f"video {moment.video} lasts {moment.duration_s} s here, but {known} s in another file"
+                problems.append(moment.problem(path.name, problem))
+        if progress:
+            progress(done, len(files))
+    if problems:
+        raise InputError(problems)
+    return Holdings(queries, pairs, durations, tuple(notes))
+
+
+def _notes(parsed: Parsed) -> list[str]:
+    """What stands in the file and is not counted."""
+    notes = [f"{left.count:,} not counted: {left.why}" for left in parsed.left_out]
+    if parsed.merged:
+        notes.append(f"{parsed.merged:,} not counted: it repeats an earlier one's video, span and caption")
+    return notes

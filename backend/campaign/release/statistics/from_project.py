@@ -1,0 +1,47 @@
+"""A project: its queries, or its captions before there are any; its moments; its videos.
+
+*Reads* queries, captions, moments and videos. *Writes* nothing.
+"""
+
+from collections import Counter
+
+from backend.campaign.corpus.captions.rows import rewrites as captions
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.nouns import Split
+from backend.campaign.release.statistics.model import Holdings, Span
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.project import steps
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
+from backend.store.connection import reading
+
+NO_QUERIES = "no queries are drawn yet: the captions are counted in their place, as `queries` would draw from them"
+
+NO_CAPTIONS = "no moment has a caption: each moment is counted as one pair"
+
+
+def read(project: Project) -> Holdings:
+    """Everything that a project holds.
+
+    Raises:
+        ProjectError: it has no moments, or neither captions nor queries.
+    """
+    with reading(project.store) as db:
+        published = corpus.published_captions(db)
+        details = corpus.moment_details(db)
+        asked = queries.query_rows(db)
+        durations: dict[str, float | None] = dict(corpus.video_durations(db))
+        drawn_from = captions.rewritten_captions(db) or published
+    if not details or not (published or asked):
+        raise ProjectError(f"there is nothing to count yet: run `{steps.importing(project.folder)}` first")
+    pairs: Counter[Span] = Counter()
+    for caption in published:
+        its = details[caption.moment_id]
+        pairs[its.video, its.start_s, its.end_s] += 1
+    notes = () if published else (NO_CAPTIONS,)
+    for moment in details.values():
+        pairs[moment.video, moment.start_s, moment.end_s] += 0 if published else 1
+    if not asked:
+        return Holdings({"captions": [caption.text for caption in drawn_from]}, pairs, durations, (NO_QUERIES,))
+    by_split = {split.value: [query.text for query in asked if query.split is split] for split in Split}
+    return Holdings({split: texts for split, texts in by_split.items() if texts}, pairs, durations, notes)

@@ -1,0 +1,1 @@
+"""Choose what is judged: queries, candidate lists, batches and massive-video pools."""

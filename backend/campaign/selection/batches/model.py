@@ -1,0 +1,249 @@
+"""The rule about next batches, what it says, and what leads decided, as values."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backend.campaign.nouns import Split
+from backend.core.ids import QueryId
+from backend.core.saying import joined, said, said_n
+
+
+class RuleWord(StrEnum):
+    """What the rule says about the next batch of a query."""
+
+    OPEN = "open"
+    LEAVE = "do not open"
+    UNTOLD = "cannot tell"
+    """Too few of the last candidates have a relevance."""
+
+
+WORDS = {
+    RuleWord.OPEN: said("open", _context="rule"),
+    RuleWord.LEAVE: said("do not open"),
+    RuleWord.UNTOLD: said("cannot tell"),
+}
+"""What the rule says, as people read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRule:
+    """When the next batch of a query is worth opening: one of two conditions on its last open candidates.
+
+    Either the mean of their relevances is at least `mean`, or at least `finds` of them have a relevance of `grade` or
+    more. None switches a condition off, never both.
+    """
+
+    last: int
+    """How many of the lowest-ranked open candidates speak, 1 to 40."""
+    mean: float | None
+    """Of relevances, to two decimals."""
+    finds: int | None
+    grade: int
+
+    @property
+    def words(self) -> str:
+        """The rule as the end of a sentence that begins "A next batch is worth opening if".
+
+        >>> BatchRule(5, 2.0, 3, 3).words
+        'the last 5 have a mean relevance of 2.0 or more, or 3 of them are graded 3 or more'
+        >>> BatchRule(1, None, 1, 1).words
+        'the last one is graded 1 or more'
+        >>> BatchRule(10, 1.25, None, 1).words
+        'the last 10 have a mean relevance of 1.25 or more'
+        """
+        if self.mean is None:
+            return self._finds
+        mean = said_n(
+            "the last one has a mean relevance of {mean} or more",
+            "the last {n} have a mean relevance of {mean} or more",
+            self.last,
+            mean=_decimals(self.mean),
+        )
+        return mean if self.finds is None else said("{mean}, or {finds}", mean=mean, finds=self._finds)
+
+    @property
+    def _finds(self) -> str:
+        """Its second condition; behind a first one, whose candidates are "them" then."""
+        finds = self.finds or 0
+        if self.last == 1:
+            return said("the last one is graded {grade} or more", grade=self.grade)
+        if self.mean is not None:
+            return said_n(
+                "{n} of them is graded {grade} or more",
+                "{n} of them are graded {grade} or more",
+                finds,
+                grade=self.grade,
+            )
+        return said_n(
+            "{n} of the last {last} is graded {grade} or more",
+            "{n} of the last {last} are graded {grade} or more",
+            finds,
+            grade=self.grade,
+            last=self.last,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRuleVersion:
+    """The rule as it stood from `since` on (None: from the beginning) until the next version."""
+
+    version: int
+    since: float | None
+    by: str | None
+    """The lead who set it; None for the command line, and for the first."""
+    reason: str
+    rule: BatchRule
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReading:
+    """What the rule says about one query, with its numbers."""
+
+    rule: BatchRule
+    spoke: int
+    """Candidates that the rule looked at: `rule.last`, or fewer where fewer are open."""
+    known: int
+    """Those of them with a relevance."""
+    total: int
+    """The sum of their relevances."""
+    finds: int
+    """Those of them with a relevance of `rule.grade` or more."""
+    word: RuleWord
+
+    @property
+    def words(self) -> str:
+        """The numbers beside what the rule asks for, and what it says.
+
+        >>> RuleReading(BatchRule(5, 2.0, 3, 3), 5, 5, 12, 3, RuleWord.OPEN).words
+        'mean 2.4 of 2.0, 3 of 5 graded 3 or more: open'
+        >>> RuleReading(BatchRule(5, 2.0, 3, 3), 5, 4, 5, 1, RuleWord.LEAVE).words
+        'mean 1.25 of 2.0 (4 of 5 have a relevance), 1 of 5 graded 3 or more: do not open'
+        """
+        return said("{numbers}: {word}", numbers=self.numbers, word=WORDS[self.word])
+
+    @property
+    def numbers(self) -> str:
+        """The numbers alone."""
+        parts = []
+        if self.rule.mean is not None:
+            wanted = _decimals(self.rule.mean)
+            mean = said("no mean of {wanted}", wanted=wanted)
+            if self.known:
+                mean = said("mean {mean} of {wanted}", mean=_decimals(self.total / self.known), wanted=wanted)
+            if self.known != self.spoke:
+                mean = said_n(
+                    "{mean} ({n} of {spoke} has a relevance)",
+                    "{mean} ({n} of {spoke} have a relevance)",
+                    self.known,
+                    mean=mean,
+                    spoke=self.spoke,
+                )
+            parts.append(mean)
+        if self.rule.finds is not None:
+            parts.append(
+                said(
+                    "{finds} of {spoke} graded {grade} or more",
+                    finds=self.finds,
+                    spoke=self.spoke,
+                    grade=self.rule.grade,
+                )
+            )
+        return joined(", ", parts)
+
+
+class NextState(StrEnum):
+    """How the next batch of a query stands."""
+
+    READY = "ready"
+    """It may be opened, and nobody has declined it."""
+    DECLINED = "declined"
+    UNSETTLED = "unsettled"
+    """Pairs of the open batches are not settled yet."""
+    ENDED = "ended"
+    """There are no further candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclinedBatch:
+    """A lead's decision not to open a batch, which stands."""
+
+    by: str | None
+    """None for the command line."""
+    at: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedBatch:
+    """The newest batch of a query beside its first."""
+
+    number: int
+    by: str | None
+    """None for the command line."""
+    at: float
+    kept: str
+    """Why it cannot be taken back, in words; empty if it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextBatch:
+    """Everything about the next batch of one query."""
+
+    query_id: QueryId
+    number: int
+    pairs: int
+    """How many it would hand out; 0 where the candidate list ends."""
+    unsettled: int
+    """Pairs of the open batches that are not settled, those with a clip that cannot be shown left out."""
+    state: NextState
+    reading: RuleReading
+    declined: DeclinedBatch | None
+    opened: OpenedBatch | None
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """What the rule says about a batch that may be opened and that nobody has declined."""
+
+    query_id: QueryId
+    query: str
+    split: Split
+    number: int
+    pairs: int
+    reading: RuleReading
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """What the rule says about every query with a decision to make, in judging order."""
+
+    rule: BatchRuleVersion
+    queries: tuple[Suggested, ...]
+    declined: int
+    """Queries whose next batch was declined."""
+    unsettled: int
+    """Queries with further candidates whose open batches are not settled."""
+
+    def saying(self, word: RuleWord) -> tuple[Suggested, ...]:
+        """Those of which the rule says this."""
+        return tuple(one for one in self.queries if one.reading.word is word)
+
+    def pairs(self) -> int:
+        """How many pairs go to the annotators where every batch is opened that the rule says is worth it."""
+        return sum(one.pairs for one in self.saying(RuleWord.OPEN))
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedReport:
+    """What accepting the suggestions did; `overtaken` is how many others had decided meanwhile."""
+
+    opened: int
+    pairs: int
+    declined: int
+    overtaken: int
+
+
+def _decimals(value: float) -> str:
+    """One decimal, or two where they tell more."""
+    text = f"{value:.2f}"
+    return text.removesuffix("0")

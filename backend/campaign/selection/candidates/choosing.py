@@ -1,0 +1,244 @@
+"""Choose the candidates of each query: the most similar moments under a named encoder.
+
+*Reads* queries and captions. *Writes* candidate, batch, pair, seat, events. The first `MAX_CANDIDATES` of every
+validation and test query are stored with ranks, similarities and the encoder's identity; that list is the record
+and is never recomputed. The first batch of them is opened for judging at once.
+
+A probe tells how deep judging has to go: for some queries the top 60 moments and 60 of all the others are judged too.
+Those of the top that an open batch holds are judged there; a further batch takes its pairs over from the probe. No
+release holds what is a probe's alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.nouns import Lead, Operator, Split
+from backend.campaign.selection.candidates.record import require_no_lists
+from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.selection.candidates.rows.lists import CandidateRow
+from backend.campaign.selection.candidates.rules import probes as rules
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.model import QueryRow
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import steps
+from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
+from backend.core.errors import ProjectError
+from backend.core.ids import MomentId, QueryId
+from backend.core.progress import Progress, named
+from backend.core.saying import said
+from backend.encoders.cache import encode_cached
+from backend.encoders.search import QUERIES_AT_ONCE, Captions
+from backend.encoders.selection import Ranking, left_out
+from backend.encoders.sentence import Encoder
+from backend.encoders.unread import find_unread
+from backend.store import events
+from backend.store.connection import writing
+from backend.store.events import EventKind
+
+_PROBED_AT_ONCE = 8
+"""Queries whose whole ranking is held at once: a row for every moment of the corpus."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateReport:
+    """What was chosen.
+
+    `split_ties` queries had moments of identical text on both sides of the cut; the files of `without_file` videos
+    are not known yet, so their moments cannot be judged. `probed` queries have `probe_pairs` more, for their probes.
+    """
+
+    queries: int
+    candidates: int
+    pairs: int
+    encoder: str
+    split_ties: int
+    without_file: int
+    probed: int
+    probe_pairs: int
+    unread: tuple[str, ...] = ()
+    """What the encoder does not read of captions and queries, a sentence each."""
+
+
+def choose(
+    project: Project,
+    by: Lead | Operator,
+    encoder: Encoder,
+    *,
+    batch_size: int | None = None,
+    probe: int = 0,
+    seed: int = 0,
+    now: float,
+    progress: Progress | None = None,
+) -> CandidateReport:
+    """Store the candidate lists and open batch 1 of every validation and test query.
+
+    Args:
+        project: the project.
+        by: who does.
+        encoder: the sentence encoder; its identity is stored with every list.
+        batch_size: candidates a batch from now on, 1 to `MAX_CANDIDATES`; None leaves it as it is.
+        probe: for how many queries a probe is judged too.
+        seed: of the draw of these queries, and of the moments after the top.
+        now: seconds since 1970.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        ProjectError: no queries or no captions yet, candidate lists exist already, or no such batch size.
+    """
+    store = project.store
+    asked = to_search(project, batch_size)
+    if not 0 <= probe <= len(asked):
+        raise ProjectError(said("{probe} queries cannot be probed: there are {n} to judge", probe=probe, n=len(asked)))
+    unread: list[str] = []
+    found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, unread=unread, progress=progress)
+    probes = _probes(project, encoder, asked, probe, seed, progress=progress)
+    with writing(store) as db:
+        require_no_lists(project)  # here, because another process may have made some in the meantime
+        if batch_size is not None:
+            facts.set_batch_size(db, batch_size)
+        campaign = facts.campaign(db)
+        lists.add_candidates(db, found, encoder.identity, at=now, by=by.annotator_id)
+        pairs = sum(lists.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in asked)
+        probe_pairs = sum(lists.open_probe(db, campaign, query_id, rows, at=now) for query_id, rows in probes.items())
+        events.record(
+            db,
+            EventKind.CANDIDATES_CHOSEN,
+            at=now,
+            actor=by.annotator_id,
+            subject="candidates",
+            payload={
+                **{"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)},
+                **({"probed": probe, "probe_pairs": probe_pairs, "seed": seed} if probe else {}),
+            },
+        )
+    without_file = len(corpus.videos_without_file(store.db))
+    return CandidateReport(
+        *(len(asked), len(found), pairs, encoder.identity, split_ties, without_file, len(probes), probe_pairs),
+        unread=tuple(unread),
+    )
+
+
+def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
+    """The queries that candidates are chosen for, in judging order.
+
+    Raises:
+        ProjectError: there are none yet, or no batch has this size.
+    """
+    if batch_size is not None and not 1 <= batch_size <= MAX_CANDIDATES:
+        raise ProjectError(
+            said(
+                "a batch has 1 to {most} candidates, not {batch_size}",
+                most=MAX_CANDIDATES,
+                batch_size=batch_size,
+            )
+        )
+    asked = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
+    if not asked:
+        _, moments, captions = corpus.counts(project.store.db)
+        step = steps.drawing if captions else steps.bringing if moments else steps.importing
+        raise ProjectError(said("there are no queries yet: run `{command}` first", command=step(project.folder)))
+    return asked
+
+
+def to_search(project: Project, batch_size: int | None) -> list[QueryRow]:
+    """The same, where candidates are found by captions alone.
+
+    Raises:
+        ProjectError: as before, or no moment has a caption.
+    """
+    asked = to_judge(project, batch_size)
+    if not corpus.counts(project.store.db)[2]:
+        raise ProjectError(
+            said(
+                "no moment has a caption, and candidates are found by captions: let people describe moments first, "
+                "or take what systems found: `{command}`",
+                command=steps.pooling(project.folder),
+            )
+        )
+    return asked
+
+
+def _probes(
+    project: Project, encoder: Encoder, asked: list[QueryRow], count: int, seed: int, *, progress: Progress | None
+) -> dict[QueryId, list[CandidateRow]]:
+    """What the probe of each probed query wants judged; ranks are those among all moments."""
+    _, moments, _ = corpus.counts(project.store.db)
+    chosen = rules.probed([query.text for query in asked], count, seed)
+    queries_probed = [query for query in asked if query.text in chosen]
+    report = named(progress, said("ranking for the probes"))
+    found: dict[QueryId, list[CandidateRow]] = {}
+    for start in range(0, count, _PROBED_AT_ONCE):
+        some = queries_probed[start : start + _PROBED_AT_ONCE]
+        ranked, _ = search(project, encoder, some, moments)
+        for query in some:
+            own = [row for row in ranked if row.query_id == query.query_id]
+            found[query.query_id] = rules.probe(own, query.text, seed)
+        if report:
+            report(len(found), count)
+    return found
+
+
+def search(
+    project: Project,
+    encoder: Encoder,
+    asked: list[QueryRow],
+    k: int,
+    *,
+    unread: list[str] | None = None,
+    progress: Progress | None = None,
+) -> tuple[list[CandidateRow], int]:
+    """The k most similar moments of each query, by the similarity of query and caption.
+
+    What the encoder does not read of them is added to `unread`.
+
+    Returns:
+        The candidates by query and rank, and in how many queries the cut went through moments of identical text.
+    """
+    rows: list[CandidateRow] = []
+    split_ties = 0
+    for block, found, caption_moments in search_by_block(project, encoder, asked, k, unread=unread, progress=progress):
+        for query, chosen in zip(block, found, strict=True):
+            rows += [CandidateRow(query.query_id, c.rank, MomentId(c.moment_id), c.similarity) for c in chosen]
+            split_ties += left_out(chosen, caption_moments) > 0
+    return rows, split_ties
+
+
+def search_by_block(
+    project: Project,
+    encoder: Encoder,
+    asked: Sequence[QueryRow],
+    k: int,
+    *,
+    unread: list[str] | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Sequence[QueryRow], Ranking, list[list[int]]]]:
+    """The same a block of queries at a time, so that no more than that is held of what is found.
+
+    Yields:
+        Some of the queries, in order; their candidates, in columns; for each caption that was searched its moments.
+    """
+    captions = caption_rows.searchable_captions(project.store.db)
+    moments_of: dict[str, list[int]] = {}
+    for caption in captions:
+        moments_of.setdefault(caption.text.strip(), []).append(caption.moment_id)
+    texts = sorted(moments_of)
+    caption_moments = [moments_of[text] for text in texts]
+    # Most training queries are captions: a text that is both has one vector.
+    others = sorted({query.text for query in asked} - moments_of.keys())
+    row_of = {text: row for row, text in enumerate([*texts, *others])}
+    report = named(progress, said("encoding captions and queries"))
+    vectors = encode_cached(encoder, [*texts, *others], project.embeddings, progress=report)
+    if unread is not None:
+        stands = {query.text: number for number, query in enumerate(asked, start=1 << 62)}
+        stands |= {text: moments[0] for text, moments in moments_of.items()}
+        unread += find_unread(encoder, [*texts, *others], vectors, place=stands.__getitem__).sentences
+    searched = Captions(vectors[: len(texts)], caption_moments, queries=len(asked))
+    searching = named(progress, said("searching"))
+    for start in range(0, len(asked), QUERIES_AT_ONCE):
+        block = asked[start : start + QUERIES_AT_ONCE]
+        rows = [row_of[query.text] for query in block]
+        yield block, searched.top(vectors[rows], k), caption_moments
+        if searching:
+            searching(start + len(block), len(asked))

@@ -1,0 +1,165 @@
+"""Pseudo training sets: for every training query its top N moments by similarity, kept as weight.
+
+*Reads* queries of the split `train`, captions, cached embeddings. *Writes* the files, which are the record: a block of
+queries at a time, because a set of TVR-Ranking's size is 700 MB. The lists come from the same encoder as the candidate
+lists, or not at all; in a project that came from a release they are those of the release.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from backend.campaign.corpus.captions.rows import rewrites
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.nouns import Split
+from backend.campaign.selection.candidates.choosing import search_by_block
+from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.selection.candidates.rows.lists import CandidateRow
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.model import QueryRow
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
+from backend.core.ids import MomentId
+from backend.core.progress import Progress
+from backend.core.release_entries import training_file
+from backend.core.saying import said
+from backend.encoders.search import QUERIES_AT_ONCE
+from backend.encoders.selection import Candidate
+from backend.encoders.sentence import Encoder
+
+TOPS = (1, 20, 40)
+"""Sizes of the published pseudo training sets (TVR-Ranking)."""
+
+
+def needs_encoder(project: Project) -> bool:
+    """Whether lists have to be computed: there are training queries, and theirs did not come with a release."""
+    db = project.store.db
+    return queries.split_counts(db)[Split.TRAIN.value] > 0 and not lists.longest_training_list(db)
+
+
+def write(
+    project: Project,
+    encoder: Encoder | None,
+    folder: Path,
+    tops: Sequence[int],
+    *,
+    with_published: bool = False,
+    progress: Progress | None = None,
+) -> int:
+    """Write a training set of each size into a folder, in query order; how many queries each has.
+
+    Their moments are `moment_documents`. The encoder may be None where none is needed.
+
+    Raises:
+        ProjectError: the encoder is not the one of the candidate lists, or the lists of a release are shorter.
+    """
+    db = project.store.db
+    asked = queries.query_rows(db, (Split.TRAIN,))
+    blocks: Iterable[tuple[Sequence[QueryRow], Sequence[Sequence[Candidate | CandidateRow]]]]
+    if encoder is None or not needs_encoder(project):
+        blocks = _stored(project, asked, max(tops), progress)
+    else:
+        require_same_encoder(project, encoder)
+        searched = search_by_block(project, encoder, asked, max(tops), progress=progress) if asked else ()
+        blocks = ((block, list(found)) for block, found, _ in searched)
+    moments = moment_documents(project, with_published=with_published)
+    with ExitStack() as stack:
+        files = {top: stack.enter_context(_list_in(folder / training_file(top))) for top in dict.fromkeys(tops)}
+        for block, candidates in blocks:
+            for top, add in files.items():
+                add(documents(block, candidates, moments, top))
+    return len(asked)
+
+
+def require_same_encoder(project: Project, encoder: Encoder) -> None:
+    """Refuse another encoder than that of the candidate lists.
+
+    Raises:
+        ProjectError: it is another one.
+    """
+    recorded = lists.encoder_of_candidates(project.store.db)
+    if recorded is not None and recorded != encoder.identity:
+        raise ProjectError(
+            said(
+                "the candidate lists were made with {recorded}, but the encoder now is {identity}: set `encoder` and "
+                "`encoder_dtype` in reelrank.toml back",
+                recorded=recorded,
+                identity=encoder.identity,
+            )
+        )
+
+
+def _stored(
+    project: Project, asked: Sequence[QueryRow], most: int, progress: Progress | None
+) -> Iterator[tuple[Sequence[QueryRow], list[list[CandidateRow]]]]:
+    """The lists that came with a release, a block of queries at a time."""
+    held = lists.longest_training_list(project.store.db)
+    if asked and most > max(held, TOPS[-1]):
+        raise ProjectError(
+            said("the training lists of this project came with a release and hold {held} moments each", held=held)
+        )
+    for start in range(0, len(asked), QUERIES_AT_ONCE):
+        block = asked[start : start + QUERIES_AT_ONCE]
+        found = lists.training_lists(project.store.db, [query.query_id for query in block])
+        yield block, [found[query.query_id] for query in block]
+        if progress:
+            progress(said("writing training sets"), start + len(block), len(asked))
+
+
+def documents(
+    asked: Sequence[QueryRow],
+    found: Sequence[Sequence[Candidate | CandidateRow]],
+    moments: Mapping[MomentId, dict[str, Any]],
+    top: int,
+) -> list[dict[str, Any]]:
+    """Queries of the training set of size `top` in the form of the release, cut from longer lists."""
+    return [
+        {
+            "query_id": query.query_id,
+            "query": query.text,
+            "relevant_moment": [
+                {**moments[MomentId(c.moment_id)], "similarity": round(c.similarity, 6)} for c in candidates[:top]
+            ],
+        }
+        for query, candidates in zip(asked, found, strict=True)
+    ]
+
+
+def moment_documents(project: Project, *, with_published: bool = False) -> dict[MomentId, dict[str, Any]]:
+    """Every moment in the form of the release.
+
+    Its caption is an imprecise one, empty where there is none: published words may hold names. Where no caption of the
+    project was rewritten, it is the published one. `with_published` adds that in any case, in a field of its own. A
+    moment that nobody ever described has None in their place.
+    """
+    db = project.store.db
+    imprecise = rewrites.released_captions(db)
+    return {
+        moment_id: {
+            "video_name": moment.video,
+            "timestamp": [moment.start_s, moment.end_s],
+            "duration": moment.duration_s,
+            "caption": moment.caption if imprecise is None or moment.caption is None else imprecise.get(moment_id, ""),
+            **({"published_caption": moment.caption} if with_published else {}),
+        }
+        for moment_id, moment in corpus.moment_details(db).items()
+    }
+
+
+@contextmanager
+def _list_in(file: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
+    """A JSON list in a file, written part by part with what the yielded function is called with."""
+    with file.open("wb") as stream:
+        between = b"["
+
+        def add(entries: list[dict[str, Any]]) -> None:
+            nonlocal between
+            whole = msgspec.json.format(msgspec.json.encode(entries), indent=1)
+            stream.write(between + whole.removeprefix(b"[").removesuffix(b"\n]"))
+            between = b","
+
+        yield add
+        stream.write(b"[]\n" if between == b"[" else b"\n]\n")

@@ -1,0 +1,258 @@
+"""Candidate lists, and the batches of pairs that are handed out from them: reads and writes."""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from backend.campaign.selection.candidates.rows import agenda, sources
+from backend.campaign.setup.project.model import Campaign
+from backend.core.ids import AnnotatorId, BatchId, MomentId, QueryId
+from backend.store.engine import Database, added
+
+FIRST_ROUND_SEATS = (1, 2)
+PROBE_PAIRS = "(SELECT t.pair_id FROM batch AS o JOIN pair AS t USING (batch_id) WHERE o.number IS NULL)"
+"""The pairs that are judged for a probe alone, for use in a condition."""
+
+STILL_LISTED = (
+    "((SELECT count(*) FROM candidate k WHERE k.query_id = {query}) - (SELECT count(*) FROM batch n "
+    "JOIN pair t USING (batch_id) WHERE n.query_id = {query} AND n.number IS NOT NULL))"
+)
+"""How many candidates of a query no batch has handed out. Pairs of an earlier campaign came from no list: below 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """One entry of a stored candidate list; the list is the record and is never recomputed silently."""
+
+    query_id: QueryId
+    rank: int
+    moment_id: MomentId
+    similarity: float
+
+
+class _New(NamedTuple):
+    """A pair to be made."""
+
+    moment_id: MomentId
+    rank: int
+    similarity: float | None
+    encoder: str | None
+
+
+def add_candidates(
+    db: Database, rows: Iterable[CandidateRow], encoder: str, *, at: float, by: AnnotatorId | None = None
+) -> None:
+    """Store candidate lists that captions alone gave, under the identity of the encoder that made them."""
+    add_listed(db, ((row.query_id, row.rank, row.moment_id, row.similarity, encoder) for row in rows))
+    sources.note_similar(db, encoder, at=at, by=by)
+
+
+def add_listed(db: Database, rows: Iterable[tuple[QueryId, int, MomentId, float | None, str | None]]) -> None:
+    """Store candidates: query, rank, moment, and similarity with its encoder where there is one."""
+    db.conn.executemany(
+        "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) VALUES (?, ?, ?, ?, ?)", rows
+    )
+
+
+def list_pairs(db: Database) -> None:
+    """Let the pairs of an earlier campaign, which come from no list, be the lists of their queries."""
+    db.conn.execute(
+        "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) "
+        "SELECT p.query_id, row_number() OVER (PARTITION BY p.query_id ORDER BY p.rank, p.pair_id), p.moment_id, "
+        "p.similarity, p.encoder FROM pair p JOIN batch b USING (batch_id) WHERE b.number IS NOT NULL "
+        "AND NOT EXISTS (SELECT 1 FROM candidate k WHERE k.query_id = p.query_id)"
+    )
+
+
+def listed(db: Database) -> dict[QueryId, list[MomentId]]:
+    """The moments of the stored lists of all queries to be judged, by rank."""
+    found: dict[QueryId, list[MomentId]] = defaultdict(list)
+    for row in db.conn.execute(
+        "SELECT k.query_id, k.moment_id FROM candidate k JOIN query q USING (query_id) WHERE q.split <> 'train' "
+        "ORDER BY k.query_id, k.rank"
+    ):
+        found[QueryId(row[0])].append(MomentId(row[1]))
+    return found
+
+
+def last_rank(db: Database, query_id: QueryId) -> int:
+    """The rank of the last candidate of a query's list; 0 without any."""
+    found: int = db.conn.execute(
+        "SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id = ?", [query_id]
+    ).fetchone()[0]
+    return found
+
+
+def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
+    """The moments that the batches of each query hold, those of probes left out."""
+    found: dict[QueryId, set[MomentId]] = defaultdict(set)
+    for row in db.conn.execute(
+        "SELECT p.query_id, p.moment_id FROM pair p JOIN batch b USING (batch_id) WHERE b.number IS NOT NULL"
+    ):
+        found[QueryId(row[0])].add(MomentId(row[1]))
+    return found
+
+
+def open_batches(db: Database) -> dict[QueryId, int]:
+    """How many batches each query has, a probe left out."""
+    rows = db.conn.execute("SELECT query_id, count(*) FROM batch WHERE number IS NOT NULL GROUP BY query_id")
+    return {QueryId(row[0]): row[1] for row in rows}
+
+
+def training_lists(db: Database, query_ids: Sequence[QueryId]) -> dict[QueryId, list[CandidateRow]]:
+    """The stored lists of training queries, which only a project has that came from a release; by rank."""
+    found: dict[QueryId, list[CandidateRow]] = {}
+    for query_id in query_ids:
+        rows = db.conn.execute(
+            "SELECT rank, moment_id, similarity FROM candidate WHERE query_id = ? ORDER BY rank", [query_id]
+        )
+        found[query_id] = [CandidateRow(query_id, *row) for row in rows]
+    return found
+
+
+def longest_training_list(db: Database) -> int:
+    """The most candidates of a stored list of a training query; 0 where these lists are computed when needed."""
+    found: int = db.conn.execute(
+        "SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id IN "
+        "(SELECT query_id FROM query WHERE split = 'train')"
+    ).fetchone()[0]
+    return found
+
+
+def any_list(db: Database) -> bool:
+    """Whether candidates were chosen, from whatever source."""
+    return db.conn.execute("SELECT 1 FROM candidate LIMIT 1").fetchone() is not None
+
+
+def encoder_of_candidates(db: Database) -> str | None:
+    """Identity of the encoder behind the similarities of the stored lists; None where there are none."""
+    row = db.conn.execute("SELECT encoder FROM candidate WHERE encoder IS NOT NULL LIMIT 1").fetchone()
+    return row[0] if row else None
+
+
+def open_batch(
+    db: Database, campaign: Campaign, query_id: QueryId, number: int, *, at: float, by: AnnotatorId | None
+) -> int:
+    """Hand out the next candidates of a query by rank, as many as a batch has.
+
+    Returns:
+        The number of pairs in the batch (0 if the candidate list ends before).
+    """
+    chosen = db.conn.execute(
+        """
+        SELECT k.moment_id FROM candidate k WHERE k.query_id = ? AND NOT EXISTS (
+          SELECT 1 FROM pair p JOIN batch b USING (batch_id)
+          WHERE p.query_id = k.query_id AND p.moment_id = k.moment_id AND b.number IS NOT NULL)
+        ORDER BY k.rank LIMIT ?
+        """,
+        [query_id, campaign.batch_size],
+    )
+    moments = [MomentId(row[0]) for row in chosen]
+    open_batch_of(db, campaign, query_id, number, moments, at=at, by=by)
+    return len(moments)
+
+
+def open_batch_of(
+    db: Database,
+    campaign: Campaign,
+    query_id: QueryId,
+    number: int,
+    moments: Collection[MomentId],
+    *,
+    part: int = 1,
+    at: float,
+    by: AnnotatorId | None,
+) -> None:
+    """Hand out these candidates of a query, which no batch holds: their pairs, with the first free seats each.
+
+    Those that the query's probe handed out already come over from there, with their seats and grades.
+    """
+    probe = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
+    there: set[int] = set()
+    if probe:
+        rows = db.conn.execute("SELECT moment_id FROM pair WHERE batch_id = ?", [probe[0]])
+        there = {row[0] for row in rows}.intersection(moments)
+    wanted = set(moments) - there
+    new = [
+        _New(MomentId(row[0]), row[1], row[2], row[3])
+        for row in db.conn.execute(
+            "SELECT moment_id, rank, similarity, encoder FROM candidate WHERE query_id = ? ORDER BY rank", [query_id]
+        )
+        if row[0] in wanted
+    ]
+    batch_id = _hand_out(db, campaign, query_id, number, new, part=part, at=at, by=by)
+    if probe:
+        db.conn.executemany(
+            "UPDATE pair SET batch_id = ? WHERE query_id = ? AND moment_id = ?",
+            ((batch_id, query_id, moment_id) for moment_id in there),
+        )
+        agenda.refresh(db, BatchId(probe[0]))
+    agenda.refresh(db, batch_id)
+
+
+def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterable[CandidateRow], *, at: float) -> int:
+    """Hand out the probe of a query: those of its pairs that no batch holds; how many that are."""
+    held = {row[0] for row in db.conn.execute("SELECT moment_id FROM pair WHERE query_id = ?", [query_id])}
+    made_by = encoder_of_candidates(db)
+    new = [_New(row.moment_id, row.rank, row.similarity, made_by) for row in rows if row.moment_id not in held]
+    agenda.refresh(db, _hand_out(db, campaign, query_id, None, new, part=1, at=at, by=None))
+    return len(new)
+
+
+def _hand_out(
+    db: Database,
+    campaign: Campaign,
+    query_id: QueryId,
+    number: int | None,
+    rows: Sequence[_New],
+    *,
+    part: int,
+    at: float,
+    by: AnnotatorId | None,
+) -> BatchId:
+    """A new batch with these pairs, the first seats at each of them free.
+
+    The pairs get their numbers in random order, so that no number tells a rank.
+    """
+    made = added(
+        db,
+        "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id",
+        [query_id, number, part, at, by],
+    )
+    batch_id = BatchId(made)
+    db.conn.executemany(
+        "INSERT INTO pair (pair_key, batch_id, query_id, moment_id, rank, similarity, encoder) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            # The key is opaque on purpose.
+            (secrets.token_urlsafe(12), batch_id, query_id, row.moment_id, row.rank, row.similarity, row.encoder)
+            for row in secrets.SystemRandom().sample(rows, len(rows))
+        ),
+    )
+    db.conn.executemany(
+        "INSERT INTO seat (pair_id, seat_no) SELECT pair_id, ? FROM pair WHERE batch_id = ?",
+        ((seat_no, batch_id) for seat_no in range(1, campaign.seats + 1)),
+    )
+    return batch_id
+
+
+def any_batch(db: Database) -> bool:
+    """Whether anything has been handed out at all."""
+    return db.conn.execute("SELECT 1 FROM batch LIMIT 1").fetchone() is not None
+
+
+def batch_counts(db: Database) -> dict[str, int]:
+    """How many queries have a first, a second ... batch open; always names 1 and 2."""
+    rows = db.conn.execute("SELECT number, count(*) FROM batch WHERE number IS NOT NULL GROUP BY number")
+    found = dict(rows.fetchall())
+    return {str(n): found.get(n, 0) for n in range(1, max([2, *found]) + 1)}
+
+
+def probe_counts(db: Database) -> dict[str, int]:
+    """How many queries are probed, and how many pairs are judged for that alone."""
+    row = db.conn.execute(
+        f"SELECT (SELECT count(*) FROM batch WHERE number IS NULL), (SELECT count(*) FROM {PROBE_PAIRS})"
+    ).fetchone()
+    return {"queries": row[0], "pairs": row[1]}

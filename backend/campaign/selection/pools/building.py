@@ -1,0 +1,281 @@
+"""Build pools: for each sentence of a corpus its positive videos, and negative ones.
+
+*Reads* a corpus, vectors of its sentences, and perhaps its videos. *Writes* a new folder: the pools, the pairs of query
+and video with what they were chosen by, and a manifest that says how.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+
+from backend import __version__
+from backend.campaign.selection.pools.model import Captioned, PoolOptions, VisualBounds
+from backend.campaign.selection.pools.rules.selecting import (
+    DEPARTURES,
+    Doubles,
+    Numbers,
+    Seen,
+    Selection,
+    Sentences,
+    drawn_negative,
+    select,
+)
+from backend.campaign.selection.pools.similarity import sentence_vectors, similarities_of
+from backend.core.arriving import new_folder
+from backend.core.captioned import query_id
+from backend.core.errors import ProjectError
+from backend.core.progress import Progress, Steps, named
+from backend.core.saying import as_text
+from backend.core.text_files import csv_text
+from backend.encoders.sentence import Encoder, FloatArray
+from backend.scoring.pools.files import write_pools
+from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences
+
+POOLS, PAIRS, MANIFEST = "pools.json", "pairs.csv", "manifest.json"
+TEXT_ALONE = "text alone"
+
+
+class Visual(Protocol):
+    """What has seen the videos of a corpus, in the order of their names."""
+
+    @property
+    def identity(self) -> str:
+        """The model, and how often it looked."""
+        ...
+
+    def of(self, text: str) -> Seen:
+        """EMScore of a text and any of the videos."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What was built: `queries` of `sentences` have a pool; `positives` is how many of its videos are, mean.
+
+    `short` are the queries whose pool is not full: dropped, or kept if as published. `without_distractor` are those in
+    whose pool every video is positive. `bounds` are those of EMScore, None where the text decided alone.
+    """
+
+    sentences: int
+    videos: int
+    queries: int
+    positives: float
+    short: tuple[str, ...]
+    without_distractor: tuple[str, ...]
+    encoder: str
+    captions: str
+    visual: str
+    bounds: VisualBounds | None
+    left_out: tuple[str, ...]
+
+
+def require_sensible(options: PoolOptions, corpus: Captioned) -> None:
+    """Refuse sizes and thresholds that mean nothing.
+
+    Raises:
+        ProjectError: which.
+    """
+    if options.pool < 2:
+        raise ProjectError(f"a pool has 2 videos or more, not {options.pool}")
+    if options.positives < 1:
+        raise ProjectError(f"the own video is positive, so there is 1 or more, not {options.positives}")
+    if not -1 <= options.t_neg < options.t_pos <= 1:
+        raise ProjectError(
+            f"a video is negative up to t_neg and positive from t_pos on, so t_neg {options.t_neg:g} has to be below "
+            f"t_pos {options.t_pos:g}, both from -1 to 1"
+        )
+    if len(corpus.moments) < options.pool:
+        raise ProjectError(f"{corpus.source} has {len(corpus.moments):,} videos: take a --pool of no more")
+
+
+def build(
+    corpus: Captioned,
+    encoder: Encoder,
+    out: Path,
+    options: PoolOptions,
+    *,
+    embeddings: Path,
+    visual: Visual | None = None,
+    thresholds_from: str = "given",
+    now: float,
+    progress: Progress | None = None,
+) -> BuildReport:
+    """Write the pools of a corpus into a new folder; nothing is left of a failure.
+
+    Args:
+        corpus: its sentences, each a query.
+        encoder: of sentences.
+        out: the folder to make.
+        options: sizes, thresholds, seed.
+        embeddings: where vectors are kept.
+        visual: EMScore; None for text alone.
+        thresholds_from: where the thresholds come from, for the manifest.
+        now: seconds since 1970.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        ProjectError: the options mean nothing, the folder is not new, or no query has a full pool.
+        EncoderUnavailable: the model cannot be built.
+    """
+    require_sensible(options, corpus)
+    with new_folder(out) as part:
+        sentences = Sentences(list(corpus.moments.items()), options.seed)
+        vectors = sentence_vectors(sentences, encoder, embeddings, named(progress, "encoding sentences"))
+        bounds = None
+        if visual is not None:
+            bounds = _bounds(sentences, vectors, options, visual, named(progress, "measuring EMScore"))
+        every = _select(corpus, sentences, vectors, options, visual, bounds, named(progress, "choosing videos"))
+        sizes = [len(one.query.videos) for one in every]
+        if max(sizes) < options.pool:
+            raise ProjectError(
+                f"no query has a pool of {options.pool} videos, the longest has {max(sizes)}: take a smaller "
+                "--pool or a higher --t-neg"
+            )
+        short = tuple(one.query.query_id for one, size in zip(every, sizes, strict=True) if size < options.pool)
+        chosen = [one for one in every if options.as_published or len(one.query.videos) == options.pool]
+        kept = tuple(one.query for one in chosen)
+        report = BuildReport(
+            sentences=len(sentences.moments),
+            videos=len(corpus.moments),
+            queries=len(kept),
+            positives=sum(len(query.positive_videos) for query in kept) / len(kept),
+            short=short,
+            without_distractor=tuple(query.query_id for query in kept if not query.negatives),
+            encoder=encoder.identity,
+            captions=corpus.captions,
+            visual=TEXT_ALONE if visual is None else visual.identity,
+            bounds=bounds,
+            left_out=tuple(corpus.left_out),
+        )
+        in_file = {name: tuple(moments) for name, moments in corpus.moments.items()}
+        write_pools(Pools(kept, corpus.durations, in_file), part / POOLS)
+        header = ("query_id", "video", "role", "s_te", "s_tv")
+        rows = (row for one in chosen for row in one.rows())
+        (part / PAIRS).write_text(csv_text(header, rows), "utf-8", newline="")
+        told = _manifest(part, corpus.source, options, thresholds_from, report, now)
+        (part / MANIFEST).write_bytes(
+            msgspec.json.format(msgspec.json.encode(told, enc_hook=as_text), indent=1) + b"\n"
+        )
+    return report
+
+
+def _bounds(
+    sentences: Sentences, vectors: FloatArray, options: PoolOptions, visual: Visual, progress: Steps | None
+) -> VisualBounds:
+    """Mean EMScore of each query and its own video, and of each query and one video that is negative by its text."""
+    positive: list[float] = []
+    negative: list[float] = []
+    for own, _, s_te in similarities_of(sentences, vectors):
+        seen = visual.of(sentences.moments[own].sentence)
+        positive.append(float(seen(sentences.video[own : own + 1], weighted=True)[0]))
+        drawn = drawn_negative(own, s_te, sentences, options)
+        if drawn is not None:
+            negative.append(float(seen(np.array([drawn]), weighted=True)[0]))
+        if progress:
+            progress(own + 1, len(sentences.moments))
+    if not negative:
+        raise ProjectError(f"no video is at most {options.t_neg:g} similar to any query: take a higher --t-neg")
+    return VisualBounds(float(np.mean(positive)), float(np.mean(negative)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The pool of a query, how many other videos of it are positive, and what each video of it was chosen by."""
+
+    query: PoolQuery
+    others: int
+    s_te: Doubles
+    s_tv: Doubles | None
+
+    def rows(self) -> Iterator[tuple[str, str, str, float, float | None]]:
+        """Query, video, role, s_te, s_tv of each video of the pool."""
+        for n, video in enumerate(self.query.videos):
+            role = "own" if n == 0 else "positive" if n <= self.others else "negative"
+            s_tv = None if self.s_tv is None else round(float(self.s_tv[n]), 6)
+            yield self.query.query_id, video, role, float(self.s_te[n]), s_tv
+
+
+class _Remembered:
+    """EMScore of one query, each video looked at once and kept for the file of pairs."""
+
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+        self._known: dict[bool, dict[int, float]] = {True: {}, False: {}}
+
+    def __call__(self, videos: Numbers, *, weighted: bool) -> Doubles:
+        known = self._known[weighted]
+        new = np.array([n for n in videos.tolist() if n not in known], dtype=np.int64)
+        if len(new):
+            known.update(zip(new.tolist(), self._seen(new, weighted=weighted).tolist(), strict=True))
+        return np.array([known[n] for n in videos.tolist()])
+
+
+def _select(
+    corpus: Captioned,
+    sentences: Sentences,
+    vectors: FloatArray,
+    options: PoolOptions,
+    visual: Visual | None,
+    bounds: VisualBounds | None,
+    progress: Steps | None,
+) -> list[_Chosen]:
+    """The pool of each sentence, full or not, in the order of the corpus."""
+    in_file = {name: tuple(moments) for name, moments in corpus.moments.items()}
+    found: dict[tuple[str, int], _Chosen] = {}
+    for own, similarities, s_te in similarities_of(sentences, vectors):
+        seen = None if visual is None else _Remembered(visual.of(sentences.moments[own].sentence))
+        chosen = select(own, similarities, s_te, sentences, options, seen, bounds)
+        videos = np.array([own_video := int(sentences.video[own]), *sentences.video[[*chosen.positives]]])
+        videos = np.concatenate([videos, np.array(chosen.negatives, dtype=np.int64)])
+        found[sentences.names[own_video], int(sentences.place[own])] = _Chosen(
+            _query(own, chosen, sentences, in_file, options),
+            len(chosen.positives),
+            s_te[videos],
+            None if seen is None else seen(videos, weighted=True),
+        )
+        if progress:
+            progress(own + 1, len(sentences.moments))
+    return [found[name, n] for name, moments in in_file.items() for n in range(len(moments))]
+
+
+def _query(
+    own: int,
+    chosen: Selection,
+    sentences: Sentences,
+    in_file: dict[str, tuple[PoolMoment, ...]],
+    options: PoolOptions,
+) -> PoolQuery:
+    moment, place = sentences.moments[own], int(sentences.place[own])
+    in_own = (moment,) if options.as_published else occurrences(in_file[moment.video], place)
+    others = [sentences.moments[n] for n in chosen.positives]
+    return PoolQuery(
+        query_id=query_id(moment.video, place),
+        text=moment.sentence,
+        own=moment,
+        positives=(*in_own, *others),
+        videos=(moment.video, *(one.video for one in others), *(sentences.names[n] for n in chosen.negatives)),
+    )
+
+
+def _manifest(
+    part: Path, source: str, options: PoolOptions, thresholds_from: str, report: BuildReport, now: float
+) -> dict[str, Any]:
+    told = asdict(options) | {"as_published": list(DEPARTURES) if options.as_published else []}
+    figures = asdict(report)
+    figures["positives_mean"] = figures.pop("positives")  # `positives` says how many there may be
+    return {
+        "format": "mvmr",
+        "created_at": datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
+        "reelrank": __version__,
+        "source": source,
+        **told,
+        "thresholds": thresholds_from,
+        **figures,
+        "files": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(part.iterdir())},
+    }

@@ -1,0 +1,277 @@
+"""The MVMR paper's Figures 3, 4 and 7 of a file of pools, drawn from the file, a sentence encoder, and its videos.
+
+*Reads* a file of pools, what its build wrote beside it, cached embeddings, video files. *Writes* files in a folder.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backend.campaign.selection.pools.beside import Built, read_built
+from backend.campaign.selection.pools.charts import (
+    NEGATIVE,
+    OWN,
+    POSITIVE,
+    Card,
+    PairScores,
+    histogram_chart,
+    map_chart,
+    query_chart,
+    shares,
+)
+from backend.campaign.selection.pools.vectors import PoolVectors
+from backend.core.arriving import new_files
+from backend.core.errors import InputError, ProjectError, VideoUnreadable
+from backend.core.progress import Progress, named
+from backend.core.text_files import csv_text
+from backend.encoders.sentence import Encoder
+from backend.media.probe import VideoFolder
+from backend.media.strip import film_strip
+from backend.scoring.pools.files import read_pools
+from backend.scoring.pools.model import PoolQuery, Pools
+
+if TYPE_CHECKING:
+    import altair as alt
+
+SEED = 1
+"""Of the map's layout, so that it is the same at every drawing."""
+
+_SHOWN = 3
+"""Negatives in the figure of a query."""
+_PERPLEXITY = 30
+_FEWEST = 5
+"""Distinct queries of a map; fewer have no neighbourhoods to keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureReport:
+    """What was drawn, for which query, with which encoder; `notes` say what is missing from it."""
+
+    query: str
+    text: str
+    encoder: str
+    positive_pairs: int
+    negative_pairs: int
+    files: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+
+def write(
+    file: Path,
+    encoder: Encoder,
+    embeddings: Path,
+    out: Path,
+    *,
+    videos: Path | None = None,
+    query: str | None = None,
+    progress: Progress | None = None,
+) -> FigureReport:
+    """Draw `query`, `map` and `similarity` as PNG and SVG, with the numbers of the last two as CSV.
+
+    A file of the same name is replaced.
+
+    Args:
+        file: of pools.
+        encoder: the sentence encoder.
+        embeddings: folder where vectors are kept.
+        out: the folder, which is made.
+        videos: folder of video files; without it a query is shown without pictures.
+        query: which one to show; None for that with the most positives, of those the first in the file.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: the file has problems, or no such query.
+        EncoderUnavailable: sentences are to be encoded and the model cannot be built.
+        ProjectError: the folder cannot be written, or there is no such folder of videos.
+    """
+    if videos is not None and not videos.is_dir():
+        raise ProjectError(f"{videos} is no folder of videos")
+    pools, built = read_pools(file), read_built(file)
+    clips = VideoFolder(videos) if videos else None
+    chosen = _chosen(pools, query, clips, file)
+    similar = PoolVectors(pools, encoder, embeddings, progress)
+    cards, notes = _cards(chosen, pools, similar, clips, progress)
+    scores = [_text_scores(pools, similar, built, encoder)]
+    if built is not None and built.s_tv:
+        scores.append(_visual_scores(pools, built))
+    points = _map(pools, chosen, similar, progress)
+    pictures = {
+        "query": query_chart(chosen.text, cards, _about_query(chosen, cards)),
+        "similarity": histogram_chart(scores, _about_pairs(scores[0], encoder)),
+    }
+    tables = {"similarity": [row for panel in scores for row in shares(panel)]}
+    if points:
+        about = (
+            f"{len(points):,} distinct queries, t-SNE (perplexity {_perplexity(len(points))}, seed {SEED}) of encoder "
+        )
+        pictures["map"] = map_chart(points, chosen.text, f"{about}{encoder.identity.split()[0]}")
+        tables["map"] = points
+    else:
+        notes.append(f"no map of queries: it needs {_FEWEST} that differ")
+    return FigureReport(
+        query=chosen.query_id,
+        text=chosen.text,
+        encoder=encoder.identity,
+        positive_pairs=len(scores[0].positives),
+        negative_pairs=len(scores[0].negatives),
+        files=_save(pictures, tables, out),
+        notes=tuple(notes),
+    )
+
+
+def _save(
+    pictures: dict[str, "alt.TopLevelMixin"], tables: dict[str, list[dict[str, Any]]], out: Path
+) -> tuple[Path, ...]:
+    # Charts take as long to load as everything else together; most commands need none.
+    from backend.scoring.drawing import save
+
+    with new_files(out) as part:
+        for name, rows in tables.items():
+            text = csv_text(list(rows[0]), [row.values() for row in rows]) if rows else ""
+            (part / f"{name}.csv").write_text(text, "utf-8", newline="")
+        for name, chart in pictures.items():
+            for ending in ("png", "svg"):
+                save(chart.to_dict(), part / f"{name}.{ending}")
+        names = sorted(path.name for path in part.iterdir())
+    return tuple(out / name for name in names)
+
+
+def _chosen(pools: Pools, wanted: str | None, clips: VideoFolder | None, file: Path) -> PoolQuery:
+    if wanted is not None:
+        found = next((query for query in pools.queries if query.query_id == wanted), None)
+        if found is None:
+            message = f"has no query {wanted}: a query is called VIDEO#N, N counting the video's sentences from 0"
+            raise InputError.single(file, message)
+        return found
+    if not pools.full:
+        raise InputError.single(file, "has no query: every pool is empty")
+
+    def seen(query: PoolQuery) -> int:
+        return sum(clips is None or _find(clips, video) is not None for video in query.positive_videos)
+
+    return max((query for query in pools.full if query.negatives), key=seen, default=pools.full[0])
+
+
+def _find(clips: VideoFolder, video: str) -> Path | None:
+    try:
+        return clips.find(video)
+    except VideoUnreadable:
+        return None
+
+
+def _cards(
+    query: PoolQuery, pools: Pools, similar: PoolVectors, clips: VideoFolder | None, progress: Progress | None
+) -> tuple[list[Card], list[str]]:
+    """The positives of a query, then the negatives that are most similar to it; and what cannot be shown."""
+    [negative] = similar.scores([query], [query.negatives])
+    order = np.argsort(-np.nan_to_num(negative, nan=-1.0), kind="stable")[:_SHOWN]
+    shown = [(moment.video, moment.sentence, (moment.start_s, moment.end_s)) for moment in query.positives]
+    others = [(query.negatives[n], similar.nearest(query, query.negatives[n]), None) for n in order]
+    [scores] = similar.scores([query], [[video for video, _, _ in [*shown, *others]]])
+    cards, missing = [], []
+    steps = named(progress, "drawing pictures of moments")
+    for number, (video, sentence, span) in enumerate([*shown, *others]):
+        kind = NEGATIVE if span is None else OWN if video == query.own.video else POSITIVE
+        strip = _strip(clips, video, span or (0.0, pools.durations[video])) if clips else None
+        if clips and strip is None:
+            missing.append(video)
+        cards.append(Card(kind, video, sentence, pools.durations[video], float(scores[number]), span, strip))
+        if steps:
+            steps(number + 1, len(shown) + len(others))
+    names = ", ".join(dict.fromkeys(missing))
+    return cards, [f"no picture of {names}: no video file there shows it"] if missing else []
+
+
+def _strip(clips: VideoFolder, video: str, span: tuple[float, float]) -> bytes | None:
+    path = _find(clips, video)
+    try:
+        return film_strip(path, *span) if path else None
+    except (InputError, VideoUnreadable):
+        return None
+
+
+def _pairs(pools: Pools, kind: str) -> list[tuple[str, ...]]:
+    """The positive or negative videos of each query but its own, whose s_te is 1 by definition."""
+    return [query.negatives if kind == NEGATIVE else query.positive_videos[1:] for query in pools.full]
+
+
+def _text_scores(pools: Pools, similar: PoolVectors, built: Built | None, encoder: Encoder) -> PairScores:
+    found = {}
+    for kind in (POSITIVE, NEGATIVE):
+        every = np.concatenate([*similar.scores(pools.full, _pairs(pools, kind)), np.zeros(0)])
+        found[kind] = every[~np.isnan(every)]
+    # Thresholds mean nothing under another encoder.
+    same = built is not None and built.encoder == encoder.identity
+    thresholds = {"t_neg": built.t_neg, "t_pos": built.t_pos} if built and same else {}
+    return PairScores("s_te", found[POSITIVE], found[NEGATIVE], thresholds)
+
+
+def _visual_scores(pools: Pools, built: Built) -> PairScores:
+    found = {
+        kind: np.array(
+            [
+                built.s_tv[query.query_id, video]
+                for query, videos in zip(pools.full, _pairs(pools, kind), strict=True)
+                for video in videos
+                if (query.query_id, video) in built.s_tv
+            ],
+            dtype=np.float64,
+        )
+        for kind in (POSITIVE, NEGATIVE)
+    }
+    bounds = built.bounds
+    thresholds = {"negative": bounds.negative, "positive": bounds.positive} if bounds else {}
+    return PairScores("s_tv", found[POSITIVE], found[NEGATIVE], thresholds)
+
+
+def _map(pools: Pools, chosen: PoolQuery, similar: PoolVectors, progress: Progress | None) -> list[dict[str, Any]]:
+    """Where each distinct query stands, how similar it is to the chosen one, and what it is to it."""
+    ids = {chosen.text: chosen.query_id}
+    for query in pools.full:
+        ids.setdefault(query.text, query.query_id)
+    if len(ids) < _FEWEST:
+        return []
+    from sklearn.manifold import TSNE
+
+    steps = named(progress, "mapping queries")
+    if steps:
+        steps(0, 1)
+    vectors = similar.of(list(ids))
+    layout = TSNE(perplexity=_perplexity(len(ids)), init="pca", random_state=SEED).fit_transform(vectors)
+    if steps:
+        steps(1, 1)
+    positive = {moment.sentence for moment in chosen.positives}
+    return [
+        {
+            "query_id": query_id,
+            "text": text,
+            "x": round(float(x), 3),
+            "y": round(float(y), 3),
+            "similarity": round(float(similarity), 4),
+            "role": "this query" if text == chosen.text else "positive" if text in positive else "other",
+        }
+        for (text, query_id), (x, y), similarity in zip(ids.items(), layout, vectors @ vectors[0], strict=True)
+    ]
+
+
+def _perplexity(queries: int) -> int:
+    """The usual neighbourhood, or a third of what there is."""
+    return min(_PERPLEXITY, (queries - 1) // 3)
+
+
+def _about_query(query: PoolQuery, cards: Sequence[Card]) -> list[str]:
+    shown = sum(card.kind == NEGATIVE for card in cards)
+    return [
+        f"{query.query_id}: {len(query.positive_videos)} of {len(query.videos)} videos in its pool have a positive.",
+        f"Of its {len(query.negatives)} negatives the {shown} most similar are shown. Bars: where in the video.",
+    ]
+
+
+def _about_pairs(scores: PairScores, encoder: Encoder) -> str:
+    return (
+        f"{len(scores.positives):,} pairs of a query and another video that is positive, {len(scores.negatives):,} with"
+        f" a negative, by encoder {encoder.identity.split()[0]}"
+    )

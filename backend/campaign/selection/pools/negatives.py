@@ -1,0 +1,258 @@
+"""Negatives to train on: for every sentence of a corpus how likely each video is drawn as one, and the other way round.
+
+*Reads* one annotation file, cached embeddings. *Writes* a new folder: two Parquet files that a training loop reads
+(`backend/training/negatives.py`), and a manifest. A block of rows at a time, because the whole of Charades-STA's
+12,404 sentences with 5,336 videos is 265 MB for each of the two.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from backend.campaign.corpus.importing import formats
+from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
+from backend.campaign.selection.pools.distribution import LEAST_TEMPERATURE, Drawn, distribution
+from backend.campaign.selection.pools.parquet import rows_file
+from backend.campaign.selection.pools.similarity import query_video, video_starts
+from backend.core.arriving import new_folder
+from backend.core.errors import InputError, ProjectError
+from backend.core.progress import Progress, named
+from backend.core.reading import bytes_of
+from backend.core.saying import as_text
+from backend.encoders.cache import encode_cached
+from backend.encoders.sentence import Encoder, FloatArray
+
+VIDEOS_GIVEN_QUERY, QUERIES_GIVEN_VIDEO = "videos_given_query.parquet", "queries_given_video.parquet"
+MANIFEST = "manifest.json"
+
+_CELLS_AT_ONCE = 1 << 22
+"""Queries times sentences, or videos times queries, in one block: 16 MB in float32, some times that in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class NegativesReport:
+    """What was written: `manifest.json` of the folder.
+
+    Attributes:
+        corpus: the annotation file.
+        corpus_sha256: of its bytes.
+        format: what kind of annotation file it is.
+        encoder: the identity of the sentence encoder.
+        threshold: t_tr.
+        temperature: of the distributions.
+        queries: sentences, each a query; `sentences` of them differ.
+        videos: of the corpus.
+        queries_without: queries to which no video is a potential negative; `videos_without` likewise.
+        potential_videos: potential negatives of a query, mean; `potential_queries` of a video.
+        effective_videos: as how many equally likely videos a query's distribution is as uncertain, mean over the
+            queries that have one; `effective_queries` of a video's.
+        left_out: sentences of the file that are no queries, and why.
+    """
+
+    corpus: str
+    corpus_sha256: str
+    format: str
+    encoder: str
+    threshold: float
+    temperature: float
+    queries: int
+    sentences: int
+    videos: int
+    queries_without: int
+    videos_without: int
+    potential_videos: float
+    potential_queries: float
+    effective_videos: float
+    effective_queries: float
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Queries:
+    """The sentences of a corpus, those of a video together: ids, texts, and the video of each as a number."""
+
+    ids: list[str]
+    texts: list[str]
+    videos: list[str]
+    own: npt.NDArray[np.int64]
+
+
+def require_sensible(threshold: float, temperature: float) -> None:
+    """Refuse a threshold or temperature that means nothing.
+
+    Raises:
+        ProjectError: `threshold` is no cosine above 0, or `temperature` too small for float32.
+    """
+    if not 0 < threshold <= 1:
+        raise ProjectError(f"the threshold is a similarity above 0 and at most 1, not {threshold:g}")
+    if not LEAST_TEMPERATURE <= temperature < np.inf:
+        raise ProjectError(f"the temperature is at least {LEAST_TEMPERATURE}, not {temperature:g}")
+
+
+def write(
+    file: Path,
+    encoder: Encoder,
+    embeddings: Path,
+    out: Path,
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the public contract
+    options: ImportOptions,
+    threshold: float,
+    temperature: float,
+    progress: Progress | None = None,
+) -> NegativesReport:
+    """Write the distributions of all sentences and videos of a corpus into a new folder; nothing is left of a failure.
+
+    Args:
+        file: the annotation file; each of its sentences is a query.
+        encoder: the sentence encoder.
+        embeddings: folder where vectors are kept.
+        out: the folder to make.
+        format: of the file; None to tell it from the content.
+        options: how to read it.
+        threshold: t_tr of equation 1.
+        temperature: of equations 2 and 3.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: the file has problems, or holds no second video.
+        ProjectError: the folder is not new, or threshold or temperature means nothing.
+        EncoderUnavailable: sentences are to be encoded and the model cannot be built.
+    """
+    require_sensible(threshold, temperature)
+    data = bytes_of(file)
+    parsed = formats.parse(format, data, file.name, options)
+    asked = _queries(parsed.moments)
+    if len(asked.videos) < 2:
+        raise InputError.single(file, "holds fewer than two videos with sentences: a negative is another video")
+    with new_folder(out) as part:
+        texts = sorted(set(asked.texts))
+        row = {text: n for n, text in enumerate(texts)}
+        vectors = encode_cached(encoder, texts, embeddings, progress=named(progress, "encoding sentences"))
+        sentences = vectors[[row[text] for text in asked.texts]]
+        by_query = _write_videos_given_query(part, asked, sentences, threshold, temperature, progress)
+        by_video = _write_queries_given_video(part, asked, sentences, threshold, temperature, progress)
+        report = NegativesReport(
+            corpus=file.name,
+            corpus_sha256=hashlib.sha256(data).hexdigest(),
+            format=parsed.format,
+            encoder=encoder.identity,
+            threshold=threshold,
+            temperature=temperature,
+            queries=len(asked.ids),
+            sentences=len(texts),
+            videos=len(asked.videos),
+            queries_without=by_query.without,
+            videos_without=by_video.without,
+            potential_videos=by_query.potential,
+            potential_queries=by_video.potential,
+            effective_videos=by_query.effective,
+            effective_queries=by_video.effective,
+            left_out=_left_out(parsed),
+        )
+        (part / MANIFEST).write_bytes(
+            msgspec.json.format(msgspec.json.encode(report, enc_hook=as_text), indent=1) + b"\n"
+        )
+    return report
+
+
+def _left_out(parsed: Parsed) -> tuple[str, ...]:
+    """What stands in the file and is no query."""
+    left_out = [f"{left.count:,} left out: {left.why}" for left in parsed.left_out]
+    if parsed.merged:
+        left_out.append(f"{parsed.merged:,} left out: it repeats an earlier one's video, span and caption")
+    return tuple(left_out)
+
+
+def _queries(moments: Sequence[CaptionedMoment]) -> _Queries:
+    """Every sentence as a query, `VIDEO#N`: its number among those of its video, from 0, as the file counts them."""
+    entries = {(moment.row, moment.sentence): moment for moment in moments}  # a sentence may have several moments
+    of_video: dict[str, list[CaptionedMoment]] = {}
+    for moment in entries.values():
+        of_video.setdefault(moment.video, []).append(moment)
+    found = _Queries(
+        [], [], list(of_video), np.repeat(np.arange(len(of_video)), [len(own) for own in of_video.values()])
+    )
+    for video, own in of_video.items():
+        for number, moment in enumerate(own):
+            # A file that numbers its sentences may hold some that are left out.
+            found.ids.append(f"{video}#{number if moment.sentence is None else moment.sentence - 1}")
+            found.texts.append(moment.caption.strip())
+    return found
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is told of the rows of a file, added up block by block."""
+
+    rows: int = 0
+    without: int = 0
+    _potential: int = 0
+    _effective: float = 0.0
+
+    def add(self, drawn: Drawn) -> None:
+        """Count these rows too."""
+        self.rows += len(drawn.potential)
+        self.without += int((drawn.potential == 0).sum())
+        self._potential += int(drawn.potential.sum())
+        self._effective += float(drawn.effective.sum())
+
+    @property
+    def potential(self) -> float:
+        """Potential negatives a row, mean."""
+        return self._potential / self.rows
+
+    @property
+    def effective(self) -> float:
+        """Effective ones, mean over the rows that have any."""
+        return self._effective / max(1, self.rows - self.without)
+
+
+def _write_videos_given_query(
+    part: Path, asked: _Queries, sentences: FloatArray, threshold: float, temperature: float, progress: Progress | None
+) -> _Tally:
+    """Equation 2: a row for each query, and in it a probability for each video, in the order of the other file."""
+    tally, report = _Tally(), named(progress, "videos for each query")
+    starts = video_starts([asked.videos[video] for video in asked.own])
+    names = ("query_id", "query", "video")
+    with rows_file(part / VIDEOS_GIVEN_QUERY, names, len(asked.videos)) as add:
+        for block in _blocks(len(asked.ids), len(sentences)):
+            own = asked.own[block][:, None] == np.arange(len(asked.videos))
+            drawn = distribution(query_video(sentences[block], sentences, starts), own, threshold, temperature)
+            videos = [asked.videos[video] for video in asked.own[block]]
+            add({"query_id": asked.ids[block], "query": asked.texts[block], "video": videos}, drawn.probability)
+            tally.add(drawn)
+            if report:
+                report(tally.rows, len(asked.ids))
+    return tally
+
+
+def _write_queries_given_video(
+    part: Path, asked: _Queries, sentences: FloatArray, threshold: float, temperature: float, progress: Progress | None
+) -> _Tally:
+    """Equation 3: a row for each video, and in it a probability for each query, in the order of the other file."""
+    tally, report = _Tally(), named(progress, "queries for each video")
+    bounds = np.searchsorted(asked.own, np.arange(len(asked.videos) + 1))
+    with rows_file(part / QUERIES_GIVEN_VIDEO, ("video",), len(asked.ids)) as add:
+        for block in _blocks(len(asked.videos), len(asked.ids)):
+            first, last = bounds[block.start], bounds[block.stop]
+            starts = bounds[block] - first
+            similarity = query_video(sentences, sentences[first:last], starts).T
+            own = np.arange(block.start, block.stop)[:, None] == asked.own
+            drawn = distribution(similarity, own, threshold, temperature)
+            add({"video": asked.videos[block]}, drawn.probability)
+            tally.add(drawn)
+            if report:
+                report(tally.rows, len(asked.videos))
+    return tally
+
+
+def _blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Runs of rows of which a block has few enough cells."""
+    at_once = max(1, _CELLS_AT_ONCE // max(1, columns))
+    return (slice(start, min(rows, start + at_once)) for start in range(0, rows, at_once))

@@ -1,0 +1,91 @@
+"""How similar a query and a video are by their texts: s_te of Yang et al. 2024, MVMR (CIKM), section 4.
+
+s_te(q, v) is the largest cosine of the query with a sentence of the video. It is what pools are built on, and what
+potential negatives to train on are told by.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.campaign.selection.pools.rules.selecting import Doubles, Sentences
+from backend.core.progress import Steps
+from backend.encoders.cache import encode_cached
+from backend.encoders.sentence import Encoder, FloatArray
+
+_DIGITS = 5
+"""Similarities are rounded to 1e-5: sums in another order move no video across a threshold."""
+_CELLS_AT_ONCE = 1 << 21
+"""Queries times sentences whose similarities are held at once."""
+_Float = TypeVar("_Float", np.float32, np.float64)
+
+
+def query_video(queries: FloatArray, sentences: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
+    """s_te of every query with every video, `(queries, videos)`: the best sentence of a video counts.
+
+    The product with all sentences is held at once: give some hundreds of queries at a time, or some videos' sentences.
+
+    Args:
+        queries: Unit vectors, float32 `(queries, dim)`.
+        sentences: Unit vectors `(sentences, dim)`, those of a video one after the other.
+        starts: Where the sentences of each video begin, `(videos,)`; the last video's go to the end.
+
+    Raises:
+        ValueError: A video has no sentence, or the first one does not begin at 0.
+
+    Example: two videos, of which the second has two sentences.
+
+    >>> sentences = np.array([[0, 1], [0.6, 0.8], [1, 0]], dtype=np.float32)
+    >>> query_video(np.array([[1, 0]], dtype=np.float32), sentences, np.array([0, 1])).tolist()
+    [[0.0, 1.0]]
+    """
+    if (len(starts) and starts[0] != 0) or (np.diff(starts, append=len(sentences)) <= 0).any():
+        raise ValueError("every video needs a sentence, and the sentences of a video stand together")
+    return best_sentences(queries @ sentences.T, starts)
+
+
+def best_sentences(similarities: npt.NDArray[_Float], starts: npt.NDArray[np.int64]) -> npt.NDArray[_Float]:
+    """The same from similarities with every sentence, `(queries, sentences)`."""
+    found: npt.NDArray[_Float] = np.maximum.reduceat(similarities, starts, axis=1)
+    return found
+
+
+def video_starts(videos: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Where the sentences of each video begin, from the video of each sentence.
+
+    >>> video_starts(["a", "b", "b", "c"]).tolist()
+    [0, 1, 3]
+
+    Raises:
+        ValueError: The sentences of a video do not stand together.
+    """
+    starts = [n for n, video in enumerate(videos) if n == 0 or video != videos[n - 1]]
+    if len(starts) != len(set(videos)):
+        raise ValueError("the sentences of a video do not stand together")
+    return np.array(starts, dtype=np.int64)
+
+
+def sentence_vectors(sentences: Sentences, encoder: Encoder, embeddings: Path, progress: Steps | None) -> FloatArray:
+    """A vector of each sentence, each text encoded once."""
+    texts = sorted({moment.sentence for moment in sentences.moments})
+    row = {text: n for n, text in enumerate(texts)}
+    found = encode_cached(encoder, texts, embeddings, progress=progress)
+    return found[[row[moment.sentence] for moment in sentences.moments]]
+
+
+def similarities_of(sentences: Sentences, vectors: FloatArray) -> Iterator[tuple[int, Doubles, Doubles]]:
+    """Of each sentence its number, its similarities with all sentences, and s_te with all videos."""
+    at_once = max(1, _CELLS_AT_ONCE // len(vectors))
+    for start in range(0, len(vectors), at_once):
+        similarities = rounded(vectors[start : start + at_once] @ vectors.T)
+        for n, s_te in enumerate(best_sentences(similarities, sentences.starts)):
+            yield start + n, similarities[n], s_te
+
+
+def rounded(similarities: FloatArray | Doubles) -> Doubles:
+    """Similarities as they are compared with thresholds."""
+    found: Doubles = similarities.astype(np.float64).round(_DIGITS)
+    return found

@@ -1,0 +1,220 @@
+"""Draw queries from the imprecise captions: a seeded random sample for validation and test, the rest to train.
+
+*Reads* captions, and a person's own queries. *Writes* query and events. A training query never has the text of a
+validation or test query, each of which has a text of its own.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.nouns import Lead, Operator, Split
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.model import Draw, Drawable, DrawOptions, OwnFile, OwnQuery, Stratum
+from backend.campaign.selection.queries.rules import drawing as rules
+from backend.campaign.selection.queries.rules import own as own_rules
+from backend.campaign.setup.project import steps
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
+from backend.core.saying import said
+from backend.store import events
+from backend.store.connection import Database, reading, writing
+from backend.store.events import EventKind
+
+
+@dataclass(frozen=True, slots=True)
+class QueryReport:
+    """How many queries each split got, own ones included, and whether the drawn ones come from rewritten captions.
+
+    `removed` captions may not train, because a validation or test query has their text; `repeats` are training
+    queries with the text of an earlier one, `merged` captions that were put together with one instead. `first` are
+    the first ones that will be judged. `dry_run`: all of it would be so, and nothing was written.
+    """
+
+    val: int
+    test: int
+    train: int
+    own: int
+    removed: int
+    repeats: int
+    merged: int
+    rewritten: bool
+    first: tuple[tuple[str, Split], ...] = ()
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What would be written, and the report of it."""
+
+    mine: list[OwnQuery]
+    drawn: Draw | None
+    report: QueryReport
+
+
+SHOWN = 10
+"""Queries to be judged that a report names."""
+
+
+def draw(
+    project: Project,
+    by: Lead | Operator,
+    asked: DrawOptions,
+    *,
+    own: OwnFile | None = None,
+    dry_run: bool = False,
+    now: float,
+) -> QueryReport:
+    """Fix the queries: a person's own, those drawn from captions, and all other captions to train.
+
+    With queries there already, own ones may still be added, and nothing is drawn. Without captions there are own ones
+    alone.
+
+    Args:
+        project: the project.
+        by: who does it.
+        asked: what to draw.
+        own: own queries, beside the drawn ones or in their place.
+        dry_run: check everything and write nothing.
+        now: seconds since 1970.
+
+    Raises:
+        ProjectError: queries were drawn already, or there are no captions, or fewer distinct texts than asked for.
+        InputError: everything that is wrong with the file of own queries; nothing was stored then.
+    """
+    named = _named_shows(project, asked)  # outside the transaction: somebody's pattern may take a second
+    with reading(project.store) if dry_run else writing(project.store) as db:
+        if any(queries.split_counts(db).values()):
+            if own is None or asked.draws:
+                raise ProjectError(
+                    said(
+                        "this project has its queries already; splits are fixed once drawn. Until the first grade, "
+                        "`{command}` takes them back",
+                        command=steps.taking_back(project.folder),
+                    )
+                )
+            plan = _only(_own(db, own), dry_run)
+        else:
+            plan = _plan(project, db, asked, own, named, dry_run)
+        if dry_run:
+            return plan.report
+        if own is not None:
+            queries.add_own(db, plan.mine)
+            counts = Counter(query.split.value for query in plan.mine)
+            payload = {"file": own.name, **{split.value: counts[split.value] for split in Split}}
+            events.record(
+                db, EventKind.QUERIES_ADDED, at=now, actor=by.annotator_id, subject="queries", payload=payload
+            )
+        if plan.drawn is not None:
+            queries.add_drawn(db, plan.drawn.queries)
+            trained = sum(query.split is Split.TRAIN for query in plan.drawn.queries)
+            events.record(
+                db,
+                EventKind.QUERIES_DRAWN,
+                at=now,
+                actor=by.annotator_id,
+                subject="queries",
+                payload={
+                    **{"seed": asked.seed, "val": asked.val, "test": asked.test, "train": trained},
+                    **{"removed": plan.drawn.removed, "merged": plan.drawn.merged, "repeats": asked.repeats.value},
+                    **({"spread_over": asked.stratum.value, "show_of": asked.show_of} if asked.stratum else {}),
+                },
+            )
+    return plan.report
+
+
+def _plan(
+    project: Project,
+    db: Database,
+    asked: DrawOptions,
+    own: OwnFile | None,
+    named: Mapping[str, str | None],
+    dry_run: bool,
+) -> _Plan:
+    """The queries of a project that has none."""
+    if own is None and (asked.val < 0 or asked.test < 0 or asked.val + asked.test == 0):
+        raise ProjectError(said("ask for at least one query: --val N --test N"))
+    rewritten = caption_rows.rewritten_captions(db)
+    places = queries.moment_places(db)
+    captions = [
+        Drawable(caption.caption_id, caption.text.strip(), *places[caption.moment_id])
+        for caption in rewritten or corpus.published_captions(db)
+    ]
+    mine = _own(db, own) if own else []
+    if not captions:
+        if asked.draws or own is None:
+            raise ProjectError(
+                said(
+                    "there are no captions to draw from: run `{command}` first, let annotators describe moments, "
+                    "or bring queries of your own",
+                    command=steps.importing(project.folder),
+                )
+            )
+        return _only(mine, dry_run)
+    drawn = rules.draw(
+        captions,
+        val=asked.val,
+        test=asked.test,
+        seed=asked.seed,
+        own={query.text: query.split for query in mine},
+        stratum=_stratum(captions, asked.stratum, named),
+        repeats=asked.repeats,
+    )
+    fixed = [(query.text, query.split) for query in mine] + [(query.text, query.split) for query in drawn.queries]
+    counts = Counter(split for _, split in fixed)
+    training = [text for text, split in fixed if split is Split.TRAIN]
+    report = QueryReport(
+        val=counts[Split.VAL],
+        test=counts[Split.TEST],
+        train=counts[Split.TRAIN],
+        own=len(mine),
+        removed=drawn.removed,
+        repeats=len(training) - len(set(training)),
+        merged=drawn.merged,
+        rewritten=bool(rewritten),
+        first=_first(fixed),
+        dry_run=dry_run,
+    )
+    return _Plan(mine, drawn, report)
+
+
+def _only(mine: list[OwnQuery], dry_run: bool) -> _Plan:
+    """Own queries, and nothing beside them."""
+    fixed = [(query.text, query.split) for query in mine]
+    counts = Counter(split for _, split in fixed)
+    of_each = (counts[Split.VAL], counts[Split.TEST], counts[Split.TRAIN])
+    return _Plan(mine, None, QueryReport(*of_each, len(mine), 0, 0, 0, True, _first(fixed), dry_run))
+
+
+def _first(fixed: Iterable[tuple[str, Split]]) -> tuple[tuple[str, Split], ...]:
+    return tuple(islice((one for one in fixed if one[1] is not Split.TRAIN), SHOWN))
+
+
+def _own(db: Database, own: OwnFile) -> list[OwnQuery]:
+    there = {query.text: query.split for query in queries.query_rows(db)}
+    return own_rules.parse(own.data, own.name, own.split, there)
+
+
+def _named_shows(project: Project, asked: DrawOptions) -> dict[str, str | None]:
+    """The show of every video by its name; nothing where the draw is not spread over shows."""
+    if asked.stratum is not Stratum.SHOW:
+        if asked.show_of is not None:
+            raise ProjectError(said("--show-of says what a show is: use it with --stratify show"))
+        return {}
+    with reading(project.store) as db:
+        names = sorted({video for video, _, _ in queries.moment_places(db).values()})
+    return rules.named_shows(names, asked.show_of)
+
+
+def _stratum(
+    captions: Sequence[Drawable], stratum: Stratum | None, named: Mapping[str, str | None]
+) -> Callable[[Drawable], str] | None:
+    if stratum is None:
+        return None
+    if stratum is Stratum.VIDEO:
+        return lambda caption: caption.video
+    show = rules.shows(sorted({caption.video for caption in captions}), named)
+    return lambda caption: show[caption.video]

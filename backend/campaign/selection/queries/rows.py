@@ -1,0 +1,110 @@
+"""Queries: reads and writes."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from backend.campaign.nouns import Split
+from backend.campaign.selection.queries.model import DrawnQuery, ListedQuery, OwnQuery, QueryRow
+from backend.core.ids import MomentId, QueryId
+from backend.store.engine import Database, containing
+
+
+def add_drawn(db: Database, drawn: Iterable[DrawnQuery]) -> None:
+    """Insert drawn queries behind those that are there, in the order in which they will be judged."""
+    last = _last_position(db)
+    db.conn.executemany(
+        "INSERT INTO query (text, caption_id, split, position) VALUES (?, ?, ?, ?)",
+        ((query.text, query.caption_id, query.split.value, last + n) for n, query in enumerate(drawn, start=1)),
+    )
+
+
+def add_own(db: Database, mine: Iterable[OwnQuery]) -> None:
+    """Insert a person's own queries behind those that are there."""
+    last = _last_position(db)
+    db.conn.executemany(
+        "INSERT INTO query (text, source, split, position) VALUES (?, ?, ?, ?)",
+        ((query.text, query.source, query.split.value, last + n) for n, query in enumerate(mine, start=1)),
+    )
+
+
+def add_released(db: Database, given: Iterable[QueryRow], source: str) -> None:
+    """Insert the queries of a release under their numbers; nothing says which captions they were drawn from."""
+    last = _last_position(db)
+    db.conn.executemany(
+        "INSERT INTO query (query_id, text, source, split, position) VALUES (?, ?, ?, ?, ?)",
+        ((query.query_id, query.text, source, query.split.value, last + n) for n, query in enumerate(given, start=1)),
+    )
+
+
+def moment_places(db: Database) -> dict[MomentId, tuple[str, float, float]]:
+    """(video, start, end) of every moment."""
+    rows = db.conn.execute("SELECT moment_id, name, start_s, end_s FROM moment JOIN video USING (video_id)")
+    return {MomentId(row[0]): (row[1], row[2], row[3]) for row in rows}
+
+
+def query_rows(db: Database, splits: Sequence[Split] = tuple(Split)) -> list[QueryRow]:
+    """Queries of the named splits, in judging order."""
+    marks = ", ".join("?" * len(splits))
+    rows = db.conn.execute(
+        f"SELECT query_id, text, split FROM query WHERE split IN ({marks}) ORDER BY position, query_id",
+        [split.value for split in splits],
+    )
+    return [QueryRow(QueryId(row[0]), row[1], Split(row[2])) for row in rows]
+
+
+def listed(db: Database, search: str, *, first: int, most: int) -> list[ListedQuery]:
+    """At most so many of the queries to be judged that have all these words, from the given one on, in their order."""
+    where, words = _with_words(search)
+    rows = db.conn.execute(
+        f"SELECT query_id, text, split, source FROM query WHERE {where} ORDER BY position, query_id LIMIT ? OFFSET ?",
+        [*words, most, first],
+    )
+    return [ListedQuery(QueryId(row[0]), row[1], Split(row[2]), row[3]) for row in rows]
+
+
+def count_listed(db: Database, search: str) -> int:
+    """How many those are."""
+    where, words = _with_words(search)
+    found: int = db.conn.execute(f"SELECT count(*) FROM query WHERE {where}", words).fetchone()[0]
+    return found
+
+
+def _with_words(search: str) -> tuple[str, list[str]]:
+    words = search.split()
+    return " AND ".join(["split <> 'train'", *["text LIKE ? ESCAPE '!'"] * len(words)]), [*map(containing, words)]
+
+
+def find(db: Database, query_ids: Sequence[QueryId]) -> list[QueryRow]:
+    """Those of these queries that are there."""
+    rows = db.conn.execute(
+        "SELECT query_id, text, split FROM query WHERE query_id IN (SELECT value FROM json_each(?)) ORDER BY position",
+        [json.dumps(query_ids)],
+    )
+    return [QueryRow(QueryId(row[0]), row[1], Split(row[2])) for row in rows]
+
+
+def of_text(db: Database, text: str) -> list[QueryRow]:
+    """The queries with this text; of training queries there may be several."""
+    rows = db.conn.execute("SELECT query_id, text, split FROM query WHERE text = ?", [text])
+    return [QueryRow(QueryId(row[0]), row[1], Split(row[2])) for row in rows]
+
+
+def change(db: Database, query_id: QueryId, text: str, split: Split) -> None:
+    """Give a query another text and split."""
+    db.conn.execute("UPDATE query SET text = ?, split = ? WHERE query_id = ?", [text, split.value, query_id])
+
+
+def remove(db: Database, query_ids: Sequence[QueryId]) -> None:
+    """Remove queries on which nothing hangs."""
+    db.conn.executemany("DELETE FROM query WHERE query_id = ?", ([query_id] for query_id in query_ids))
+
+
+def split_counts(db: Database) -> dict[str, int]:
+    """How many queries each split has."""
+    found = dict(db.conn.execute("SELECT split, count(*) FROM query GROUP BY split").fetchall())
+    return {split.value: found.get(split.value, 0) for split in Split}
+
+
+def _last_position(db: Database) -> int:
+    position: int = db.conn.execute("SELECT coalesce(max(position), 0) FROM query").fetchone()[0]
+    return position

@@ -1,0 +1,82 @@
+"""Credit working time: what a browser claims, but never more than the server time that passed.
+
+A browser may claim anything, so every claim is bounded by what the server itself knows: when the person got the work,
+and what was credited to them since. When a clip came on screen is no such bound: a browser tells that too, and one that
+was offline tells it late.
+
+*Reads* judgements, answers to gold and in exams, descriptions.
+"""
+
+from dataclasses import dataclass
+
+from backend.campaign.setup.people import rows
+from backend.core.days import DAY_MS
+from backend.core.ids import AnnotatorId
+from backend.store.connection import Database
+
+_MOST_MS = 2**31 - 1
+"""Sums of more could overflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTime:
+    """Milliseconds of work on one grade, answer or description; `elapsed_ms` is None where nobody measured it."""
+
+    active_ms: int
+    elapsed_ms: int | None
+
+
+def counted(number: int) -> int:
+    """Bound a number that a browser counted: nothing negative, and nothing so large that sums of it overflow.
+
+    >>> counted(4_100), counted(-1), counted(2**52)
+    (4100, 0, 2147483647)
+    """
+    return min(max(0, number), _MOST_MS)
+
+
+def bounded(active_ms: int, elapsed_ms: int | None, *, passed_ms: int, credited_ms: int) -> WorkTime:
+    """Cut claimed times to the server time that is left for them.
+
+    Credits that are cut so never add up to more than the time between the first hand-out and the last event, in
+    whatever order, and however many at once, the events arrive. Work that was done offline is credited in full when it
+    arrives, because it was handed out before.
+
+    Args:
+        active_ms: claimed active time.
+        elapsed_ms: claimed time on screen, which bounds the active time; None where nobody measured it.
+        passed_ms: server time since the person got the work; nothing older than a day counts.
+        credited_ms: what was credited to the person for events that were stored since then.
+
+    >>> bounded(9_000, 4_000, passed_ms=60_000, credited_ms=0)
+    WorkTime(active_ms=4000, elapsed_ms=4000)
+    >>> bounded(2_145_600_000, None, passed_ms=60_000, credited_ms=45_000)
+    WorkTime(active_ms=15000, elapsed_ms=None)
+    """
+    left_ms = max(0, min(passed_ms, DAY_MS) - credited_ms)
+    elapsed_ms = None if elapsed_ms is None else min(counted(elapsed_ms), left_ms)
+    return WorkTime(min(counted(active_ms), left_ms if elapsed_ms is None else elapsed_ms), elapsed_ms)
+
+
+def work_time(
+    db: Database, me: AnnotatorId, active_ms: int, elapsed_ms: int | None, *, since: float | None, now: float
+) -> WorkTime:
+    """Return what is credited to a person for an event that they claim these times for.
+
+    Args:
+        db: the database, in the transaction that stores the event.
+        me: the person.
+        active_ms: claimed active time.
+        elapsed_ms: claimed time on screen; None where nobody measured it.
+        since: when they got the work, in seconds since 1970. Without it (a seat claimed before that was stored), the
+            time since their previous event counts.
+        now: seconds since 1970.
+    """
+    if since is None:
+        since = rows.last_credited(db, me) or now
+    since = max(since, now - DAY_MS / 1000)
+    return bounded(
+        *(active_ms, elapsed_ms),
+        passed_ms=max(0, int((now - since) * 1000)),
+        credited_ms=rows.credited_since(db, me, since),
+    )

@@ -1,0 +1,292 @@
+"""People, their invitations, sessions and pauses. Only hashes of tokens and passwords are kept."""
+
+import sqlite3
+
+from backend.campaign.nouns import FROM_EXAM, Person, Role
+from backend.campaign.setup.people.model import Pause, PersonReview
+from backend.core import person_names as rules
+from backend.core.days import midnight
+from backend.core.errors import ProjectError
+from backend.core.ids import AnnotatorId
+from backend.core.saying import said
+from backend.store.engine import Database, added
+
+
+def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
+    """A new person, who cannot sign in before setting a password.
+
+    Only one transaction writes at a time: nobody else takes a name that looks like this one meanwhile.
+
+    Raises:
+        ProjectError: nobody may be called so (see `rules.person_name`), or somebody's name looks like it.
+    """
+    name = rules.person_name(name)
+    if there := _alike(db, name):
+        raise ProjectError(said("there is already somebody named {name}: choose another name", name=there[0]))
+    try:
+        number = added(
+            db,
+            "INSERT INTO annotator (name, role, simulated, created_at, added_by) VALUES (?, ?, ?, ?, ?) "
+            "RETURNING annotator_id",
+            [name, role.value, int(simulated), at, by],
+        )
+    except sqlite3.IntegrityError as error:
+        raise ProjectError(said("there is already somebody named {name}: choose another name", name=name)) from error
+    return Person(AnnotatorId(number), name, role)
+
+
+def names(db: Database) -> list[str]:
+    """Everybody's name."""
+    return [row[0] for row in db.conn.execute("SELECT name FROM annotator ORDER BY annotator_id")]
+
+
+def _alike(db: Database, name: str) -> list[str]:
+    """The names of people that are this one, or look like it."""
+    return [there for there in names(db) if rules.name_key(there) == rules.name_key(name)]
+
+
+def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
+    """A person and the hash of their password (None: not set yet).
+
+    Case and unseen characters do not count, unless an earlier release took names that differ by nothing else.
+    """
+    same = _alike(db, name)
+    meant = name if name in same else same[0] if len(same) == 1 else None
+    row = db.conn.execute("SELECT * FROM annotator WHERE name = ?", [meant]).fetchone()
+    return (_person(row), row["password_hash"]) if row else None
+
+
+def by_id(db: Database, annotator_id: AnnotatorId) -> Person | None:
+    """The person with this id."""
+    row = db.conn.execute("SELECT * FROM annotator WHERE annotator_id = ?", [annotator_id]).fetchone()
+    return _person(row) if row else None
+
+
+def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) -> None:
+    """Replace the password; every session of the person ends."""
+    db.conn.execute("UPDATE annotator SET password_hash = ? WHERE annotator_id = ?", [password_hash, annotator_id])
+    end_sessions(db, annotator_id)
+
+
+def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
+    """Suspend (all sessions end) or reinstate."""
+    db.conn.execute("UPDATE annotator SET suspended = ? WHERE annotator_id = ?", [int(suspended), annotator_id])
+    if suspended:
+        end_sessions(db, annotator_id)
+
+
+def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, until: float) -> None:
+    """A one-time link for setting a password."""
+    db.conn.execute(
+        "INSERT INTO invitation (token_hash, annotator_id, expires_at) VALUES (?, ?, ?)",
+        [token_hash, annotator_id, until],
+    )
+
+
+def invited(db: Database, token_hash: str, *, now: float) -> Person | None:
+    """Whom an unused, unexpired invitation is for."""
+    row = db.conn.execute(
+        "SELECT a.* FROM invitation i JOIN annotator a USING (annotator_id) "
+        "WHERE i.token_hash = ? AND i.used_at IS NULL AND i.expires_at > ?",
+        [token_hash, now],
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def use_invitation(db: Database, token_hash: str, *, at: float) -> None:
+    """Mark an invitation as used."""
+    db.conn.execute("UPDATE invitation SET used_at = ? WHERE token_hash = ?", [at, token_hash])
+
+
+def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> int:
+    """Mark every unused link of this person as used, so that none works any more; how many that were good."""
+    good: int = db.conn.execute(
+        "SELECT count(*) FROM invitation WHERE annotator_id = ? AND used_at IS NULL AND expires_at > ?",
+        [annotator_id, at],
+    ).fetchone()[0]
+    db.conn.execute(
+        "UPDATE invitation SET used_at = ? WHERE annotator_id = ? AND used_at IS NULL",
+        [at, annotator_id],
+    )
+    return good
+
+
+def bind_identity(db: Database, issuer: str, subject: str, annotator_id: AnnotatorId, *, at: float) -> None:
+    """This account of an identity provider is this person from now on."""
+    db.conn.execute(
+        "INSERT INTO identity (issuer, subject, annotator_id, bound_at) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET annotator_id = excluded.annotator_id, bound_at = excluded.bound_at",
+        [issuer, subject, annotator_id, at],
+    )
+
+
+def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
+    """The person behind an account of an identity provider."""
+    row = db.conn.execute(
+        "SELECT a.* FROM identity i JOIN annotator a USING (annotator_id) WHERE i.issuer = ? AND i.subject = ?",
+        [issuer, subject],
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at: float, until: float) -> None:
+    """A session; expired ones are swept on the way."""
+    db.conn.execute("DELETE FROM session WHERE expires_at <= ?", [at])
+    db.conn.execute(
+        "INSERT INTO session (token_hash, annotator_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
+        [token_hash, annotator_id, at, until],
+    )
+
+
+def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
+    """Whose session this is; None if it is over or the person is suspended."""
+    row = db.conn.execute(
+        "SELECT a.* FROM session s JOIN annotator a USING (annotator_id) "
+        "WHERE s.token_hash = ? AND s.expires_at > ? AND a.suspended = 0",
+        [token_hash, now],
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def end_session(db: Database, token_hash: str) -> None:
+    """Sign out."""
+    db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
+
+
+def knows_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, since: float) -> bool:
+    """Return whether a person signed in with this browser since then."""
+    row = db.conn.execute(
+        "SELECT 1 FROM known_browser WHERE browser_hash = ? AND known_at > ? AND annotator_id = ?",
+        [browser_hash, since, annotator_id],
+    ).fetchone()
+    return row is not None
+
+
+def rename_browser(db: Database, old_hash: str, new_hash: str) -> None:
+    """Let a browser be known by another cookie, to everybody who signed in with it."""
+    db.conn.execute("UPDATE known_browser SET browser_hash = ? WHERE browser_hash = ?", [new_hash, old_hash])
+
+
+def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, at: float, most: int) -> None:
+    """Know a browser of a person; of more than `most` the oldest are forgotten."""
+    db.conn.execute(
+        "INSERT INTO known_browser (browser_hash, annotator_id, known_at) VALUES (?, ?, ?) "
+        "ON CONFLICT (browser_hash, annotator_id) DO UPDATE SET known_at = excluded.known_at",
+        [browser_hash, annotator_id, at],
+    )
+    db.conn.execute(
+        "DELETE FROM known_browser WHERE annotator_id = :me AND known_at < (SELECT min(known_at) FROM (SELECT known_at "
+        "FROM known_browser WHERE annotator_id = :me ORDER BY known_at DESC LIMIT :most) AS newest)",
+        {"me": annotator_id, "most": most},
+    )
+
+
+def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
+    """Sign out everywhere, and know none of the person's browsers any more; how many sessions that were."""
+    db.conn.execute("DELETE FROM known_browser WHERE annotator_id = ?", [annotator_id])
+    return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
+
+
+def begin_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId | None, reason: str, *, at: float) -> None:
+    """Note that somebody takes no pairs from now on; the index refuses a second pause beside one that stands."""
+    db.conn.execute(
+        "INSERT INTO pause (annotator_id, paused_at, paused_by, reason) VALUES (?, ?, ?, ?)",
+        [annotator_id, at, by, reason],
+    )
+
+
+def end_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId, *, at: float) -> None:
+    """End the pause that stands, if one does."""
+    db.conn.execute(
+        "UPDATE pause SET ended_at = ?, ended_by = ? WHERE annotator_id = ? AND ended_at IS NULL",
+        [at, by, annotator_id],
+    )
+
+
+def standing_pause(db: Database, annotator_id: AnnotatorId) -> Pause | None:
+    """The pause of this person that stands."""
+    return standing_pauses(db, annotator_id).get(annotator_id)
+
+
+def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> dict[AnnotatorId, Pause]:
+    """The pauses that stand: everybody's, or one person's."""
+    rows = db.conn.execute(
+        "SELECT p.annotator_id, p.paused_at, a.name, p.reason FROM pause p LEFT JOIN annotator a "
+        "ON a.annotator_id = p.paused_by WHERE p.ended_at IS NULL AND p.annotator_id = coalesce(?, p.annotator_id)",
+        [annotator_id],
+    )
+    return {AnnotatorId(row[0]): Pause(row[1], row[2], row[3]) for row in rows}
+
+
+def reviews(db: Database, now: float) -> list[PersonReview]:
+    """Everybody, with how much and when last they graded.
+
+    Args:
+        db: the database.
+        now: seconds since 1970, which tell when today began.
+    """
+    paused = standing_pauses(db)
+    # Every count is one range of an index: all seats of a person but those held are judged.
+    rows = db.conn.execute(
+        """
+        SELECT a.*,
+          (SELECT count(*) FROM seat s WHERE s.annotator_id = a.annotator_id AND s.repeat = 0)
+            - (SELECT count(*) FROM seat s WHERE s.annotator_id = a.annotator_id AND s.lease_until IS NOT NULL)
+            AS judgements,
+          (SELECT max(graded_at) FROM judgement j WHERE j.annotator_id = a.annotator_id) AS last_at,
+          (SELECT count(*) FROM judgement j WHERE j.annotator_id = a.annotator_id AND j.revision = 1 AND j.graded_at
+             >= :midnight) AS today,
+          (SELECT count(*) FROM skip k WHERE k.annotator_id = a.annotator_id AND k.lifted_at IS NULL) AS skips
+        FROM annotator a ORDER BY a.role DESC, a.name
+        """,
+        {"midnight": midnight(now)},
+    )
+    return [
+        PersonReview(
+            person=_person(row),
+            has_password=row["password_hash"] is not None,
+            judgements=row["judgements"],
+            last_at=row["last_at"],
+            today=row["today"],
+            skips=row["skips"],
+            pause=paused.get(AnnotatorId(row["annotator_id"])),
+        )
+        for row in rows
+    ]
+
+
+def _person(row: sqlite3.Row) -> Person:
+    return Person(AnnotatorId(row["annotator_id"]), row["name"], Role(row["role"]), bool(row["suspended"]))
+
+
+# Working time lies in several tables. Simulated and imported judgements keep the times they came with; an exam's answer
+# that came to count as a judgement has its time in the exam. CROSS JOIN: from a person's few attempts to their answers.
+_CREDITED = f"""
+  SELECT graded_at AS at, active_ms FROM judgement WHERE annotator_id = :me AND graded_at > :since
+    AND simulated = 0 AND imported = 0 AND event_key NOT LIKE '{FROM_EXAM}%'
+  UNION ALL SELECT graded_at, active_ms FROM gold_answer WHERE annotator_id = :me AND graded_at > :since
+  UNION ALL SELECT n.answered_at, n.active_ms FROM exam_attempt t CROSS JOIN exam_answer n USING (attempt_id)
+    WHERE t.annotator_id = :me AND n.answered_at > :since
+  UNION ALL SELECT at, active_ms FROM description_act WHERE person_id = :me AND at > :since AND active_ms IS NOT NULL
+"""
+
+
+def credited_since(db: Database, me: AnnotatorId, instant: float) -> int:
+    """Milliseconds credited for everything stored after an instant."""
+    row = db.conn.execute(
+        f"SELECT coalesce(sum(active_ms), 0) FROM ({_CREDITED}) AS e", {"me": me, "since": instant}
+    ).fetchone()
+    return int(row[0])
+
+
+def last_credited(db: Database, me: AnnotatorId) -> float | None:
+    """When the person's newest event was stored, in seconds since 1970; None without any."""
+    row = db.conn.execute(
+        "SELECT max(at) FROM (SELECT max(graded_at) AS at FROM judgement WHERE annotator_id = :me "
+        "UNION ALL SELECT max(graded_at) FROM gold_answer WHERE annotator_id = :me "
+        "UNION ALL SELECT max(n.answered_at) FROM exam_attempt t CROSS JOIN exam_answer n USING (attempt_id) "
+        "WHERE t.annotator_id = :me "
+        "UNION ALL SELECT max(at) FROM description_act WHERE person_id = :me) AS e",
+        {"me": me},
+    ).fetchone()
+    return None if row[0] is None else float(row[0])

@@ -1,0 +1,238 @@
+"""A project is a folder: `reelrank.toml` (settings a person may edit), `reelrank.db`, and `cache/` (disposable).
+
+The file keeps what may change any day. What the campaign is (batch size, scale, rule, seats) stands in the database.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from backend.campaign.setup.project import rows
+from backend.campaign.setup.project.database_place import (
+    ADDRESS_VARIABLE,
+    database_address,
+    require_database,
+    set_database,
+    written_address,
+)
+from backend.campaign.setup.project.model import Campaign, Grading
+from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE, require_inside
+from backend.campaign.setup.project.settings_file import (
+    GIB,
+    TEMPLATE,
+    ProjectSettings,
+    read_settings,
+    replace_lines,
+    toml_text,
+    write_whole,
+)
+from backend.core.addresses import Address, Place
+from backend.core.errors import ProjectError
+from backend.core.locking import is_held, share
+from backend.core.mounts import network_file_system
+from backend.core.private import make_private_folder
+from backend.core.saying import said
+from backend.media.facts import VideoFacts
+from backend.media.jobs import ClipCache, Profile
+from backend.media.sources import Source, place_in, source_at
+from backend.store import connection
+from backend.store.address import shown, without_password
+from backend.store.connection import Store, reading, writing
+
+CACHE_FOLDER = "cache"
+ADDRESS_FILE = "served-at.txt"
+"""The address that the project was served on last, written when a server starts."""
+USUAL_ADDRESS = "http://127.0.0.1:8501"
+MAX_CANDIDATES = 40
+"""At most this many candidates a query (TVR-Ranking), and so in a batch: two of 20, or four of 10."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """An opened project; may be shared by threads."""
+
+    folder: Path
+    settings: ProjectSettings
+    store: Store
+    secret: bytes = field(repr=False)
+    """The campaign's, read once: it stays the same while a project is open. Never shown, sent or exported."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.settings.name
+
+    @property
+    def campaign(self) -> Campaign:
+        """What the campaign is, read anew: another process may have written it a moment ago."""
+        with reading(self.store) as db:
+            return rows.campaign(db)
+
+    @property
+    def embeddings(self) -> Path:
+        """Where vectors are cached."""
+        return self.folder / CACHE_FOLDER / "embeddings"
+
+    @property
+    def clips(self) -> ClipCache:
+        """Where clips are cached, and how they are made."""
+        own = self.settings.clips
+        folder, profile = self.folder / CACHE_FOLDER / "clips", Profile(own.format, own.height)
+        return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB), own.shared, own.signed_s, self.secret)
+
+    @property
+    def network_warning(self) -> str:
+        """What to do about a database file on a network file system, in a sentence; "" where there is none."""
+        kind = "" if database_address(self.folder) else network_file_system(self.folder)
+        return kind and said(
+            "The database file is on a network file system ({kind}), where SQLite's locks do not hold and it can be "
+            "damaged: keep the project on a disk of this machine, or move its database to PostgreSQL with "
+            "`reelrank move {folder} postgresql://USER@HOST/NAME`.",
+            kind=kind,
+            folder=self.folder,
+        )
+
+    def stored_path(self, file: Place) -> str:
+        """How a file's place is written down: relative if inside the project, so that the folder may move."""
+        if isinstance(file, Address):
+            return file.text
+        file = file.resolve()
+        folder = self.folder.resolve()
+        return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
+
+    def file(self, stored: str) -> Path:
+        """The file behind a stored path."""
+        return self.folder / stored
+
+    def source(self, facts: VideoFacts) -> Source:
+        """Where a measured video lies: a file, or a folder of frames."""
+        return source_at(place_in(self.folder, facts.path), facts.fps)
+
+
+def create(
+    folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str] | None = None, grading: Grading | None = None
+) -> Project:
+    """A new, empty project; it has TVR-Ranking's five grades unless others are given.
+
+    Raises:
+        ProjectError: there is one already, the folder cannot be written, or see `require_inside`.
+    """
+    require_inside(folder)
+    require_none(folder)
+    try:
+        make_private_folder(folder)
+    except OSError as error:
+        raise ProjectError(
+            said("cannot write to {folder}: {strerror}", folder=folder, strerror=error.strerror)
+        ) from error
+    text = TEMPLATE.format(
+        name=toml_text(folder.resolve().name),
+        encoder=toml_text(encoder),
+        encoder_kind=toml_text(encoder_kind),
+        encoder_dtype=toml_text("fp32"),
+        cast="".join(f"{toml_text(name)} = {toml_text(words)}\n" for name, words in (cast or {}).items())
+        or '# "Rachel" = "a woman"\n',
+    )
+    write_whole(folder / SETTINGS_FILE, text)
+    try:
+        address = database_address(folder)
+        store = connection.create(folder / DATABASE_FILE, address)
+        set_database(folder, address)
+        if grading is not None:
+            with writing(store) as db:
+                rows.set_grading(db, grading)
+        store.close()  # an idle connection counts as use
+    except BaseException:
+        (folder / SETTINGS_FILE).unlink(missing_ok=True)  # else the next try would find half a project
+        raise
+    return open_project(folder)
+
+
+def require_none(folder: Path) -> None:
+    """Refuse a folder that has a project in it.
+
+    Raises:
+        ProjectError: it has.
+    """
+    if (folder / DATABASE_FILE).exists() or (folder / SETTINGS_FILE).exists():
+        raise ProjectError(
+            said("{folder} is a project already: choose another folder, or go on with this one", folder=folder)
+        )
+
+
+@contextmanager
+def undone_if_it_fails(project: Project) -> Iterator[None]:
+    """Fill a project that was made a moment ago; if that fails there is none, and the next try finds its place free."""
+    try:
+        yield
+    except BaseException:
+        project.store.close()
+        for file in project.folder.glob(f"{DATABASE_FILE}*"):
+            file.unlink()
+        (project.folder / SETTINGS_FILE).unlink()
+        raise
+
+
+def open_project(folder: Path) -> Project:
+    """Open a project folder.
+
+    Raises:
+        ProjectError: not a project, its database may be in two places, or see `require_inside`.
+        SchemaOutOfDate: made by an older or newer version.
+        InputError: `reelrank.toml` says something that is not understood.
+    """
+    require_inside(folder)
+    address = database_address(folder)
+    if not address:
+        require_database(folder)
+    elif (folder / DATABASE_FILE).exists() and not written_address(folder):
+        raise ProjectError(
+            said(
+                "{folder} has its database in {file}, but {variable} names {address}: unset "
+                "{variable} to open the file, or bring it there with `reelrank move {folder} {url}`",
+                folder=folder,
+                file=DATABASE_FILE,
+                variable=ADDRESS_VARIABLE,
+                address=shown(address),
+                url=without_password(address),
+            )
+        )
+    store = connection.open_store(folder / DATABASE_FILE, address)
+    return Project(folder, read_settings(folder), store, connection.campaign_secret(store))
+
+
+def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Project:
+    """Write another encoder into `reelrank.toml`."""
+    settings = {"encoder": encoder, "encoder_kind": kind, "encoder_dtype": dtype}
+    lines = {key: f"{key} = {toml_text(value)}" for key, value in settings.items()}
+    replace_lines(project.folder, lines)
+    return open_project(project.folder)
+
+
+def note_address(project: Project, url: str) -> int:
+    """Keep where the project is served, for links that commands print and for `served_at`.
+
+    Returns:
+        A file descriptor. The project counts as served there while it is open, in this process or in the program that
+        takes its place by `exec`.
+    """
+    write_whole(project.folder / ADDRESS_FILE, f"{url}\n")
+    return share(project.folder / ADDRESS_FILE)
+
+
+def served_at(folder: Path) -> str:
+    """Return the address of the server that started last over a project; "" if it has ended or there was none."""
+    try:
+        handle = os.open(folder / ADDRESS_FILE, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return ""
+    with open(handle, encoding="utf-8") as file:
+        return file.read().strip() if is_held(handle) else ""
+
+
+def address(project: Project) -> str:
+    """Where the project was served last; the usual address if it never was."""
+    path = project.folder / ADDRESS_FILE
+    return path.read_text(encoding="utf-8").strip() if path.exists() else USUAL_ADDRESS

@@ -1,0 +1,197 @@
+"""The row that says what the campaign is, its scale, and the guideline with its versions."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from backend.campaign.nouns import GradeMeaning, Rounding, Scale
+from backend.campaign.setup.project.model import (
+    Campaign,
+    ExamSettings,
+    GoldSettings,
+    Grading,
+    GuidelineVersion,
+    Question,
+    Terms,
+)
+from backend.core.ids import AnnotatorId
+from backend.store.engine import Database
+
+
+def campaign(db: Database) -> Campaign:
+    """What the campaign is just now; another process may have written it a moment ago."""
+    row = db.conn.execute(
+        "SELECT batch_size, rule_version, seats, further_seats, exam_queries, exam_pairs, exam_most_missed, tutorial "
+        "FROM campaign"
+    ).fetchone()
+    return Campaign(
+        batch_size=row[0],
+        grading=grading(db),
+        rule_version=row[1],
+        seats=row[2],
+        further_seats=row[3],
+        exam=ExamSettings(row[4], row[5], row[6]),
+        gold=gold(db),
+        tutorial=bool(row[7]),
+    )
+
+
+def rule(db: Database) -> tuple[str, int, Rounding]:
+    """(version of the consensus rule, tolerance, rounding): by what grades become a verdict."""
+    row = db.conn.execute("SELECT rule_version, tolerance, rounding FROM campaign").fetchone()
+    return row[0], row[1], Rounding(row[2])
+
+
+def gold(db: Database) -> GoldSettings:
+    """Whether and how pairs with known grades are mixed into the work."""
+    row = db.conn.execute(
+        "SELECT gold, gold_share, gold_window, gold_fewest, gold_warn, gold_pause FROM campaign"
+    ).fetchone()
+    return GoldSettings(bool(row[0]), *row[1:])
+
+
+def set_gold(db: Database, new: GoldSettings) -> None:
+    """Mix pairs with known grades into the work like this from now on, or not."""
+    db.conn.execute(
+        "UPDATE campaign SET gold = ?, gold_share = ?, gold_window = ?, gold_fewest = ?, gold_warn = ?, gold_pause = ?",
+        [new.on, new.share, new.window, new.fewest, new.warn, new.pause],
+    )
+
+
+def gold_key(db: Database) -> str:
+    """What the order of everybody's gold comes from; nobody outside can foresee it. Empty before it was ever set."""
+    key: str = db.conn.execute("SELECT gold_key FROM campaign").fetchone()[0]
+    return key
+
+
+def set_gold_key(db: Database, key: str) -> None:
+    """Draw everybody's gold from another key."""
+    db.conn.execute("UPDATE campaign SET gold_key = ?", [key])
+
+
+def grading(db: Database) -> Grading:
+    """By what people grade in this campaign."""
+    tolerance, rounding, example_query = db.conn.execute(
+        "SELECT tolerance, rounding, example_query FROM campaign"
+    ).fetchone()
+    texts = db.conn.execute("SELECT kind, title, text FROM guideline ORDER BY position").fetchall()
+    return Grading(
+        scale(db),
+        tolerance,
+        Rounding(rounding),
+        example_query,
+        tuple(Question(title, text) for kind, title, text in texts if kind == "question"),
+        tuple(text for kind, _, text in texts if kind == "reminder"),
+    )
+
+
+def set_grading(db: Database, new: Grading) -> None:
+    """Grade by something else from the beginning, in a project that is being made."""
+    _replace_grades(db, new)
+    _put(db, new)
+    db.conn.execute("UPDATE guideline_version SET words = ? WHERE version = 1", [_encoded(new)])
+
+
+def add_version(db: Database, new: Grading, reason: str, lead: AnnotatorId | None, *, at: float) -> int:
+    """Let another version of the guideline stand from now on; its number.
+
+    The database refuses another number of grades once somebody has graded.
+    """
+    if new.scale.grades == scale(db).grades:
+        db.conn.executemany(
+            "UPDATE scale SET label = ?, meaning = ?, detail = ?, example = ? WHERE grade = ?",
+            ((one.label, one.meaning, one.detail, one.example, one.grade) for one in new.scale.meanings),
+        )
+    else:
+        _replace_grades(db, new)
+    _put(db, new)
+    number: int = db.conn.execute(
+        "INSERT INTO guideline_version (version, since, lead_id, reason, words) "
+        "SELECT max(version) + 1, ?, ?, ?, ? FROM guideline_version RETURNING version",
+        [at, lead, reason, _encoded(new)],
+    ).fetchone()[0]
+    return number
+
+
+def versions(db: Database) -> list[GuidelineVersion]:
+    """All versions of the guideline, the first one first."""
+    rows = db.conn.execute(
+        "SELECT version, since, name, reason, words FROM guideline_version "
+        "LEFT JOIN annotator ON annotator_id = lead_id ORDER BY version"
+    )
+    return [GuidelineVersion(row[0], row[1], row[2], row[3], _decoded(row[4])) for row in rows]
+
+
+def version(db: Database) -> int:
+    """The number of the guideline's version that stands now."""
+    found: int = db.conn.execute("SELECT max(version) FROM guideline_version").fetchone()[0]
+    return found
+
+
+def has_graded(db: Database) -> bool:
+    """Whether somebody has graded, so that the grades themselves are fixed."""
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM judgement) OR EXISTS (SELECT 1 FROM adjudication) "
+        "OR EXISTS (SELECT 1 FROM exam_answer)"
+    ).fetchone()
+    return bool(row[0])
+
+
+def set_tutorial(db: Database, on: bool) -> None:
+    """Show newcomers the tutorial before their first clip, or not."""
+    db.conn.execute("UPDATE campaign SET tutorial = ?", [int(on)])
+
+
+def scale(db: Database) -> Scale:
+    """The grades that people may give."""
+    rows = db.conn.execute("SELECT grade, label, meaning, detail, example FROM scale ORDER BY grade")
+    return Scale(tuple(GradeMeaning(*row) for row in rows))
+
+
+def set_batch_size(db: Database, size: int) -> None:
+    """Hand out so many candidates of a query together; the schema knows 1 to 40."""
+    db.conn.execute("UPDATE campaign SET batch_size = ?", [size])
+
+
+def _replace_grades(db: Database, new: Grading) -> None:
+    db.conn.execute("DELETE FROM scale")
+    db.conn.executemany(
+        "INSERT INTO scale (grade, label, meaning, detail, example) VALUES (?, ?, ?, ?, ?)",
+        ((one.grade, one.label, one.meaning, one.detail, one.example) for one in new.scale.meanings),
+    )
+
+
+def _put(db: Database, new: Grading) -> None:
+    """Everything of a guideline but its grades."""
+    db.conn.execute(
+        "UPDATE campaign SET tolerance = ?, rounding = ?, example_query = ?",
+        [new.tolerance, new.rounding.value, new.example_query],
+    )
+    db.conn.execute("DELETE FROM guideline")
+    asked = [("question", n, one.title, one.text) for n, one in enumerate(new.questions, start=1)]
+    reminded = [("reminder", n, "", text) for n, text in enumerate(new.reminders, start=1)]
+    db.conn.executemany("INSERT INTO guideline (kind, position, title, text) VALUES (?, ?, ?, ?)", asked + reminded)
+
+
+def _encoded(grading: Grading) -> str:
+    return msgspec.json.encode(grading).decode()
+
+
+_decoded: Callable[[str], Grading] = msgspec.json.Decoder(Grading).decode
+
+
+def add_terms(db: Database, licence: str, citation: str, reason: str, *, at: float, by: AnnotatorId | None) -> None:
+    """Say under which licence releases are handed on from now on, and how to cite them."""
+    db.conn.execute(
+        "INSERT INTO terms (licence, citation, reason, lead_id, set_at) VALUES (?, ?, ?, ?, ?)",
+        [licence, citation, reason, by, at],
+    )
+
+
+def terms(db: Database) -> Terms:
+    """What was said last about licence and citation."""
+    row = db.conn.execute(
+        "SELECT licence, citation, reason, name, set_at FROM terms LEFT JOIN annotator ON annotator_id = lead_id "
+        "ORDER BY terms_id DESC LIMIT 1"
+    ).fetchone()
+    return Terms(*row) if row else Terms()

@@ -1,0 +1,94 @@
+"""Scales that a campaign may have instead of TVR-Ranking's five grades: kept ones, and a person's own as a TOML file.
+
+Such a file says all that differs between campaigns about grades: `scales/matches.toml` is one, with remarks.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from backend.campaign.nouns import GradeMeaning, Rounding, Scale
+from backend.campaign.setup.project import rules
+from backend.campaign.setup.project.model import Grading, Question
+from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.reading import bytes_of
+from backend.core.saying import said
+from backend.core.undecodable import UNDECODABLE
+
+FOLDER = Path(__file__).parent / "scales"
+MATCHES = "matches"
+"""Matches, or does not: the scale of the check of pools."""
+
+
+class _Grade(msgspec.Struct, forbid_unknown_fields=True):
+    label: str
+    meaning: str = ""
+    detail: str = ""
+    example: str = ""
+
+
+class _Question(msgspec.Struct, forbid_unknown_fields=True):
+    title: str
+    text: str
+
+
+class _ScaleFile(msgspec.Struct, forbid_unknown_fields=True):
+    """What a file says."""
+
+    grades: list[_Grade]
+    tolerance: int
+    rounding: Rounding = Rounding.HALF_UP
+    example_query: str = ""
+    questions: list[_Question] = []
+    reminders: list[str] = []
+
+
+def kept() -> list[str]:
+    """The names of the scales that come with ReelRank."""
+    return sorted(file.stem for file in FOLDER.glob("*.toml"))
+
+
+def named(name: str) -> Grading:
+    """The scale of this name, or in the file of this path.
+
+    Raises:
+        ProjectError: there is neither.
+        InputError: everything that is wrong with the file.
+    """
+    if name in kept():
+        return read(FOLDER / f"{name}.toml")
+    if not Path(name).exists():
+        raise ProjectError(
+            said(
+                "there is no scale and no file {name}: name a file, or one of {kept}", name=name, kept=", ".join(kept())
+            )
+        )
+    return read(Path(name))
+
+
+def read(file: Path) -> Grading:
+    """The scale in a file.
+
+    Raises:
+        InputError: everything that is wrong with it.
+    """
+    data = bytes_of(file)
+    try:
+        found = msgspec.toml.decode(data, type=_ScaleFile)
+    except UNDECODABLE as error:
+        raise InputError.single(file, str(error)) from error
+    meanings = [
+        GradeMeaning(n, one.label.strip(), one.meaning, one.detail, one.example) for n, one in enumerate(found.grades)
+    ]
+    questions = tuple(Question(one.title, one.text) for one in found.questions)
+    wrong = rules.wrong(meanings, found.tolerance, found.example_query, questions, found.reminders)
+    if problems := [Problem(str(file), None, message) for message in wrong]:
+        raise InputError(problems)
+    return Grading(
+        Scale(tuple(meanings)),
+        found.tolerance,
+        found.rounding,
+        found.example_query,
+        questions,
+        tuple(found.reminders),
+    )

@@ -1,0 +1,100 @@
+"""How often a password may be tried, when work counts as cut short, what of a page is kept as a draft. Pure."""
+
+import hashlib
+import math
+from collections.abc import Mapping
+
+import msgspec
+
+from backend.campaign.setup.serving.model import Delay, Failures, LongWork, Typed, WorkState
+from backend.core.person_names import name_key
+
+FORGOTTEN_S = 3600.0
+"""Failures count until no attempt was made for so long."""
+FREE_FAILURES = {"pair": 3, "browser": 3, "name": 10, "address": 30}
+"""How many failures delay nothing, for each counter."""
+MOST_DELAY_S = {"pair": 300, "browser": 300, "name": 10, "address": 10}
+UNHEARD_S = 60.0
+"""Longer than this nothing that lives is silent: a process says every five seconds that it is there, and one whose
+database is locked gives up after 30."""
+DRAFT_S = 3600.0
+MOST_CHARACTERS = 20_000
+
+
+def counted_as(name: str, address: str, browser: str | None = None) -> dict[str, str]:
+    """Return what an attempt to sign in is counted by, as digests.
+
+    Args:
+        name: the name that was typed, however it is spelled.
+        address: where it came from.
+        browser: the cookie of a browser on which this person signed in before. Its attempts count by themselves, so
+            that nobody else's delay it.
+
+    >>> sorted(counted_as("Ana", "10.0.0.1")), sorted(counted_as("Ana", "10.0.0.1", "a cookie"))
+    (['address', 'name', 'pair'], ['browser'])
+    >>> counted_as(" Ana ", "10.0.0.1") == counted_as("ANA", "10.0.0.1")
+    True
+    """
+    name = name_key(name)
+    by = {"browser": f"{browser}:{name}"}
+    if browser is None:
+        by = {"pair": f"{address}:{name}", "name": name, "address": address}
+    return {kind: hashlib.sha256(f"{kind}:{text}".encode()).hexdigest() for kind, text in by.items()}
+
+
+def delay_s(kind: str, failures: int) -> int:
+    """Return the seconds between the last failure and the next attempt: none at first, then 1, 2, 4 and so on.
+
+    >>> [delay_s("pair", failures) for failures in (2, 3, 4, 11, 12, 1000)]
+    [0, 1, 2, 256, 300, 300]
+    """
+    beyond = failures - FREE_FAILURES[kind]
+    return 0 if beyond < 0 else min(2 ** min(beyond, 10), MOST_DELAY_S[kind])
+
+
+def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
+    """Return how an attempt to sign in is slowed down.
+
+    One's own failures (by name and address, or by a known browser) refuse the attempt for up to five minutes. Those of
+    others, by name or by address, only hold it back for up to ten seconds: nobody can lock anybody out.
+
+    Args:
+        failed: what failed before, by what it is counted by.
+        now: seconds since 1970.
+
+    >>> delay({"pair": Failures(4, 10.0), "name": Failures(4, 10.0)}, now=10.5)
+    Delay(refused_s=2, held_s=0.0)
+    >>> delay({"name": Failures(500, 10.0), "address": Failures(31, 10.0)}, now=10.5)
+    Delay(refused_s=0, held_s=9.5)
+    """
+    left = {
+        kind: min(one.last_at, now) + delay_s(kind, one.failures) - now
+        for kind, one in failed.items()
+        if now - one.last_at < FORGOTTEN_S
+    }
+    refused = max((left[kind] for kind in ("pair", "browser") if kind in left), default=0.0)
+    held = max((left[kind] for kind in ("name", "address") if kind in left), default=0.0)
+    return Delay(math.ceil(max(refused, 0.0)), max(held, 0.0))
+
+
+def as_it_stands(work: LongWork, *, heard_at: float, now: float) -> LongWork:
+    """Work of which nothing was heard for too long was cut short."""
+    if work.state is WorkState.UNDER_WAY and now - heard_at > UNHEARD_S:
+        return msgspec.structs.replace(work, state=WorkState.CUT_SHORT)
+    return work
+
+
+def worth_keeping(values: Mapping[str, object]) -> dict[str, Typed]:
+    """Texts, numbers and frozen sets; not buttons, files and what else a page's session holds. All, or nothing.
+
+    >>> worth_keeping({"reason": "wrote it", "button": True, "file": object()})
+    {'reason': 'wrote it'}
+    >>> worth_keeping({"reason": "x" * 20_001})
+    {}
+    """
+    typed: dict[str, Typed] = {
+        key: value
+        for key, value in values.items()
+        if isinstance(value, str | int | float | frozenset) and not isinstance(value, bool)
+    }
+    return typed if sum(len(str(value)) for value in typed.values()) <= MOST_CHARACTERS else {}

@@ -1,0 +1,219 @@
+"""Sentences with their moments, as published annotation files have them: what a corpus and a truth are both read from.
+
+Each form has one parser here; what of it counts is for those who read it to say.
+"""
+
+import re
+from dataclasses import dataclass
+
+import msgspec
+
+from backend.core.errors import Problem
+from backend.core.json_entries import fault_of, json_list, video_entries
+from backend.core.saying import said
+from backend.core.text_files import decode_text, number
+from backend.core.typed_text import nfc
+
+CHARADES_LINE = re.compile(r"\s*(\S+)\s+(\S+)\s+(\S+?)\s*##(.*)", re.DOTALL)
+DIDEMO_SEGMENT_S = 5.0
+_DIDEMO_SEGMENTS = 6
+"""Of a video whose entry does not tell: longer ones were cut to 30 s before anybody described them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionedMoment:
+    """One entry of an annotation file: a half-open span `[start_s, end_s)` of a video and a sentence about it.
+
+    `row` is its line in the file, or its number among the entries of a JSON document, from 1. `sentence` is its number
+    among those of its video, from 1, in a document that keeps a list of sentences for each video: nobody can look
+    up row 23,117 of such a file. The name of the video is kept in its composed form (NFC).
+    """
+
+    video: str
+    start_s: float
+    end_s: float
+    caption: str
+    row: int
+    duration_s: float | None = None
+    external_id: str | None = None
+    sentence: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.video.isascii():
+            object.__setattr__(self, "video", nfc(self.video))
+
+    @property
+    def place(self) -> str:
+        """Where it stands in its file: `row 7`, or `video v_abc, sentence 2`."""
+        return (
+            said("row {row}", row=self.row)
+            if self.sentence is None
+            else said("video {video}, sentence {sentence}", video=self.video, sentence=self.sentence)
+        )
+
+    def problem(self, file: str, message: str) -> Problem:
+        """What is wrong with it, as a line that a person can act on."""
+        if self.sentence is None:
+            return Problem(file, self.row, message)
+        return Problem(file, None, said("{place}: {message}", place=self.place, message=message))
+
+
+def query_id(video: str, number: int) -> str:
+    """What the query is called that the `number`-th sentence of a video is, from 0.
+
+    >>> query_id("evening_lamp", 0)
+    'evening_lamp#0'
+    """
+    return f"{video}#{number}"
+
+
+Parsing = tuple[list[CaptionedMoment], list[Problem], list[str]]
+"""The moments of a file, a problem for each entry that is none, and what to tell."""
+
+
+class _Sentences(msgspec.Struct):
+    """A video's sentences with their times, in two lists of one length; each is decoded by itself later."""
+
+    timestamps: list[msgspec.Raw]
+    sentences: list[msgspec.Raw]
+
+    def measures(self) -> tuple[float, float]:
+        """The video's duration in seconds, and how many units of its timestamps make a second."""
+        raise NotImplementedError
+
+
+class _InSeconds(_Sentences):
+    duration: float
+
+    def measures(self) -> tuple[float, float]:
+        return self.duration, 1.0
+
+
+class _InFrames(_Sentences):
+    fps: float
+    num_frames: float
+
+    def measures(self) -> tuple[float, float]:
+        if self.fps <= 0:
+            raise ValueError(f"fps {self.fps} is not positive")
+        return self.num_frames / self.fps, self.fps
+
+
+_SPAN = msgspec.json.Decoder(tuple[float, float])
+_TEXT = msgspec.json.Decoder(str)
+
+
+def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
+    """The moments of a JSON object of videos with timed sentences: ActivityNet Captions, Charades-STA, TACoS.
+
+    White space around a sentence is stripped: these files were made by cutting paragraphs into sentences.
+
+    Args:
+        data: the bytes of the file.
+        file: its name, for messages.
+        frames: whether times are numbers of frames, with `fps` and `num_frames`, instead of seconds with `duration`.
+
+    Raises:
+        InputError: it is no JSON object, or a name stands in it twice.
+    """
+    kind = _InFrames if frames else _InSeconds
+    entries, problems = video_entries(kind, data, file)
+    moments: list[CaptionedMoment] = []
+    row = stripped = 0
+    for video, entry in entries:
+        try:
+            duration_s, per_second = entry.measures()
+            spans = list(zip(entry.timestamps, entry.sentences, strict=True))
+        except ValueError as error:
+            counts = said(
+                "{n} timestamps for {sentences} sentences", n=len(entry.timestamps), sentences=len(entry.sentences)
+            )
+            fault = str(error) if len(entry.timestamps) == len(entry.sentences) else counts
+            problems.append(Problem(file, None, said("video {video}: {fault}", video=video, fault=fault)))
+            continue
+        for place, (span, text) in enumerate(spans, start=1):
+            row += 1
+            try:
+                (start, end), caption = _SPAN.decode(span), _TEXT.decode(text)
+            except msgspec.ValidationError as error:
+                problems.append(
+                    Problem(
+                        file,
+                        None,
+                        said(
+                            "video {video}, sentence {place}: {fault}", video=video, place=place, fault=fault_of(error)
+                        ),
+                    )
+                )
+                continue
+            bare = caption.strip()
+            stripped += bare != caption
+            times_s = start / per_second, end / per_second
+            moments.append(CaptionedMoment(video, *times_s, bare, row, duration_s, sentence=place))
+    notes = (
+        [said("sentences with white space around them, stripped: {stripped:,}", stripped=stripped)] if stripped else []
+    )
+    return moments, problems, notes
+
+
+def charades_lines(data: bytes, file: str) -> Parsing:
+    """The moments of lines `VIDEO start end##sentence`, times in seconds, as Charades-STA was published.
+
+    Raises:
+        InputError: the file is not UTF-8, or empty.
+    """
+    moments: list[CaptionedMoment] = []
+    problems: list[Problem] = []
+    for row, line in enumerate(decode_text(data, file).split("\n"), start=1):
+        if not line.strip():
+            continue
+        if not (found := CHARADES_LINE.fullmatch(line)):
+            problems.append(Problem(file, row, said("it is not of the form VIDEO start end##sentence")))
+            continue
+        video, start, end, caption = found.groups()
+        start_s, end_s = number(start), number(end)
+        if start_s is None or end_s is None:
+            name, text = ("start", start) if start_s is None else ("end", end)
+            problems.append(
+                Problem(file, row, said("{name} is {given!r}, not a number of seconds", name=name, given=text))
+            )
+            continue
+        moments.append(CaptionedMoment(video, start_s, end_s, caption.strip(), row))
+    return moments, problems, []
+
+
+class Didemo(msgspec.Struct):
+    """An entry of a file of DiDeMo: a description that each of several people placed, by first and last segment."""
+
+    annotation_id: int | str
+    description: str
+    video: str
+    times: list[tuple[int, int]]
+    num_segments: int = _DIDEMO_SEGMENTS
+
+    def moment(self, row: int, first: int, last: int) -> CaptionedMoment:
+        """The description in those segments, both of which belong to it."""
+        return CaptionedMoment(
+            self.video,
+            first * DIDEMO_SEGMENT_S,
+            (last + 1) * DIDEMO_SEGMENT_S,
+            self.description.strip(),
+            row,
+            self.num_segments * DIDEMO_SEGMENT_S,
+            str(self.annotation_id),
+        )
+
+
+def didemo_entries(data: bytes, file: str) -> tuple[list[tuple[int, Didemo]], list[Problem]]:
+    """The entries of a file of DiDeMo, each with its number from 1, and a problem for each bad one.
+
+    Raises:
+        InputError: it is no JSON list.
+    """
+    entries, problems = json_list(Didemo, data, file)
+    problems += [
+        Problem(file, row, said("nobody gave a time for it: times is empty"))
+        for row, entry in entries
+        if not entry.times
+    ]
+    return [(row, entry) for row, entry in entries if entry.times], problems

@@ -1,0 +1,247 @@
+"""Units of work on a cluster: the workers of a Dask scheduler, who see the files of this machine at the same paths."""
+
+import logging
+import os
+import time
+import warnings
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from socket import gethostname
+from tempfile import NamedTemporaryFile
+from typing import Any, Generic, TypeVar
+from uuid import uuid4
+
+from backend import __version__
+from backend.core.errors import ClusterUnavailable
+from backend.core.where import WorkerDied
+
+Unit = TypeVar("Unit")
+Result = TypeVar("Result")
+Look = tuple[str, int | None]
+"""A path that has to be there, and how many bytes it has, where that does not change."""
+
+CONNECT_S = 10.0
+WITHOUT_WORKER_S = 60.0
+"""A worker that died is back sooner, where anything brings it back."""
+FETCH_S = 60.0
+"""A result of some megabytes is here sooner."""
+_LOOK_S = 1.0
+_MARK = ".reelrank-"
+
+_seen: set[str] = set()
+"""For which work this process, a worker, has been found to have what it needs."""
+
+
+class ClusterCrew(Generic[Unit, Result]):
+    """The workers of a cluster. Dask tries a unit again whose worker dies, on others, before it is told here.
+
+    Args:
+        address: of the scheduler.
+        work: called with `shared` and a unit; `shared` goes to each worker once.
+        shared: what all units read.
+        sees: files and folders that all workers have to see.
+        fills: folders that they write into.
+
+    Raises:
+        ClusterUnavailable: no scheduler or worker answers, or a worker lacks ReelRank of this version or a path.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        work: Callable[[Any, Unit], Result],
+        shared: object,
+        sees: Collection[Path],
+        fills: Collection[Path],
+    ) -> None:
+        self._address = address
+        self.at_once = 1
+        self._last_worker_s = self._looked_s = time.monotonic()
+        try:
+            self._client = _client(address)
+        except (OSError, ValueError, TypeError) as error:  # the last, where TLS has not been set up
+            raise ClusterUnavailable(
+                f"no scheduler answers at {address} ({error}): start one with `dask scheduler` and give the address it "
+                "prints, or leave out --cluster"
+            ) from error
+        self._marks = ExitStack()
+        try:
+            self._begin(work, shared, list(_looks(self._marks, sees, fills)))
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, work: Callable[[Any, Unit], Result], shared: object, looks: list[Look]) -> None:
+        try:
+            self._client.wait_for_workers(1, timeout=CONNECT_S)
+        except TimeoutError as error:
+            raise ClusterUnavailable(
+                f"the scheduler at {self._address} has no worker: start some with `dask worker {self._address}`"
+            ) from error
+        for worker, why in self._client.run(_why_not, __version__, looks, on_error="return").items():
+            if isinstance(why, OSError):
+                continue  # it has gone meanwhile; whoever takes its place looks before its first unit
+            if isinstance(why, Exception):
+                why = f"cannot run ReelRank {__version__} ({type(why).__name__}: {why}): install it there"
+            if why:
+                raise ClusterUnavailable(f"worker {worker} {why}")
+        self._look_for_workers()
+        # The scheduler reckons by this name how long a unit takes: not by what other commands did.
+        self._name = f"{getattr(work, '__name__', 'unit')}_{uuid4().hex}"
+        # A task, not data that is sent to a worker: where workers die the scheduler can hand it out again.
+        self._shared = self._task(_same, uuid4().hex, looks, work, shared)
+        with self._asking(), suppress(KeyError):  # a worker that goes meanwhile gets none
+            self._client.replicate([self._shared])  # or all units would go to the one that has it
+
+    def submit(self, unit: Unit) -> Any:
+        """See `Crew`."""
+        return self._task(_one, self._shared, unit)
+
+    def _task(self, function: Callable[..., Any], *arguments: object) -> Any:
+        with self._asking(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")
+            key = f"{self._name}-{uuid4().hex}"
+            return self._client.submit(function, *arguments, key=key, pure=False)
+
+    def finished(self, futures: Collection[Any]) -> Collection[Any]:
+        """See `Crew`."""
+        from distributed import wait
+
+        with self._asking():
+            if time.monotonic() - self._looked_s > _LOOK_S:
+                self._look_for_workers()
+            try:
+                ended: Collection[Any] = wait(list(futures), _LOOK_S, "FIRST_COMPLETED").done  # type: ignore[no-untyped-call]
+            except TimeoutError:
+                return ()
+            return ended
+
+    def result(self, future: Any) -> Any:
+        """See `Crew`."""
+        from distributed import KilledWorker
+
+        while True:
+            try:
+                return future.result(FETCH_S)
+            except KilledWorker as error:
+                raise WorkerDied(f"the last of them at {error.last_worker.address}") from error
+            except CancelledError as error:
+                raise self._lost() from error
+            except TimeoutError:
+                if future.status == "error":
+                    raise
+                with self._asking():  # what the worker had found may have gone with it, and is waited for anew
+                    self._look_for_workers()
+
+    def close(self) -> None:
+        """See `Crew`; what the workers have begun they finish, and nobody waits for it."""
+        self._marks.close()
+        self._client.loop.asyncio_loop.set_exception_handler(_what_matters)
+        self._client.close()
+
+    def _look_for_workers(self) -> None:
+        self._looked_s = time.monotonic()
+        if threads := sum(self._client.nthreads().values()):
+            self.at_once = 2 * threads
+            self._last_worker_s = self._looked_s
+        elif self._looked_s - self._last_worker_s > WITHOUT_WORKER_S:
+            raise ClusterUnavailable(
+                f"the scheduler at {self._address} has had no worker for {WITHOUT_WORKER_S:.0f} s: start some with "
+                f"`dask worker {self._address}`, and begin again"
+            )
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Something that the scheduler answers, not a unit."""
+        try:
+            with self._client.as_current():
+                yield
+        except ClusterUnavailable:
+            raise
+        except (CancelledError, OSError) as error:
+            raise self._lost() from error
+
+    def _lost(self) -> ClusterUnavailable:
+        return ClusterUnavailable(
+            f"the scheduler at {self._address} does not answer any more: look at it, and begin again once it is back"
+        )
+
+
+def _client(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ClusterUnavailable('a cluster needs Dask: pip install "reelrank[dask]", on its workers too') from error
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what a person can act on is said here
+
+    class WholeOrClosed(Client):
+        def start(self, **how: Any) -> None:
+            try:
+                super().start(**how)  # type: ignore[no-untyped-call]
+            except BaseException:
+                # Or the garbage collector would: it may run while Dask holds the lock that closing waits for.
+                self.close()  # type: ignore[no-untyped-call]
+                raise
+
+    return WholeOrClosed(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
+
+
+def _looks(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) -> Iterator[Look]:
+    """What a worker has to find: files of the same size, folders, and in those that it writes into a mark made now."""
+    for path in (*sees, *fills):
+        if not path.is_absolute():
+            raise ClusterUnavailable(f"{path} is another place on each machine of a cluster: give its whole path")
+    for path in dict.fromkeys(fills):
+        yield marks.enter_context(NamedTemporaryFile(dir=path, prefix=_MARK)).name, 0  # noqa: SIM115
+    for path in dict.fromkeys(sees):
+        if path.exists():  # what is missing here is told by the unit that needs it
+            yield str(path), None if path.is_dir() else path.stat().st_size
+
+
+def _why_not(version: str, looks: Collection[Look]) -> str:
+    """Runs in a worker: what it lacks; empty where it can do the work."""
+    if version != __version__:
+        return f"has ReelRank {__version__}, and here is {version}: install the same on all machines"
+    for path, size in looks:
+        try:
+            found = os.stat(path).st_size
+        except OSError:
+            found = -1
+        if found < 0 or (size is not None and found != size):
+            where = str(Path(path).parent) if Path(path).name.startswith(_MARK) else path
+            return (
+                f"does not see {where} as it is here: folders of a project and of its videos have to be shared by all "
+                "machines, at the same paths"
+            )
+    return ""
+
+
+def _what_matters(loop: AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Tells what goes wrong in Dask's loop, but for how it ends its own waits.
+
+    A pause after a message, or a wait for several units, may be over just as the loop ends: nobody takes note, nor has
+    to.
+    """
+    from distributed.client import AllExit
+
+    if not isinstance(context.get("exception"), TimeoutError | AllExit):
+        loop.default_exception_handler(context)
+
+
+def _same(*carried: object) -> tuple[object, ...]:
+    return carried
+
+
+def _one(carried: tuple[str, Collection[Look], Callable[[Any, Any], Any], Any], unit: object) -> Any:
+    """Runs in a worker, which may have come after the others were asked."""
+    key, looks, work, shared = carried
+    if key not in _seen:
+        if why := _why_not(__version__, looks):
+            raise ClusterUnavailable(f"a worker, {gethostname()}, {why}")
+        _seen.add(key)
+    return work(shared, unit)

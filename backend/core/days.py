@@ -1,0 +1,68 @@
+"""Days as people at one server live them: they begin at its midnight, and some have 23 or 25 hours."""
+
+from datetime import UTC, date, datetime, time, timedelta
+
+DAY_MS = 24 * 3_600_000
+
+
+def within_a_day(*parts_ms: int) -> tuple[int, ...]:
+    """Cut one person's working times of one day, in proportion, to 24 h together.
+
+    Every report goes by this, because times may be stored that nobody can have worked: what is credited is bounded
+    (`backend.campaign.setup.people.crediting`), but work of one day may arrive on the next, and older rows hold
+    whatever a browser claimed.
+
+    >>> within_a_day(7_200_000, 3_600_000), within_a_day(596 * 3_600_000, 149 * 3_600_000)
+    ((7200000, 3600000), (69120000, 17280000))
+    """
+    total_ms = sum(parts_ms)
+    return parts_ms if total_ms <= DAY_MS else tuple(part * DAY_MS // total_ms for part in parts_ms)
+
+
+def midnight(now: float, days_ago: int = 0) -> float:
+    """When the day of an instant began, or a day before it; both in seconds since 1970."""
+    return datetime.combine(_date(now) - timedelta(days=days_ago), time()).timestamp()
+
+
+def day_of(at: float) -> str:
+    """The day of an instant (seconds since 1970), as `2026-03-14`."""
+    return _date(at).isoformat()
+
+
+def monday_of(day: str) -> str:
+    """The Monday that the week of a day begins with.
+
+    >>> monday_of("2026-03-14")
+    '2026-03-09'
+    """
+    there = date.fromisoformat(day)
+    return (there - timedelta(days=there.weekday())).isoformat()
+
+
+def began(day: str) -> float:
+    """When a day such as `2026-03-14` began, in seconds since 1970."""
+    return datetime.combine(date.fromisoformat(day), time()).timestamp()
+
+
+def ended(day: str) -> float:
+    """When a day such as `2026-03-14` was over, in seconds since 1970; the next one begins then."""
+    return datetime.combine(date.fromisoformat(day) + timedelta(days=1), time()).timestamp()
+
+
+def last_days(now: float, count: int) -> list[str]:
+    """The day of an instant and those before it, `count` in all, the oldest first."""
+    today = _date(now)
+    return [(today - timedelta(days=n)).isoformat() for n in reversed(range(count))]
+
+
+def instant(at: float) -> str:
+    """An instant in UTC, to the second.
+
+    >>> instant(0.9)
+    '1970-01-01T00:00:00+00:00'
+    """
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def _date(at: float) -> date:
+    return datetime.fromtimestamp(at).date()

@@ -1,0 +1,272 @@
+"""Many units of work at once: in this process, in several of this machine, or on a cluster."""
+
+import atexit
+import gc
+import os
+import re
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import closing
+from functools import cache, partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from backend.core.bounds import ENDED_BY
+from backend.core.errors import WorkerLost
+from backend.core.processes import pool
+from backend.core.progress import Steps
+from backend.core.saying import said
+from backend.core.where import HERE, Crew, Where, WorkerDied
+
+Shared = TypeVar("Shared")
+Unit = TypeVar("Unit")
+Result = TypeVar("Result")
+
+TRIES = 3
+"""How often a unit is begun whose process dies, the later times with nothing beside it."""
+_KEPT_S = 60
+"""So long a process is kept for the next unit that is done apart."""
+
+_work: Callable[[Any], Any]
+"""What the units of this process are given to."""
+
+
+def run_units(
+    work: Callable[[Shared, Unit], Result],
+    shared: Shared,
+    units: Sequence[Unit],
+    where: Where = HERE,
+    *,
+    called: Callable[[Unit], str] = str,
+    sees: Collection[Path] = (),
+    fills: Collection[Path] = (),
+    apart: bool = False,
+    kept: bool = True,
+    lost: Callable[[Unit, str], Result] | None = None,
+    progress: Steps | None = None,
+) -> list[Result]:
+    """`[work(shared, unit) for unit in units]`, wherever that is done; see `each_unit`.
+
+    The results come in the order of the units; of several failures the first one that happens is raised.
+
+    Args:
+        work: a function of a module, so that other processes can import it.
+        shared: what all units read; it is sent to each process once.
+        units: small descriptions of the work.
+        where: in this process, in several, or on a cluster.
+        called: what a unit is called where its process died.
+        sees: files and folders that units read, which the machines of a cluster have to share.
+        fills: folders that units write into, the same.
+        apart: see `each_unit`.
+        kept: the same.
+        lost: the same.
+        progress: called with (units done, all).
+    """
+    report = progress or (lambda done, total: None)
+    if where.cluster is None:
+        where = Where(max(1, min(where.jobs, len(units))))
+    results: dict[int, Result] = {}
+    dealing = each_unit(
+        work, shared, units, where, called=called, sees=sees, fills=fills, apart=apart, kept=kept, lost=lost
+    )
+    with closing(dealing) as done:
+        for number, result in done:
+            results[number] = result
+            report(len(results), len(units))
+    return [results[number] for number in range(len(units))]
+
+
+def each_unit(
+    work: Callable[[Shared, Unit], Result],
+    shared: Shared,
+    units: Iterable[Unit],
+    where: Where = HERE,
+    *,
+    called: Callable[[Unit], str] = str,
+    sees: Collection[Path] = (),
+    fills: Collection[Path] = (),
+    apart: bool = False,
+    kept: bool = True,
+    lost: Callable[[Unit, str], Result] | None = None,
+) -> Generator[tuple[int, Result], None, None]:
+    """The number of a unit and its result, as they are done; later units are asked for as earlier ones are done.
+
+    After a failure or Ctrl-C nothing more is begun; units under way on this machine are waited for.
+
+    Args:
+        work: see `run_units`.
+        shared: the same.
+        units: the same.
+        where: the same.
+        called: the same.
+        sees: the same.
+        fills: the same.
+        apart: in a process of its own where one does all the work, too: a unit may be made to end it.
+        kept: whether that may be a process that did such work before, with the environment and the stores of then.
+        lost: what a unit results in whose process died each time, and how it died; without it that is an error.
+
+    Raises:
+        WorkerLost: a unit's process died each of `TRIES` times.
+        ClusterUnavailable: the cluster, or a file on it, is not there.
+    """
+    if where.cluster is None and where.jobs == 1 and not apart:
+        for number, unit in enumerate(units):
+            yield number, work(shared, unit)
+        return
+    crew: Crew[Unit, Result]
+    if where.cluster is None:
+        crew = _Processes(where.jobs, work, shared) if where.jobs > 1 or not kept else _OneKept(work, shared)
+    else:
+        from backend.core.cluster import ClusterCrew  # Dask
+
+        crew = ClusterCrew(where.cluster, work, shared, sees, fills)
+    try:
+        yield from _dealt(crew, enumerate(units), called, lost)
+    finally:
+        crew.close()
+
+
+def _dealt(
+    crew: Crew[Unit, Result],
+    units: Iterator[tuple[int, Unit]],
+    called: Callable[[Unit], str],
+    lost: Callable[[Unit, str], Result] | None,
+) -> Iterator[tuple[int, Result]]:
+    running: dict[Any, tuple[int, Unit]] = {}
+    suspects: list[tuple[int, Unit]] = []
+    while True:
+        if not suspects:
+            running |= {crew.submit(one[1]): one for one in islice(units, max(0, crew.at_once - len(running)))}
+        if not running and not suspects:
+            return
+        if not running:
+            # Any of those beside it may have taken the memory, or the process: now it is seen which does.
+            yield from ((number, _again(crew, unit, called, lost)) for number, unit in suspects)
+            suspects = []
+            continue
+        for future in crew.finished(running):
+            number, unit = running.pop(future)
+            try:
+                result = crew.result(future)
+            except WorkerDied as died:
+                if lost is not None and crew.at_once == 1 and ENDED_BY in str(died):
+                    yield number, lost(unit, str(died))
+                else:
+                    suspects.append((number, unit))
+            else:
+                yield number, result
+
+
+def _again(
+    crew: Crew[Unit, Result],
+    unit: Unit,
+    called: Callable[[Unit], str],
+    lost: Callable[[Unit, str], Result] | None,
+) -> Result:
+    for tries in range(2, TRIES + 1):
+        future = crew.submit(unit)
+        while not crew.finished([future]):
+            pass
+        try:
+            return crew.result(future)
+        except WorkerDied as died:
+            if lost is not None and (tries == TRIES or ENDED_BY in str(died)):
+                return lost(unit, str(died))
+            if tries == TRIES:
+                raise WorkerLost(
+                    said(
+                        "{called}: the process that worked on it died {tries} times, at last with nothing beside it "
+                        "({died}). It needs more memory than there is, or it makes a library fail; the rest can be "
+                        "done without it",
+                        called=called(unit),
+                        tries=TRIES,
+                        died=died,
+                    )
+                ) from died
+    raise AssertionError("TRIES is at least 2")
+
+
+class _Processes(Generic[Unit, Result]):
+    """Processes of this machine; where one dies loky gives up all of them, and others take their place."""
+
+    def __init__(self, processes: int, work: Callable[[Any, Unit], Result], shared: object) -> None:
+        self._new = partial(pool, processes, _take_work, (work, shared))
+        self._pool = self._new()
+        self.at_once = processes + 1
+
+    def submit(self, unit: Unit) -> Future[Result]:
+        try:
+            return self._pool.submit(_one, unit)
+        except BrokenExecutor:
+            self._pool.shutdown()
+            self._pool = self._new()
+            return self._pool.submit(_one, unit)
+
+    def finished(self, futures: Collection[Future[Result]]) -> set[Future[Result]]:
+        return wait(futures, return_when=FIRST_COMPLETED).done
+
+    def result(self, future: Future[Result]) -> Result:
+        try:
+            return future.result()
+        except BrokenExecutor as error:
+            codes = re.search(r"are \{(.*)\}", str(error))
+            raise WorkerDied(codes[1] if codes else str(error)) from error
+
+    def close(self) -> None:
+        self._pool.shutdown()
+
+
+class _OneKept(_Processes[Unit, Result]):
+    """One process of this machine that stays for whoever has units next; beginning one takes longer than most units."""
+
+    def __init__(self, work: Callable[[Any, Unit], Result], shared: object) -> None:
+        self._do = partial(_in_folder, os.getcwd(), work, shared)
+        self._given: list[Future[Result]] = []
+        self.at_once = 1
+
+    def submit(self, unit: Unit) -> Future[Result]:
+        try:
+            self._given.append(_kept_pool().submit(self._do, unit))
+        except BrokenExecutor:
+            _kept_pool.cache_clear()
+            self._given.append(_kept_pool().submit(self._do, unit))
+        return self._given[-1]
+
+    def close(self) -> None:
+        for future in self._given:
+            future.cancel()
+        wait(self._given)
+
+
+def _in_folder(folder: str, work: Callable[[Any, Any], Any], shared: object, unit: object) -> Any:
+    """One unit, whose paths may be relative."""
+    os.chdir(folder)
+    return work(shared, unit)
+
+
+def end_kept() -> None:
+    """Let the process go that is kept, and its semaphores: for a program that another one is to take the place of."""
+    if _kept_pool.cache_info().currsize:
+        end = _kept_pool().shutdown
+        end()
+        atexit.unregister(end)
+        _kept_pool.cache_clear()
+        del end
+        gc.collect()  # loky unlinks semaphores when nothing has them any more
+
+
+@cache
+def _kept_pool() -> Executor:
+    kept = pool(1, kept_s=_KEPT_S)
+    atexit.register(kept.shutdown)  # before the modules go that it needs for that
+    return kept
+
+
+def _take_work(work: Callable[[Any, Any], Any], shared: object) -> None:
+    global _work
+    _work = partial(work, shared)
+
+
+def _one(unit: object) -> Any:
+    return _work(unit)

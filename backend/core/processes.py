@@ -1,0 +1,114 @@
+"""Processes of this machine beside this one: a pool that somebody feeds, or one for a single long act.
+
+They are loky's. They start clean, whatever the main module is, and end with whoever started them. A spawned process of
+Python's own runs its parent's main module again: the whole command line, or, where Streamlit has installed the app's
+script as the main module of the server, the page that somebody looks at. And a worker whose parent is killed waits for
+work for ever, because it holds the other end of its own queue.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from backend.core.bounds import worker_begins
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+Result = TypeVar("Result")
+
+END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+"""What asks a server to end."""
+UNWIND_S = 1.0
+"""For so long a worker may clear away what it was making, when it has to end."""
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def pool(
+    processes: int,
+    initializer: Callable[..., object] | None = None,
+    initargs: tuple[Any, ...] = (),
+    *,
+    kept_s: int | None = None,
+) -> Executor:
+    """A pool of new processes; a fork would copy locks (of threads, bars, BLAS) in whatever state they are.
+
+    Ctrl-C, which reaches all processes of a terminal, is left to the one that made the pool. Several processes share
+    the cores: each computes with its part of them, unless the environment says how many threads there are. A
+    process with nothing to do for `kept_s` seconds leaves; another takes its place when there is something.
+    """
+    from loky import ProcessPoolExecutor  # who works in one process does without
+
+    threads = str(max(1, (os.cpu_count() or 1) // processes))
+    env = {name: threads for name in _THREADS if processes > 1 and name not in os.environ}
+    arguments = (_life_line()[0], initializer, initargs)
+    made: Executor = ProcessPoolExecutor(processes, initializer=_begin, initargs=arguments, env=env, timeout=kept_s)
+    return made
+
+
+def alone(work: Callable[..., Result], *arguments: object) -> Future[Result]:
+    """Begin one long act in a process of its own, which ends with it, and return at once."""
+    workers = pool(1)
+    future = workers.submit(work, *arguments)
+    workers.shutdown(wait=False)
+    return future
+
+
+def end_all(patience_s: float = 2 * UNWIND_S) -> None:
+    """End all workers of this process, of whichever pool, and come back when they have ended.
+
+    What they are at is broken off as by Ctrl-C: files that were arriving are cleared away, transactions undone. The
+    futures of it fail. Nothing may be begun afterwards.
+
+    Args:
+        patience_s: seconds after which they are no longer waited for; they end by themselves all the same.
+    """
+    from multiprocessing import active_children
+
+    _life_line()[1].close()
+    until = time.monotonic() + patience_s
+    for worker in active_children():
+        worker.join(max(0.0, until - time.monotonic()))
+
+
+def is_ending() -> bool:
+    """Whether `end_all` was called: work that fails now was broken off."""
+    return _life_line()[1].closed
+
+
+@cache
+def _life_line() -> "tuple[Connection, Connection]":
+    """A pipe into which nobody writes: this end of it closes when this process ends, however it ends."""
+    from multiprocessing import Pipe
+
+    return Pipe(duplex=False)
+
+
+def _begin(line: "Connection", initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
+    """Runs in a worker when it starts."""
+
+    def leave_with_it() -> None:
+        line.poll(None)
+        if sys.platform != "win32":  # which has no way to interrupt one thread
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+            time.sleep(UNWIND_S)
+        os._exit(1)
+
+    threading.Thread(target=leave_with_it, daemon=True).start()
+    worker_begins()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _break_off)
+    if initializer is not None:
+        initializer(*initargs)
+
+
+def _break_off(_number: int, _frame: object) -> None:
+    """Interrupt the worker so that its `finally` clauses run, without printing a traceback."""
+    sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    raise KeyboardInterrupt

@@ -1,0 +1,39 @@
+"""Videos of a web server taken into a project, looked at again, and cut."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.core.addresses import place_of
+from range_server import serving
+from support import NOW
+
+DEMO = Path(__file__).parents[3] / "assets" / "demo"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> api.Project:
+    return api.init_project(tmp_path / "project", encoder="minilm")
+
+
+def test_videos_at_addresses_are_taken_found_well_and_kept_by_their_address(
+    project: api.Project, tmp_path: Path
+) -> None:
+    served = tmp_path / "served"
+    served.mkdir()
+    shutil.copy(DEMO / "dog_dinner.mp4", served)
+    (served / "all.txt").write_text("dog_dinner.mp4\n")
+    file = tmp_path / "moments.jsonl"
+    file.write_text(json.dumps({"video": "dog_dinner", "start": 1.0, "end": 2.0, "caption": "A dog eats."}) + "\n")
+    with serving(served) as web:
+        report = api.import_corpus(project, api.OPERATOR, file, videos=place_of(f"{web.address}/all.txt"), now=NOW)
+        assert (report.measured, report.troubles) == (1, ())
+        looked = api.look_at_videos(project, api.OPERATOR, now=NOW)
+        assert [(one.path, one.trouble) for one in looked.videos] == [(f"{web.address}/dog_dinner.mp4", None)]
+        web.refuse = 403
+        assert "may not be read" in api.look_at_videos(project, api.OPERATOR, now=NOW).wrong[0].message
+        web.refuse = 0
+        assert api.look_at_videos(project, api.OPERATOR, now=NOW).wrong == ()

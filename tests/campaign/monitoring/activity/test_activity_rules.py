@@ -1,0 +1,131 @@
+"""How events are told: every kind has words, and the words are those that a person would say."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.campaign.monitoring.activity.model import ActivityGroup
+from backend.campaign.monitoring.activity.rules import WORDS, graded, kinds_of, told
+from backend.core.saying import Said
+from backend.store import events
+from backend.store.events import EventKind
+
+
+def test_every_kind_of_event_has_words() -> None:
+    assert set(WORDS) == {kind.value for kind in EventKind}
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_words_name_nothing_that_an_event_does_not_hold(kind: EventKind) -> None:
+    """The docstring of each kind says what its payload holds."""
+    source = Path(events.__file__).read_text("utf-8")
+    holds = re.search(rf'    {kind.name} = ".*?"\n    """(.*?)"""', source, re.DOTALL)
+    assert holds
+    words = WORDS[kind.value][1]
+    if isinstance(words, str):
+        for name in re.findall(r"{(\w+)}", words):
+            assert re.search(rf"\b{name}\b", holds[1]), name
+
+
+@given(st.sampled_from(list(EventKind)), st.dictionaries(st.text(max_size=9), st.none() | st.integers() | st.text()))
+def test_no_payload_is_without_words(kind: EventKind, payload: dict[str, object]) -> None:
+    assert told(kind.value, payload)
+
+
+def test_every_kind_is_of_one_group() -> None:
+    assert kinds_of(ActivityGroup.RESULTS) == [
+        *("released", "terms_set", "truth_added", "truth_removed", "run_added", "run_removed", "restored")
+    ]
+    assert kinds_of(ActivityGroup.GRADES) == [], "grades are rows of their own"
+    kinds = [kind for group in ActivityGroup for kind in kinds_of(group)]
+    assert sorted(kinds) == sorted(WORDS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "words"),
+    [
+        # A kind that this version does not know, and values of every kind.
+        ("later", {}, "later"),
+        ("later", {"a": None, "b": True, "c": False}, "later (a –, b yes, c no)"),
+        ("later", {"n": 12345, "x": 0.25, "y": 2.0}, "later (n 12,345, x 0.25, y 2)"),
+        ("later", {"many": [1, [None, "b  c"]]}, "later (many 1, –, b c)"),
+        ("later", {"a": "x" * 300}, f"later (a {'x' * 300})"),
+        ("later", {"a": "x" * 301}, f"later (a {'x' * 299}…)"),
+        # Why something was done comes after it, unless its words say it.
+        ("batch_declined", {"number": 2, "reason": " all  found "}, "declined batch 2 (“all found”)"),
+        ("batch_declined", {"number": 2, "why": "all found"}, "declined batch 2 (“all found”)"),
+        ("batch_declined", {"reason": " "}, "declined batch –"),
+        ("grade_refused", {"grade": 3, "why": "too late"}, "gave 3, which was not taken: too late"),
+        # What is told by more than a pattern.
+        ("tutorial_switched", {"on": True}, "switched the tutorial on"),
+        ("tutorial_switched", {"on": False}, "switched the tutorial off"),
+        ("person_suspended", {"suspended": True}, "suspended"),
+        ("person_suspended", {}, "suspended"),
+        ("person_suspended", {"suspended": False}, "let work again"),
+        ("rewrite_decided", {"published": "Ann  sits.", "text": None}, "rejected every rewrite of “Ann sits.”"),
+        ("rewrite_decided", {"published": "Ann.", "text": "A  woman."}, "decided that “Ann.” reads “A woman.”"),
+        (
+            "moments_changed",
+            {"video": "v", "before": [[0, 1.5], [2, 3]], "after": [[0, 3]]},
+            "made 0.00–3.00 s of 0.00–1.50 s, 2.00–3.00 s among the moments of v",
+        ),
+        ("moments_changed", {"video": "v", "after": [[0, 3]]}, "added 0.00–3.00 s among the moments of v"),
+        ("moments_changed", {"before": [[0, 3]], "after": []}, "removed 0.00–3.00 s among the moments of –"),
+        (
+            "candidates_chosen",
+            {"candidates": 1200, "queries": 6, "encoder": "minilm 0f3a", "pooled": [{"name": "A"}, {"name": "B"}]},
+            "chose 1,200 candidates for 6 queries by minilm and pooling A, B",
+        ),
+        ("candidates_chosen", {"candidates": 9, "queries": 1, "encoder": "e"}, "chose 9 candidates for 1 queries by e"),
+        ("candidates_chosen", {"pooled": [{"name": "A"}, "?"]}, "chose – candidates for – queries by pooling A"),
+        ("candidates_chosen", {}, "chose – candidates for – queries by –"),
+        (
+            "candidates_added",
+            {"candidates": 30, "pairs": 12, "pooled": [{"name": "A"}]},
+            "added 30 candidates by pooling A; 12 pairs were handed out",
+        ),
+        ("assigned", {}, "assigned any work"),
+        ("assigned", {"split": "val", "part": 1, "parts": 3}, "assigned the queries of val, part 1 of 3"),
+        (
+            "assigned",
+            {"queries": 1200, "a_day": 50, "in_all": 1000},
+            "assigned 1,200 chosen queries, at most 50 grades a day, at most 1,000 grades in all",
+        ),
+        ("invited", {"replaced": True}, "made a new sign-in link"),
+        ("invited", {}, "made a sign-in link"),
+        ("seats_claimed", {"pairs": [7, 8, 9]}, "took pairs in hand: 3"),
+        ("seats_returned", {"pairs": [7, 8]}, "gave pairs back: 2"),
+        ("seats_returned", {"pairs": 1200}, "gave pairs back: 1,200"),
+    ],
+)  # fmt: skip
+def test_an_event_is_told_as_a_person_would(kind: str, payload: dict[str, object], words: str) -> None:
+    assert told(kind, payload) == words
+
+
+@pytest.mark.parametrize(
+    ("corrected", "simulated", "imported", "words"),
+    [
+        (False, False, False, "graded 3"),
+        (True, False, False, "corrected the grade to 3"),
+        (False, False, True, "graded 3 (imported)"),
+        (True, True, True, "corrected the grade to 3 (simulated) (imported)"),
+    ],
+)
+def test_a_grade_is_told_with_where_it_is_from(corrected: bool, simulated: bool, imported: bool, words: str) -> None:
+    assert graded(3, corrected=corrected, simulated=simulated, imported=imported) == words
+
+
+def test_words_of_the_program_can_be_told_in_another_language_and_names_of_people_cannot() -> None:
+    added = told("person_added", {"name": "lead", "role": "lead"})
+    assert isinstance(added, Said)
+    role, name = added.values["role"], added.values["name"]
+    assert isinstance(role, Said)
+    assert (role.text, name) == ("lead", "lead")
+    assert not isinstance(name, Said)
+
+
+def test_a_word_that_this_program_does_not_know_is_told_as_it_is() -> None:
+    assert told("person_added", {"name": "Ana", "role": "guest"}) == "added Ana as guest"

@@ -1,0 +1,92 @@
+"""Grades as columns, against reading the rows one by one."""
+
+import random
+import secrets
+import sqlite3
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backend import api
+from backend.campaign.judging.model import GradeEvent
+from backend.campaign.monitoring.quality.rows import columns
+from backend.campaign.monitoring.quality.rules.columns import NOT_MEASURED, standing
+from support import NOW, Judging
+
+
+@pytest.fixture
+def worked(judging: Judging) -> Judging:
+    """Grades and corrections, some without a measured time."""
+    rng = random.Random(3)
+    for n in range(60):
+        me = judging.annotators[rng.randrange(4)]
+        items = api.desk(judging.project, me, now=NOW + 20 * n).items
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            elapsed = rng.choice((None, 300, 9000))
+            event = GradeEvent(items[0].pair, rng.randrange(5), secrets.token_hex(8), rng.randrange(1, 300), elapsed)
+            api.record_grades(judging.project, me, [event], now=NOW + 20 * n + 15)
+    return judging
+
+
+def test_the_columns_are_the_rows(worked: Judging) -> None:
+    found = columns.given(worked.project.store.db)
+    with sqlite3.connect(worked.project.folder / "reelrank.db") as db:
+        rows = db.execute(
+            "SELECT pair_id, seat_no, annotator_id, grade, graded_at, active_ms, coalesce(elapsed_ms, -1) "
+            "FROM judgement ORDER BY graded_at, judgement_id"
+        ).fetchall()
+    read = zip(
+        *(found.pair, found.seat, found.annotator, found.grade, found.at, found.active_ms, found.elapsed_ms),
+        strict=True,
+    )
+    assert len(rows) > 80
+    assert [tuple(one) for one in read] == rows
+    assert found.timed.all()
+
+
+def test_of_each_seat_the_newest_counts_with_all_its_time(worked: Judging) -> None:
+    given = columns.given(worked.project.store.db)
+    kept = standing(given)
+    expected: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+    for n in range(len(given)):
+        one = (int(given.grade[n]), int(given.active_ms[n]), int(given.elapsed_ms[n]))
+        expected[int(given.pair[n]), int(given.seat[n])].append(one)
+    assert any(len(revisions) > 1 for revisions in expected.values())
+    assert len(kept) == len(expected)
+    assert (np.diff(kept.at) >= 0).all()
+    for n in range(len(kept)):
+        revisions = expected[int(kept.pair[n]), int(kept.seat[n])]
+        times = [elapsed for *_, elapsed in revisions]
+        assert kept.grade[n] == revisions[-1][0]
+        assert kept.active_ms[n] == sum(active for _, active, _ in revisions)
+        assert kept.elapsed_ms[n] == (NOT_MEASURED if NOT_MEASURED in times else sum(times))
+
+
+def test_an_empty_project_has_empty_columns(corpus_project: api.Project) -> None:
+    found = standing(columns.given(corpus_project.store.db))
+    assert len(found) == 0
+    assert [len(column) for column in columns.clips(corpus_project.store.db)] == [0, 0, 0]
+
+
+def test_clips_are_the_moments_of_pairs(judging: Judging) -> None:
+    pair, length_s, whole = columns.clips(judging.project.store.db)
+    reviews = sorted(judging.pairs(), key=lambda one: one.pair_id)
+    assert pair.tolist() == [one.pair_id for one in reviews]
+    assert length_s.tolist() == pytest.approx([one.end_s - one.start_s for one in reviews], abs=1e-3)
+    assert not whole.any()
+
+
+def test_a_file_that_does_not_say_when_leaves_grades_without_a_time(
+    corpus_project: api.Project, tmp_path: Path
+) -> None:
+    (tmp_path / "told.csv").write_text(
+        "pair_id,worker,relevance,graded_at\n1,1,3,2026-02-01T10:00:00Z\n1,2,3,2026-02-01T11:00:00Z\n"
+    )
+    (tmp_path / "untold.csv").write_text("pair_id,worker,relevance\n2,1,3\n2,2,4\n")
+    api.import_judgements(corpus_project, tmp_path / "told.csv", now=NOW)
+    api.import_judgements(corpus_project, tmp_path / "untold.csv", now=NOW + 5)
+    found = columns.given(corpus_project.store.db)
+    assert found.pair.tolist() == [1, 1, 2, 2]
+    assert found.timed.tolist() == [True, True, False, False]

@@ -1,0 +1,112 @@
+"""A small release in numbers, and what people read of them: by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from backend.campaign.release.export.statistics import rules
+from backend.campaign.release.export.statistics.model import JudgedPair, PartStatistics, SettledPairs, Spread
+from small_release import SMALL, TEST
+
+
+def test_a_small_release_by_hand() -> None:
+    val, test, both = rules.statistics(SMALL).parts
+    assert val == PartStatistics(
+        part="val",
+        queries=2,
+        query_words=Spread(2, 3, 3.5, 4),
+        moment_s=Spread(3, 1, 10 / 3, 5),
+        video_s=Spread(2, 10, 25, 40),
+        ratio=Spread(3, 1 / 40, (5 / 10 + 4 / 40 + 1 / 40) / 3, 0.5),
+        judged=Spread(2, 1, 2, 3),
+        at_least=(Spread(2, 0, 1, 2), Spread(2, 0, 0.5, 1)),
+        by_relevance=(2, 1, 1),
+        batches={1: 1, 2: 1},
+        settled=SettledPairs(5, {2: 2, 4: 1}, adjudicated=1, discarded=1, waiting=0),
+    )
+    assert test.settled == SettledPairs(3, {6: 1}, adjudicated=0, discarded=0, waiting=2)
+    assert test.batches == {1: 2}
+    assert (test.queries, test.video_s) == (1, Spread(1, 40, 40, 40))
+    assert both.moment_s == Spread(4, 1, 10, 30)
+    assert both.settled == SettledPairs(8, {2: 2, 4: 1, 6: 1}, adjudicated=1, discarded=1, waiting=2)
+    assert rules.statistics(SMALL).corpus_video_s == Spread(3, 10, 50, 100)
+
+
+TABLE = """\
+|  | validation | test | both |
+| --- | ---: | ---: | ---: |
+| queries | 2 | 1 | 3 |
+| words of a query | 3 / 3.50 / 4 | 1 / 1.00 / 1 | 1 / 2.67 / 4 |
+| moments | 3 | 1 | 4 |
+| seconds of a moment | 1.00 / 3.33 / 5.00 | 30.00 / 30.00 / 30.00 | 1.00 / 10.00 / 30.00 |
+| their videos | 2 | 1 | 2 |
+| seconds of a video | 10.00 / 25.00 / 40.00 | 40.00 / 40.00 / 40.00 | 10.00 / 25.00 / 40.00 |
+| a moment's share of its video | 0.025 / 0.208 / 0.500 | 0.750 / 0.750 / 0.750 | 0.025 / 0.344 / 0.750 |
+| moments of a query | 1 / 2.00 / 3 | 1 / 1.00 / 1 | 1 / 1.67 / 3 |
+| moments of relevance 1 or more, of a query | 0 / 1.00 / 2 | 1 / 1.00 / 1 | 0 / 1.00 / 2 |
+| moments of relevance 2, of a query | 0 / 0.50 / 1 | 1 / 1.00 / 1 | 0 / 0.67 / 1 |
+| pairs of relevance 0 | 2 (50.0 %) | 0 (0.0 %) | 2 (40.0 %) |
+| pairs of relevance 1 | 1 (25.0 %) | 0 (0.0 %) | 1 (20.0 %) |
+| pairs of relevance 2 | 1 (25.0 %) | 1 (100.0 %) | 2 (40.0 %) |
+"""
+SETTLED = """\
+| queries handed out in 1 batch | 1 (50.0 %) | 2 (100.0 %) | 3 (75.0 %) |
+| queries handed out in 2 batches | 1 (50.0 %) | 0 (0.0 %) | 1 (25.0 %) |
+| pairs handed out | 5 | 3 | 8 |
+| settled by two grades | 2 (40.0 %) | 0 (0.0 %) | 2 (25.0 %) |
+| settled by four grades | 1 (20.0 %) | 0 (0.0 %) | 1 (12.5 %) |
+| settled by six grades | 0 (0.0 %) | 1 (33.3 %) | 1 (12.5 %) |
+| decided by a lead | 1 (20.0 %) | 0 (0.0 %) | 1 (12.5 %) |
+| discarded, no consensus | 1 (20.0 %) | 0 (0.0 %) | 1 (12.5 %) |
+| not settled | 0 (0.0 %) | 2 (66.7 %) | 2 (25.0 %) |
+"""
+BELOW = "\nThree figures are the least, the mean and the most. A moment or video counts once. "
+WORDS = "lower-case runs of letters and digits, an apostrophe inside a word kept; punctuation is no word"
+CORPUS = "All 3 videos of the corpus, with truth or without, last 10.00 / 50.00 / 100.00 seconds. "
+
+
+@pytest.mark.parametrize(("pairs", "settled"), [(SMALL.pairs, SETTLED), ([], "")])
+def test_what_people_read(pairs: list[JudgedPair], settled: str) -> None:
+    """A release without its file of pairs tells nothing of batches and verdicts."""
+    found = rules.statistics(replace(SMALL, pairs=pairs))
+    words = f"Words: {WORDS}.\n"
+    assert rules.markdown(found) == f"\n## Statistics\n\n{TABLE}{settled}{BELOW}{CORPUS}{words}"
+    no_videos = rules.statistics(replace(SMALL, pairs=pairs, corpus={}))
+    assert rules.markdown(no_videos) == f"\n## Statistics\n\n{TABLE}{settled}{BELOW}{words}"
+
+
+def test_a_split_without_a_query_has_no_figures() -> None:
+    found = rules.statistics(replace(SMALL, truth={"val": [], "test": TEST}, corpus={}))
+    empty = found.parts[0]
+    assert (empty.queries, empty.query_words, empty.at_least, empty.by_relevance) == (0, None, (None, None), (0, 0, 0))
+    shown = {row[0]: row[1] for row in rules.table(found)}
+    assert (shown["queries"], shown["moments"], shown["their videos"]) == ("0", "0", "0")
+    assert (shown["words of a query"], shown["pairs of relevance 1"]) == ("-", "0")
+
+
+def test_a_split_that_has_no_word_is_called_by_its_name() -> None:
+    assert rules.table(rules.statistics(replace(SMALL, truth={"mine": TEST})))[0] == ("", "mine", "both")
+
+
+def test_pairs_without_a_consensus_are_counted_by_what_became_of_them() -> None:
+    often = {"adjudicated": 2, "discarded": 3, "open": 4, "escalated": 5}
+    pairs = [JudgedPair("val", 1, 1, verdict, 2) for verdict, times in often.items() for _ in range(times)]
+    settled = rules.statistics(replace(SMALL, pairs=pairs)).parts[0].settled
+    assert settled == SettledPairs(14, {}, adjudicated=2, discarded=3, waiting=9)
+
+
+def test_other_numbers_of_grades_are_told_in_figures() -> None:
+    pairs = [JudgedPair("val", 1, rank, "consensus", grades) for rank, grades in enumerate((3, 3, 2, 6, 5), start=1)]
+    shown = [row[:2] for row in rules.table(rules.statistics(replace(SMALL, pairs=pairs))) if "settled by" in row[0]]
+    assert shown == [
+        *(("settled by two grades", "1 (20.0 %)"), ("settled by 3 grades", "2 (40.0 %)")),
+        *(("settled by four grades", "0 (0.0 %)"), ("settled by 5 grades", "1 (20.0 %)")),
+        ("settled by six grades", "1 (20.0 %)"),
+    ]
+
+
+def test_what_a_later_pooling_handed_out_is_one_batch_however_far_down_the_list() -> None:
+    """Ranks 1, 2 and 9 of batches of 2: the third to the eighth were handed out to nobody."""
+    pairs = [JudgedPair("val", 1, rank, "open", 0) for rank in (1, 2, 9)]
+    val, _, _ = rules.statistics(replace(SMALL, pairs=pairs)).parts
+    assert val.batches == {2: 1}

@@ -1,0 +1,75 @@
+"""How often a password may be tried, when work was cut short, and what of a page is a draft: by hand."""
+
+import hashlib
+from typing import Any
+
+import pytest
+
+from backend.campaign.setup.serving import rules
+from backend.campaign.setup.serving.model import Failures, LongWork, WorkState
+
+
+def test_attempts_are_counted_by_digests_of_name_and_address() -> None:
+    assert rules.counted_as(" Straße ", "10.0.0.1") == {
+        "pair": hashlib.sha256(b"pair:10.0.0.1:strasse").hexdigest(),
+        "name": hashlib.sha256(b"name:strasse").hexdigest(),
+        "address": hashlib.sha256(b"address:10.0.0.1").hexdigest(),
+    }
+    assert rules.counted_as("Ana", "10.0.0.1", "cookie") == {
+        "browser": hashlib.sha256(b"browser:cookie:ana").hexdigest()
+    }
+
+
+@pytest.mark.parametrize(
+    ("failed", "refused_s", "held_s"),
+    [
+        ({}, 0, 0.0),
+        ({"pair": (2, 20.0)}, 0, 0.0),
+        ({"pair": (3, 20.0)}, 1, 0.0),
+        ({"pair": (4, 20.0)}, 2, 0.0),
+        ({"pair": (4, 19.5)}, 2, 0.0),  # a part of a second is a whole one
+        ({"pair": (4, 18.0)}, 0, 0.0),
+        ({"pair": (6, 20.0)}, 8, 0.0),
+        ({"pair": (11, 20.0)}, 256, 0.0),
+        ({"pair": (12, 20.0)}, 300, 0.0),
+        ({"pair": (10**6, 20.0)}, 300, 0.0),
+        ({"pair": (10**6, 20.0 - 3_599)}, 0, 0.0),
+        ({"pair": (10**6, 500.0)}, 300, 0.0),  # a clock that was set back
+        ({"browser": (5, 20.0)}, 4, 0.0),
+        ({"name": (9, 20.0), "address": (29, 20.0)}, 0, 0.0),
+        ({"name": (10, 20.0)}, 0, 1.0),
+        ({"name": (13, 18.5)}, 0, 6.5),
+        ({"name": (10**6, 20.0), "address": (10**6, 20.0)}, 0, 10.0),
+        ({"address": (32, 19.0), "pair": (3, 20.0)}, 1, 3.0),
+    ],
+)
+def test_how_an_attempt_is_slowed_down(failed: dict[str, tuple[int, float]], refused_s: int, held_s: float) -> None:
+    found = rules.delay({kind: Failures(*one) for kind, one in failed.items()}, now=20.0)
+    assert (found.refused_s, found.held_s) == (refused_s, held_s)
+
+
+def work(state: WorkState = WorkState.UNDER_WAY) -> LongWork:
+    return LongWork("a step", "Counting", "Lea", 5.0, state, "counting", 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("state", "silent_s", "becomes"),
+    [
+        (WorkState.UNDER_WAY, 60.0, WorkState.UNDER_WAY),
+        (WorkState.UNDER_WAY, 60.5, WorkState.CUT_SHORT),
+        (WorkState.DONE, 999.0, WorkState.DONE),
+    ],
+)
+def test_work_of_which_nothing_is_heard_was_cut_short(state: WorkState, silent_s: float, becomes: WorkState) -> None:
+    assert rules.as_it_stands(work(state), heard_at=100.0, now=100.0 + silent_s) == work(becomes)
+
+
+@pytest.mark.parametrize("value", ["a text", 3, 0, 1.5, frozenset({"a"}), ""])
+def test_what_somebody_typed_or_chose_is_kept(value: Any) -> None:
+    assert rules.worth_keeping({"field": value, "button": False, "file": object(), "list": ["a"]}) == {"field": value}
+
+
+def test_a_draft_holds_so_many_characters_and_not_one_more() -> None:
+    fits = {"a": "x" * 19_996, "n": 1.5, "b": True, "m": 7}
+    assert rules.worth_keeping(fits) == {"a": "x" * 19_996, "n": 1.5, "m": 7}
+    assert rules.worth_keeping({**fits, "m": 77}) == {}
