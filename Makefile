@@ -6,7 +6,7 @@ PYTHON ?= python3
 # that tells Python to keep nothing.
 INSTALL := $(BIN)/python tools/environment.py install
 DEMO ?= demo-project
-.PHONY: help demo test test-long test-all check audit bench mutants coverage format docs clean
+.PHONY: help demo test test-long test-all check audit bench mutants coverage format docs texts size clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -83,5 +83,5 @@ docs: $(VENV)/.dev ## rewrite the generated pages docs/schema.md and docs/comman
 	PYTHONPATH=tests/docs $(BIN)/python tests/docs/commands_page.py
 	$(BIN)/python tests/docs/notebook.py
 
-clean: ## remove what these commands made
+size: ../.venv  what these commands made
 	rm -rf $(VENV) $(DEMO) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build/mutants
