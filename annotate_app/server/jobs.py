@@ -1,7 +1,7 @@
-"""Long work on a project: one act at a time in a process of its own, which goes on when every page is closed.
+"""Background jobs: one at a time, in a process of its own that goes on when every page is closed.
 
-How far it has come and how it ended stands in the database, so that any page of any front end can show it, whoever
-began it. Each act is all or nothing there, so that one which is cut short leaves nothing half-done.
+How far a job is and how it ended stands in the database, so that every page of every front end can show it, whoever
+began it. Each job is all or nothing there: one that is interrupted leaves nothing half-done.
 """
 
 import logging
@@ -21,15 +21,16 @@ from backend.core import processes
 from backend.core.errors import ReelRankError, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
-_PAGE = "Set up"
+RELEASE = "release"
+"""The job that makes a release; all others are steps of the page Set up."""
 _STATES = {
     WorkState.UNDER_WAY: marked("under way", _context="work"),
     WorkState.DONE: marked("done", _context="work"),
     WorkState.REFUSED: marked("refused", _context="work"),
     WorkState.FAILED: marked("failed", _context="work"),
-    WorkState.CUT_SHORT: marked("cut short", _context="work"),
+    WorkState.CUT_SHORT: marked("interrupted", _context="work"),
 }
-"""What the menu says of an act that is over."""
+"""What the menu says of a job that is over."""
 _EVERY_S = 0.5
 """How often the worker tells how far it has come, if it has come any further."""
 _HERE_S = 5.0
@@ -76,13 +77,14 @@ def begin(
 
 
 def in_menu(project: api.Project, lead: Person) -> dict[str, str]:
-    """What the menu says behind the page that begins such acts, by title; nothing where all is well and done."""
+    """Return what the menu says behind the page that began the job, by title; nothing where all is well and done."""
     work = api.look_at_work(project, lead, now=time.time())
     if work is None or work.state is WorkState.DONE:
         return {}
+    page = "Release" if work.step == RELEASE else "Set up"
     if work.state is WorkState.UNDER_WAY:
-        return {_PAGE: f"{100 * work.done // work.total} %" if work.total else tr("working")}
-    return {_PAGE: tr(_STATES[work.state], _context="work")}
+        return {page: f"{100 * work.done // work.total} %" if work.total else tr("working")}
+    return {page: tr(_STATES[work.state], _context="work")}
 
 
 def run(folder: Path, lead: Person, key: str, act: Act, arguments: tuple[object, ...]) -> None:
@@ -139,7 +141,7 @@ def _over(project: api.Project, key: str, title: str, future: Future[None]) -> N
     """The process has ended; what it could not tell itself is told for it."""
     if error := future.exception():
         if processes.is_ending():
-            _LOG.warning("%s is cut short: the server stops", title)  # as every page finds by itself
+            _LOG.warning("%s is interrupted: the server stops", title)  # as every page finds by itself
             return
         _LOG.error("%s failed", title, exc_info=error)
         try:

@@ -1,4 +1,4 @@
-"""The long acts of the page Set up, each as it runs in the worker: the verb of the api, and what came out in words."""
+"""What background jobs run, each in its own process: the verb, and its outcome in words for the page that began it."""
 
 import time
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from pathlib import Path
 from backend import api
 from backend.campaign.corpus.moments.model import ByShots, ByWindows
 from backend.campaign.nouns import Person
+from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome
 from backend.core.progress import Progress
 from backend.core.saying import said, said_n
@@ -164,6 +165,23 @@ def take_file(
     if dry_run:
         sentences.append(said("Nothing is written yet."))
     return WorkOutcome(sentences, tables)
+
+
+def make_release(
+    project: api.Project, lead: Person, options: ReleaseOptions, name: str, notes: str, *, progress: Progress
+) -> WorkOutcome:
+    """Freeze a release among those that the project keeps."""
+    made = api.export_release(project, lead, None, options, name=name, notes=notes, now=time.time(), progress=progress)
+    if made.again:
+        return WorkOutcome(
+            [
+                said(
+                    "Nothing changed since the release {name}: what was made now is the same, byte for byte.",
+                    name=made.name,
+                )
+            ]
+        )
+    return WorkOutcome([said("The release {name} is ready; it stands below.", name=made.name)])
 
 
 def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str], what: str) -> OutcomeTable:
