@@ -83,5 +83,11 @@ docs: $(VENV)/.dev ## rewrite the generated pages docs/schema.md and docs/comman
 	PYTHONPATH=tests/docs $(BIN)/python tests/docs/commands_page.py
 	$(BIN)/python tests/docs/notebook.py
 
-size: ../.venv  what these commands made
+texts: $(VENV)/.dev ## bring the catalogues of translations up to date, and list what they lack
+	$(BIN)/python tools/texts.py
+
+size: ## count modules, single importers and lines of code
+	@$(PYTHON) tools/size.py
+
+clean: ## remove what these commands made
 	rm -rf $(VENV) $(DEMO) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build/mutants
