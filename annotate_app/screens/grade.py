@@ -25,11 +25,11 @@ def page() -> None:
     project, now = auth.project(), time.time()
     desk = api.desk(project, person, now=now)
     again = "tutorial" in st.query_params
-    shown = _lesson(project, person, now=now) if again or desk.state is DeskState.GUIDELINE else None
+    shown = lesson(project, person, now=now) if again or desk.state is DeskState.GUIDELINE else None
     player(asdict(desk), person, lesson=shown)
 
 
-def _lesson(project: api.Project, person: Person, *, now: float) -> dict[str, Any]:
+def lesson(project: api.Project, person: Person, *, now: float) -> dict[str, Any]:
     """The lesson as plain JSON values; the guideline's words travel beside it.
 
     Returns:
