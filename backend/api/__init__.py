@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING
 from backend.core import lazy
 
 if TYPE_CHECKING:
-    from backend.api.activity import (
-        activity_csv,
-        activity_people,
-        campaign_settings,
-        count_activity,
-        find_activity,
-    )
+    from backend.api.activity import activity_csv, activity_people, campaign_settings, count_activity, find_activity
     from backend.api.agreement import agreement_board, agreement_version, other_relevances
     from backend.api.agreement_files import (
         agreement_csv,
@@ -188,14 +182,7 @@ if TYPE_CHECKING:
     from backend.api.learning import PredictReport, predict_run, train_model
     from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
-    from backend.api.opening import (
-        address,
-        next_step,
-        note_address,
-        open_project,
-        served_at,
-        status_counts,
-    )
+    from backend.api.opening import address, next_step, note_address, open_project, served_at, status_counts
     from backend.api.pace import (
         backup_now,
         bucket_troubles,
@@ -210,31 +197,6 @@ if TYPE_CHECKING:
         work_version,
     )
     from backend.api.payroll import expected_work, hours, payroll_csv
-    from backend.api.people import (
-        accept_invitation,
-        accept_invitation_as,
-        add_person,
-        add_person_with_password,
-        annotator_of,
-        assign,
-        assignments_standing,
-        change_password,
-        invited,
-        knows_browser,
-        lead_of,
-        list_people,
-        new_invitation,
-        pause_person,
-        person_for,
-        remember_browser,
-        sign_in,
-        sign_in_as,
-        sign_out,
-        sign_out_everywhere,
-        suspend,
-        unassign,
-        unpause_person,
-    )
     from backend.api.pipeline import (
         accept_rewrites,
         choose_candidates,
@@ -338,6 +300,8 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.importing.importing import ImportReport
     from backend.campaign.corpus.moments.model import ProposeReport, RegisterReport, TakenMoments
     from backend.campaign.doctor.examining import DoctorReport, Finding
+    from backend.campaign.judging.absences import pause_person, sign_out, sign_out_everywhere, suspend, unpause_person
+    from backend.campaign.judging.work_assignments import assign, assignments_standing, unassign
     from backend.campaign.monitoring.progress.cutting import ClipsReport
     from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
     from backend.campaign.monitoring.videos.model import LookReport, VideoState
@@ -385,7 +349,26 @@ if TYPE_CHECKING:
     from backend.campaign.selection.pools.building import BuildReport
     from backend.campaign.selection.pools.stored import StoredThresholds
     from backend.campaign.selection.queries.drawing import QueryReport
-    from backend.campaign.setup.people.accounts import PASSWORD_LENGTH, SESSION_S
+    from backend.campaign.setup.people.accounts import (
+        accept_invitation,
+        accept_invitation_as,
+        add_person,
+        add_person_with_password,
+        change_password,
+        invited,
+        list_people,
+        new_invitation,
+    )
+    from backend.campaign.setup.people.passwords import PASSWORD_LENGTH
+    from backend.campaign.setup.people.permissions import annotator_of, lead_of
+    from backend.campaign.setup.people.sessions import (
+        SESSION_S,
+        knows_browser,
+        person_for,
+        remember_browser,
+        sign_in,
+        sign_in_as,
+    )
     from backend.campaign.setup.project.folder import Project
     from backend.campaign.setup.project.model import Terms
     from backend.campaign.setup.project.places import is_project
@@ -447,6 +430,7 @@ if TYPE_CHECKING:
     from backend.systems.baselines import BASELINES, BaselineOptions
     from backend.systems.extracting import FeaturesReport
     from backend.systems.windowing import Windowing
+
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
 

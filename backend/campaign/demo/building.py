@@ -140,7 +140,7 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
     candidates.choose(project, OPERATOR, encoder, now=now, progress=progress)
     for name in (LEAD, *ANNOTATORS):
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
-        person = people.add_with_password(project.store, OPERATOR, name, role, PASSWORD, now=now)
+        person = people.add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=now)
         if role is Role.ANNOTATOR:  # a tour of the demo begins with a clip; whoever is invited meets the tutorial
             guideline.note_seen(project.store, permissions.require_annotator(project.store, person), 1, now=now)
     tutorial.set_from_file(project.store, OPERATOR, kept / clips.PRACTICE, now=now)
