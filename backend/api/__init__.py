@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from backend.api.cast import cast_lines, correct_cast, propose_cast
     from backend.api.clip import cut
     from backend.api.corpus import import_corpus, project_statistics
-    from backend.api.demo import build_demo, demo_people
     from backend.api.describing import (
         choose_describing,
         close_describing,
@@ -182,12 +181,9 @@ if TYPE_CHECKING:
     from backend.api.learning import PredictReport, predict_run, train_model
     from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
-    from backend.api.opening import address, next_step, note_address, open_project, served_at, status_counts
     from backend.api.pace import (
-        backup_now,
         bucket_troubles,
         cut_queued_clips,
-        list_backups,
         little_room,
         progress,
         query_stuck,
@@ -247,18 +243,6 @@ if TYPE_CHECKING:
         remove_truth,
         truth_of_project,
     )
-    from backend.api.serving import (
-        attempt_succeeded,
-        begin_attempt,
-        begin_work,
-        end_work,
-        keep_draft,
-        look_at_work,
-        not_ready,
-        put_work_away,
-        take_draft,
-        tell_work,
-    )
     from backend.api.statistics import file_statistics, release_statistics, release_statistics_table
     from backend.api.studies import (
         Study,
@@ -289,7 +273,6 @@ if TYPE_CHECKING:
         switch_tutorial,
         withdraw_practice,
     )
-    from backend.api.upkeep import backup, doctor, migrate, move, restore
     from backend.api.validating import validate_release
     from backend.api.videos import look_at_videos, video_states
     from backend.api.work_flags import behind_flag, flags, pairs_behind
@@ -299,7 +282,10 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing.importing import ImportReport
     from backend.campaign.corpus.moments.model import ProposeReport, RegisterReport, TakenMoments
-    from backend.campaign.doctor.examining import DoctorReport, Finding
+    from backend.campaign.demo.building import build_demo, demo_people
+    from backend.campaign.doctor.backups import backup, backup_now, list_backups
+    from backend.campaign.doctor.database import migrate, move, restore
+    from backend.campaign.doctor.examination import DoctorReport, Finding, doctor
     from backend.campaign.judging.absences import pause_person, sign_out, sign_out_everywhere, suspend, unpause_person
     from backend.campaign.judging.work_assignments import assign, assignments_standing, unassign
     from backend.campaign.monitoring.progress.cutting import ClipsReport
@@ -339,6 +325,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.export.validating import ValidationReport
     from backend.campaign.release.statistics.model import Statistics
     from backend.campaign.review.probing import ProbeReport
+    from backend.campaign.review.status import next_step, status_counts
     from backend.campaign.review.taking_back import TakenBack
     from backend.campaign.selection.candidates.choosing import CandidateReport
     from backend.campaign.selection.candidates.model import PoolingReport
@@ -369,9 +356,12 @@ if TYPE_CHECKING:
         sign_in,
         sign_in_as,
     )
-    from backend.campaign.setup.project.folder import Project
+    from backend.campaign.setup.project.folder import Project, open_project
     from backend.campaign.setup.project.model import Terms
     from backend.campaign.setup.project.places import is_project
+    from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, put_work_away, tell_work
+    from backend.campaign.setup.serving.server import address, not_ready, note_address, served_at
+    from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt, keep_draft, take_draft
     from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
     from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES

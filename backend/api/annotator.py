@@ -33,7 +33,7 @@ from backend.campaign.qualification.guideline import reading as guideline
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as campaign
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving import windows
+from backend.campaign.setup.serving import shared_state
 from backend.core.errors import NotAllowed, VideoUnreadable
 from backend.core.ids import AnnotatorId, PairKey
 from backend.core.saying import said
@@ -99,7 +99,7 @@ def exchange(
     sitting = _at_desk(project, person)
     receipts = _take_grades(project, sitting, grades, now=now) + _take_skips(project, sitting, skipped, now=now)
     found = _desk(project, sitting, now=now, shown=shown)
-    if windows.is_elsewhere(project.store, sitting, window, takes=takes, now=now):
+    if shared_state.is_elsewhere(project.store, sitting, window, takes=takes, now=now):
         found = replace(found, elsewhere=True)
     return receipts, found
 

@@ -1,8 +1,5 @@
 """Where the work stands: how far, how fast, what is stuck, what waits for a lead; and a copy to be safe."""
 
-from datetime import UTC, datetime
-from pathlib import Path
-
 from backend.campaign.monitoring.progress import cutting, watching
 from backend.campaign.monitoring.progress import progress as stage
 from backend.campaign.monitoring.progress.cutting import ClipsReport
@@ -10,14 +7,9 @@ from backend.campaign.monitoring.progress.model import QueryStuck, Stuck, Wait, 
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import ProjectError
 from backend.core.ids import QueryId
-from backend.core.private import make_private_folder
 from backend.core.progress import Steps
-from backend.core.saying import said
 from backend.core.where import HERE, Where
-from backend.store import upkeep
-from backend.store.upkeep import Backup
 
 BACKUPS = "backups"
 """The folder of the project where its pages put copies."""
@@ -57,31 +49,6 @@ def work_version(project: Project, by: Person | Operator) -> tuple[int, ...]:
     """What changes whenever `progress`, `stuck` or `waits` may have changed; costs next to nothing."""
     permissions.require_in_charge(project.store, by)
     return watching.version(project.store)
-
-
-def backup_now(project: Project, lead: Person, *, now: float) -> Path:
-    """A consistent copy of the database under `backups/` of the project, made while people work, for download.
-
-    Raises:
-        NotAllowed: not a lead.
-        ProjectError: the copy cannot be made (the disk is full, the folder read-only); nothing is left behind.
-    """
-    permissions.require_lead(project.store, lead)
-    file = project.folder / BACKUPS / datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S.db")
-    try:
-        make_private_folder(file.parent)
-    except OSError as error:
-        raise ProjectError(
-            said("cannot make the folder {parent}: {strerror}", parent=file.parent, strerror=error.strerror)
-        ) from error
-    upkeep.backup(project.store, file)
-    return file
-
-
-def list_backups(project: Project, by: Person | Operator) -> list[Backup]:
-    """The copies of the database that lie under `backups/` of the project, the newest first."""
-    permissions.require_in_charge(project.store, by)
-    return upkeep.backups(project.folder / BACKUPS)
 
 
 def cut_queued_clips(
