@@ -11,19 +11,6 @@ from typing import TYPE_CHECKING
 from backend.core import lazy
 
 if TYPE_CHECKING:
-    from backend.api.activity import activity_csv, activity_people, campaign_settings, count_activity, find_activity
-    from backend.api.agreement import agreement_board, agreement_version, other_relevances
-    from backend.api.agreement_files import (
-        agreement_csv,
-        agreement_json,
-        agreement_of_file,
-        agreement_picture,
-        agreement_picture_file,
-        agreement_table,
-        other_relevances_csv,
-        other_relevances_of_file,
-        write_other_relevances,
-    )
     from backend.api.annotator import (
         block_clip,
         clip_elsewhere,
@@ -113,20 +100,6 @@ if TYPE_CHECKING:
         set_exam_from_file,
         use_exam,
     )
-    from backend.api.explore import (
-        agreed_queries,
-        coverage,
-        coverage_by_show,
-        durations,
-        explored_csv,
-        explored_version,
-        found_pair_count,
-        found_pairs,
-        funnel,
-        relevances_along,
-        same_words,
-        source_standings,
-    )
     from backend.api.forms import export_form
     from backend.api.freezing import (
         export_release,
@@ -181,18 +154,6 @@ if TYPE_CHECKING:
     from backend.api.learning import PredictReport, predict_run, train_model
     from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
-    from backend.api.pace import (
-        bucket_troubles,
-        cut_queued_clips,
-        little_room,
-        progress,
-        query_stuck,
-        stuck,
-        stuck_queries,
-        waits,
-        work_version,
-    )
-    from backend.api.payroll import expected_work, hours, payroll_csv
     from backend.api.pipeline import (
         accept_rewrites,
         choose_candidates,
@@ -274,8 +235,6 @@ if TYPE_CHECKING:
         withdraw_practice,
     )
     from backend.api.validating import validate_release
-    from backend.api.videos import look_at_videos, video_states
-    from backend.api.work_flags import behind_flag, flags, pairs_behind
     from backend.campaign.corpus.captions.cast import CastReport
     from backend.campaign.corpus.captions.rewriting import RewriteReport
     from backend.campaign.corpus.captions.rules.differences import RewriteSummary
@@ -288,8 +247,50 @@ if TYPE_CHECKING:
     from backend.campaign.doctor.examination import DoctorReport, Finding, doctor
     from backend.campaign.judging.absences import pause_person, sign_out, sign_out_everywhere, suspend, unpause_person
     from backend.campaign.judging.work_assignments import assign, assignments_standing, unassign
-    from backend.campaign.monitoring.progress.cutting import ClipsReport
+    from backend.campaign.monitoring.activity.log import activity_csv, activity_people, count_activity, find_activity
+    from backend.campaign.monitoring.activity.settings import campaign_settings
+    from backend.campaign.monitoring.explore.rules import by_show as coverage_by_show
+    from backend.campaign.monitoring.explore.tables import (
+        agreed_queries,
+        coverage,
+        durations,
+        explored_csv,
+        explored_version,
+        found_pair_count,
+        found_pairs,
+        funnel,
+        relevances_along,
+        same_words,
+        source_standings,
+    )
+    from backend.campaign.monitoring.hours.report import expected_work, hours, payroll_csv
+    from backend.campaign.monitoring.progress.clip_queue import (
+        ClipsReport,
+        bucket_troubles,
+        cut_queued_clips,
+        little_room,
+    )
+    from backend.campaign.monitoring.progress.progress import (
+        progress,
+        query_stuck,
+        stuck,
+        stuck_queries,
+        waits,
+        work_version,
+    )
+    from backend.campaign.monitoring.quality.agreement_board import agreement_board, agreement_version, other_relevances
+    from backend.campaign.monitoring.quality.agreement_files import (
+        agreement_csv,
+        agreement_picture,
+        agreement_picture_file,
+        other_relevances_csv,
+        write_other_relevances,
+    )
+    from backend.campaign.monitoring.quality.flags import behind_flag, flags, pairs_behind
     from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
+    from backend.campaign.monitoring.quality.rules.board import as_json as agreement_json
+    from backend.campaign.monitoring.quality.rules.board_tables import table as agreement_table
+    from backend.campaign.monitoring.videos.check import look_at_videos, video_states
     from backend.campaign.monitoring.videos.model import LookReport, VideoState
     from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.qualification.exam.keys import KeyPreview as ExamKeyPreview
@@ -317,6 +318,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.board.leaderboard import Leaderboard
     from backend.campaign.release.board.rows import Kept
     from backend.campaign.release.earlier.judgements import JudgementsReport
+    from backend.campaign.release.earlier.raw_agreement import agreement_of_file, other_relevances_of_file
     from backend.campaign.release.export.export import ReleaseReport
     from backend.campaign.release.export.formats.model import FormReport
     from backend.campaign.release.export.importing import ReleaseImport

@@ -92,7 +92,7 @@ ROOMS = (
     Room("campaign/selection/pool_check/rules.py", ("campaign/selection/pool_check/test_rules.py",)),
     Room("campaign/corpus/moments/rules.py", ("campaign/corpus/moments/test_rules.py",)),
     Room("campaign/monitoring/hours/rules.py", ("campaign/monitoring/hours/test_hours_rules.py",)),
-    Room("campaign/monitoring/progress/rules.py", ("campaign/monitoring/progress/test_steering_rules.py",)),
+    Room("campaign/monitoring/progress/rules.py", ("campaign/monitoring/progress/test_progress_rules.py",)),
     Room("campaign/release/statistics/rules.py", ("campaign/release/statistics/test_rules.py",)),
     Room("campaign/corpus/describing/rules.py", ("campaign/corpus/describing/test_rules.py",)),
     Room("campaign/corpus/captions/rules/differences.py", ("campaign/corpus/captions/test_differences.py",)),

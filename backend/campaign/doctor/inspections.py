@@ -122,9 +122,9 @@ def missing_videos(project: Project, db: Database, now: float) -> Iterable[str]:
 
 def find_moved(project: Project, now: float) -> None:
     """Look for moved videos by their content."""
-    from backend.campaign.monitoring.videos import looking  # it loads PyAV, which nothing else here needs
+    from backend.campaign.monitoring.videos import check  # it loads PyAV, which nothing else here needs
 
-    looking.find_moved(project)
+    check.find_moved(project)
 
 
 def bucket_troubles(project: Project, db: Database, now: float) -> Iterable[str]:

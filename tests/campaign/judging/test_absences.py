@@ -117,7 +117,7 @@ def test_leads_read_who_is_paused_since_when_and_why(judging: Judging) -> None:
 
 
 def test_the_forecast_does_not_reckon_with_them(judging: Judging) -> None:
-    from backend.campaign.monitoring.progress.rows import progress
+    from backend.campaign.monitoring.progress.rows import paces as progress
 
     pause(judging)
     paces = progress.paces(judging.project.store.db, midnight=NOW, week_ago=NOW)
