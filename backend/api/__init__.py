@@ -11,25 +11,6 @@ from typing import TYPE_CHECKING
 from backend.core import lazy
 
 if TYPE_CHECKING:
-    from backend.api.activity import (
-        activity_csv,
-        activity_people,
-        campaign_settings,
-        count_activity,
-        find_activity,
-    )
-    from backend.api.agreement import agreement_board, agreement_version, other_relevances
-    from backend.api.agreement_files import (
-        agreement_csv,
-        agreement_json,
-        agreement_of_file,
-        agreement_picture,
-        agreement_picture_file,
-        agreement_table,
-        other_relevances_csv,
-        other_relevances_of_file,
-        write_other_relevances,
-    )
     from backend.api.annotator import (
         block_clip,
         clip_elsewhere,
@@ -72,7 +53,6 @@ if TYPE_CHECKING:
     from backend.api.cast import cast_lines, correct_cast, propose_cast
     from backend.api.clip import cut
     from backend.api.corpus import import_corpus, project_statistics
-    from backend.api.demo import build_demo, demo_people
     from backend.api.describing import (
         choose_describing,
         close_describing,
@@ -119,20 +99,6 @@ if TYPE_CHECKING:
         set_exam,
         set_exam_from_file,
         use_exam,
-    )
-    from backend.api.explore import (
-        agreed_queries,
-        coverage,
-        coverage_by_show,
-        durations,
-        explored_csv,
-        explored_version,
-        found_pair_count,
-        found_pairs,
-        funnel,
-        relevances_along,
-        same_words,
-        source_standings,
     )
     from backend.api.forms import export_form
     from backend.api.freezing import (
@@ -188,53 +154,6 @@ if TYPE_CHECKING:
     from backend.api.learning import PredictReport, predict_run, train_model
     from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
-    from backend.api.opening import (
-        address,
-        next_step,
-        note_address,
-        open_project,
-        served_at,
-        status_counts,
-    )
-    from backend.api.pace import (
-        backup_now,
-        bucket_troubles,
-        cut_queued_clips,
-        list_backups,
-        little_room,
-        progress,
-        query_stuck,
-        stuck,
-        stuck_queries,
-        waits,
-        work_version,
-    )
-    from backend.api.payroll import expected_work, hours, payroll_csv
-    from backend.api.people import (
-        accept_invitation,
-        accept_invitation_as,
-        add_person,
-        add_person_with_password,
-        annotator_of,
-        assign,
-        assignments_standing,
-        change_password,
-        invited,
-        knows_browser,
-        lead_of,
-        list_people,
-        new_invitation,
-        pause_person,
-        person_for,
-        remember_browser,
-        sign_in,
-        sign_in_as,
-        sign_out,
-        sign_out_everywhere,
-        suspend,
-        unassign,
-        unpause_person,
-    )
     from backend.api.pipeline import (
         accept_rewrites,
         choose_candidates,
@@ -285,18 +204,6 @@ if TYPE_CHECKING:
         remove_truth,
         truth_of_project,
     )
-    from backend.api.serving import (
-        attempt_succeeded,
-        begin_attempt,
-        begin_work,
-        end_work,
-        keep_draft,
-        look_at_work,
-        not_ready,
-        put_work_away,
-        take_draft,
-        tell_work,
-    )
     from backend.api.statistics import file_statistics, release_statistics, release_statistics_table
     from backend.api.studies import (
         Study,
@@ -327,19 +234,63 @@ if TYPE_CHECKING:
         switch_tutorial,
         withdraw_practice,
     )
-    from backend.api.upkeep import backup, doctor, migrate, move, restore
     from backend.api.validating import validate_release
-    from backend.api.videos import look_at_videos, video_states
-    from backend.api.work_flags import behind_flag, flags, pairs_behind
     from backend.campaign.corpus.captions.cast import CastReport
     from backend.campaign.corpus.captions.rewriting import RewriteReport
     from backend.campaign.corpus.captions.rules.differences import RewriteSummary
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing.importing import ImportReport
     from backend.campaign.corpus.moments.model import ProposeReport, RegisterReport, TakenMoments
-    from backend.campaign.doctor.examining import DoctorReport, Finding
-    from backend.campaign.monitoring.progress.cutting import ClipsReport
+    from backend.campaign.demo.building import build_demo, demo_people
+    from backend.campaign.doctor.backups import backup, backup_now, list_backups
+    from backend.campaign.doctor.database import migrate, move, restore
+    from backend.campaign.doctor.examination import DoctorReport, Finding, doctor
+    from backend.campaign.judging.absences import pause_person, sign_out, sign_out_everywhere, suspend, unpause_person
+    from backend.campaign.judging.work_assignments import assign, assignments_standing, unassign
+    from backend.campaign.monitoring.activity.log import activity_csv, activity_people, count_activity, find_activity
+    from backend.campaign.monitoring.activity.settings import campaign_settings
+    from backend.campaign.monitoring.explore.rules import by_show as coverage_by_show
+    from backend.campaign.monitoring.explore.tables import (
+        agreed_queries,
+        coverage,
+        durations,
+        explored_csv,
+        explored_version,
+        found_pair_count,
+        found_pairs,
+        funnel,
+        relevances_along,
+        same_words,
+        source_standings,
+    )
+    from backend.campaign.monitoring.hours.report import expected_work, hours, payroll_csv
+    from backend.campaign.monitoring.progress.clip_queue import (
+        ClipsReport,
+        bucket_troubles,
+        cut_queued_clips,
+        little_room,
+    )
+    from backend.campaign.monitoring.progress.progress import (
+        progress,
+        query_stuck,
+        stuck,
+        stuck_queries,
+        waits,
+        work_version,
+    )
+    from backend.campaign.monitoring.quality.agreement_board import agreement_board, agreement_version, other_relevances
+    from backend.campaign.monitoring.quality.agreement_files import (
+        agreement_csv,
+        agreement_picture,
+        agreement_picture_file,
+        other_relevances_csv,
+        write_other_relevances,
+    )
+    from backend.campaign.monitoring.quality.flags import behind_flag, flags, pairs_behind
     from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
+    from backend.campaign.monitoring.quality.rules.board import as_json as agreement_json
+    from backend.campaign.monitoring.quality.rules.board_tables import table as agreement_table
+    from backend.campaign.monitoring.videos.check import look_at_videos, video_states
     from backend.campaign.monitoring.videos.model import LookReport, VideoState
     from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.qualification.exam.keys import KeyPreview as ExamKeyPreview
@@ -367,6 +318,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.board.leaderboard import Leaderboard
     from backend.campaign.release.board.rows import Kept
     from backend.campaign.release.earlier.judgements import JudgementsReport
+    from backend.campaign.release.earlier.raw_agreement import agreement_of_file, other_relevances_of_file
     from backend.campaign.release.export.export import ReleaseReport
     from backend.campaign.release.export.formats.model import FormReport
     from backend.campaign.release.export.importing import ReleaseImport
@@ -375,6 +327,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.export.validating import ValidationReport
     from backend.campaign.release.statistics.model import Statistics
     from backend.campaign.review.probing import ProbeReport
+    from backend.campaign.review.status import next_step, status_counts
     from backend.campaign.review.taking_back import TakenBack
     from backend.campaign.selection.candidates.choosing import CandidateReport
     from backend.campaign.selection.candidates.model import PoolingReport
@@ -385,10 +338,32 @@ if TYPE_CHECKING:
     from backend.campaign.selection.pools.building import BuildReport
     from backend.campaign.selection.pools.stored import StoredThresholds
     from backend.campaign.selection.queries.drawing import QueryReport
-    from backend.campaign.setup.people.accounts import PASSWORD_LENGTH, SESSION_S
-    from backend.campaign.setup.project.folder import Project
+    from backend.campaign.setup.people.accounts import (
+        accept_invitation,
+        accept_invitation_as,
+        add_person,
+        add_person_with_password,
+        change_password,
+        invited,
+        list_people,
+        new_invitation,
+    )
+    from backend.campaign.setup.people.passwords import PASSWORD_LENGTH
+    from backend.campaign.setup.people.permissions import annotator_of, lead_of
+    from backend.campaign.setup.people.sessions import (
+        SESSION_S,
+        knows_browser,
+        person_for,
+        remember_browser,
+        sign_in,
+        sign_in_as,
+    )
+    from backend.campaign.setup.project.folder import Project, open_project
     from backend.campaign.setup.project.model import Terms
     from backend.campaign.setup.project.places import is_project
+    from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, put_work_away, tell_work
+    from backend.campaign.setup.serving.server import address, not_ready, note_address, served_at
+    from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt, keep_draft, take_draft
     from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
     from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
@@ -447,6 +422,7 @@ if TYPE_CHECKING:
     from backend.systems.baselines import BASELINES, BaselineOptions
     from backend.systems.extracting import FeaturesReport
     from backend.systems.windowing import Windowing
+
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
 

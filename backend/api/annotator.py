@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backend.campaign.corpus.importing import rows as corpus_rows
-from backend.campaign.judging import assignments, blocking, consensus, judgements, pausing, skips
+from backend.campaign.judging import absences, assignments, blocking, consensus, judgements, skips
 from backend.campaign.judging.model import (
     Desk,
     DeskState,
@@ -33,7 +33,7 @@ from backend.campaign.qualification.guideline import reading as guideline
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as campaign
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving import windows
+from backend.campaign.setup.serving import shared_state
 from backend.core.errors import NotAllowed, VideoUnreadable
 from backend.core.ids import AnnotatorId, PairKey
 from backend.core.saying import said
@@ -99,7 +99,7 @@ def exchange(
     sitting = _at_desk(project, person)
     receipts = _take_grades(project, sitting, grades, now=now) + _take_skips(project, sitting, skipped, now=now)
     found = _desk(project, sitting, now=now, shown=shown)
-    if windows.is_elsewhere(project.store, sitting, window, takes=takes, now=now):
+    if shared_state.is_elsewhere(project.store, sitting, window, takes=takes, now=now):
         found = replace(found, elsewhere=True)
     return receipts, found
 
@@ -111,7 +111,7 @@ def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> D
         exam.key_act(project.store, sitting, act, now=now)
         return _desk(project, sitting, now=now)
     with writing(project.store):
-        if not pausing.is_paused(project.store, sitting):
+        if not absences.is_paused(project.store, sitting):
             found = exam.desk(project.store, sitting, now=now)
             purpose = found.exam.purpose if found and found.exam else ExamPurpose.EXAM
             exam.act(project.store, sitting, act, now=now, purpose=purpose)
@@ -309,7 +309,7 @@ def _desk(project: Project, annotator: Annotator | Lead, *, now: float, shown: P
         return exam.key_desk(store, annotator)
     with writing(store) as db:  # one act: whoever is paused at this very moment sits down at no pair after it
         before_work = (
-            pausing.desk(store, annotator, now=now)
+            absences.desk(store, annotator, now=now)
             or guideline.desk(store, annotator, now=now)
             or exam.desk(store, annotator, now=now)
         )
@@ -342,7 +342,7 @@ def _shown(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:
 
 def _on_desk(project: Project, db: Database, me: Annotator, pair: PairRow, *, item: bool) -> bool:
     """Whether a pair is on an annotator's desk: an item of their exam, a seat they hold, or what they graded last."""
-    if pausing.is_paused(project.store, me):
+    if absences.is_paused(project.store, me):
         return False
     seat = None if item else seat_rows.seat_of(db, pair.pair_id, me.annotator_id)
     if item or (seat is not None and not seat.judged):

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from backend.api.videos import settle_videos
 from backend.campaign.corpus.importing import importing as corpus
 from backend.campaign.corpus.importing.importing import ImportReport
 from backend.campaign.corpus.importing.model import ImportOptions
+from backend.campaign.monitoring.videos.check import settle_videos
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.release.statistics import from_project, rules
 from backend.campaign.release.statistics.model import Statistics

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from backend.api.videos import settle_videos
 from backend.campaign.corpus.moments import editing, proposing, registering, rows
 from backend.campaign.corpus.moments.model import (
     ByShots,
@@ -15,6 +14,7 @@ from backend.campaign.corpus.moments.model import (
     TakenMoments,
     VideoMoments,
 )
+from backend.campaign.monitoring.videos.check import settle_videos
 from backend.campaign.nouns import Lead, Operator, Person
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project

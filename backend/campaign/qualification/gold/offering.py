@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.campaign.judging import pausing
+from backend.campaign.judging import absences
 from backend.campaign.judging.model import Desk
 from backend.campaign.judging.rows import assigned, gold_seats
 from backend.campaign.nouns import Annotator
@@ -70,7 +70,7 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
                 last = GoldFinding(what, len(counted), sum(counted), answers[-1].gold_answer_id, desk.in_all, now)
                 _draw(store, person, last, settings, again=warned)
                 if what is Consequence.PAUSED:
-                    return pausing.desk(store, person, now=now) or desk
+                    return absences.desk(store, person, now=now) or desk
     told = last is not None and last.kind is Consequence.WARNED and desk.in_all - last.graded < TOLD_FOR
     return replace(desk, warned=True) if told else desk
 
@@ -110,4 +110,4 @@ def _draw(store: Store, person: Annotator, found: GoldFinding, settings: GoldSet
                 f"Gold: {found.within} of {found.answers} answers agree with the known grade, fewer than "
                 f"{level:g} %{after}. The page Gold shows them."
             )
-            pausing.pause(store, None, me, reason, now=found.at)
+            absences.begin_pause(db, None, me, reason, now=found.at)

@@ -38,7 +38,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         rewritten = rewrites.released_captions(db) is not None
         changes = summary(rewrites.accepted_texts(db)) if rewritten else None
         durations = corpus.video_durations(db)
-        counts = status.counts(project, probes=False)
+        counts = status.counts(project.store, probes=False)
         campaign = facts.campaign(db)
         guideline = releases.grades_by_guideline(db)
         changed_at = releases.last_change(db)

@@ -213,7 +213,12 @@ def write_training_sets(
     require_new_sets(out, tops)
     counts = queries.split_counts(project.store.db)
     if not any(counts.values()):
-        raise ProjectError(said("there are no queries yet: run `{command}` first", command=status.next_step(project)))
+        raise ProjectError(
+            said(
+                "there are no queries yet: run `{command}` first",
+                command=status.next_command(project.folder, project.store),
+            )
+        )
     if not counts[Split.TRAIN.value]:
         raise ProjectError(said("there are no training queries: every caption was drawn for validation or test"))
     with new_files(out) as part:

@@ -3,7 +3,6 @@
 The file keeps what may change any day. What the campaign is (batch size, scale, rule, seats) stands in the database.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,7 +29,6 @@ from backend.campaign.setup.project.settings_file import (
 )
 from backend.core.addresses import Address, Place
 from backend.core.errors import ProjectError
-from backend.core.locking import is_held, share
 from backend.core.mounts import network_file_system
 from backend.core.private import make_private_folder
 from backend.core.saying import said
@@ -42,9 +40,6 @@ from backend.store.address import shown, without_password
 from backend.store.connection import Store, reading, writing
 
 CACHE_FOLDER = "cache"
-ADDRESS_FILE = "served-at.txt"
-"""The address that the project was served on last, written when a server starts."""
-USUAL_ADDRESS = "http://127.0.0.1:8501"
 MAX_CANDIDATES = 40
 """At most this many candidates a query (TVR-Ranking), and so in a batch: two of 20, or four of 10."""
 
@@ -209,30 +204,3 @@ def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Projec
     lines = {key: f"{key} = {toml_text(value)}" for key, value in settings.items()}
     replace_lines(project.folder, lines)
     return open_project(project.folder)
-
-
-def note_address(project: Project, url: str) -> int:
-    """Keep where the project is served, for links that commands print and for `served_at`.
-
-    Returns:
-        A file descriptor. The project counts as served there while it is open, in this process or in the program that
-        takes its place by `exec`.
-    """
-    write_whole(project.folder / ADDRESS_FILE, f"{url}\n")
-    return share(project.folder / ADDRESS_FILE)
-
-
-def served_at(folder: Path) -> str:
-    """Return the address of the server that started last over a project; "" if it has ended or there was none."""
-    try:
-        handle = os.open(folder / ADDRESS_FILE, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return ""
-    with open(handle, encoding="utf-8") as file:
-        return file.read().strip() if is_held(handle) else ""
-
-
-def address(project: Project) -> str:
-    """Where the project was served last; the usual address if it never was."""
-    path = project.folder / ADDRESS_FILE
-    return path.read_text(encoding="utf-8").strip() if path.exists() else USUAL_ADDRESS

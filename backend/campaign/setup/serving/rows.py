@@ -1,4 +1,4 @@
-"""Attempts to sign in, windows at the desk, drafts, and the one row of long work."""
+"""Store sign-in attempts, the window at each desk, drafts, and the one row of the last job."""
 
 from collections.abc import Mapping
 
@@ -93,7 +93,7 @@ def forget_drafts(db: Database, *, until: float) -> None:
 
 
 def long_work(db: Database) -> tuple[LongWork, float] | None:
-    """The act as it was last told, and when that was; None if there is none."""
+    """Return the job as it was last told of, and when that was; None if there is none."""
     row = db.conn.execute(
         "SELECT w.*, a.name FROM long_work w JOIN annotator a ON a.annotator_id = w.begun_by"
     ).fetchone()
@@ -118,7 +118,7 @@ def long_work(db: Database) -> tuple[LongWork, float] | None:
 def begin_work(
     db: Database, key: str, by: AnnotatorId, step: str, title: str, asked: Mapping[str, str], *, at: float
 ) -> None:
-    """Put it where the last act was, which somebody has seen to be over."""
+    """Replace the last job, which is over, by a new one."""
     remove_work(db)
     db.conn.execute(
         "INSERT INTO long_work (one, work_key, step, title, begun_by, began_at, heard_at, asked) "
@@ -128,7 +128,7 @@ def begin_work(
 
 
 def tell_work(db: Database, key: str, what: str, done: int, total: int, *, at: float) -> None:
-    """How far it has come; nothing, if another act has taken its place."""
+    """Note how far a job has come; nothing, if another has taken its place."""
     db.conn.execute(
         "UPDATE long_work SET what = ?, done = ?, total = ?, heard_at = ? WHERE work_key = ?",
         [kept(what), done, total, at, key],
@@ -136,7 +136,7 @@ def tell_work(db: Database, key: str, what: str, done: int, total: int, *, at: f
 
 
 def end_work(db: Database, key: str, state: WorkState, outcome: WorkOutcome, refusal: str, *, at: float) -> None:
-    """How it ended; nothing, if another act has taken its place."""
+    """Note how a job ended; nothing, if another has taken its place."""
     db.conn.execute(
         "UPDATE long_work SET state = ?, outcome = ?, refusal = ?, heard_at = ? WHERE work_key = ?",
         [state.value, msgspec.json.encode(outcome, enc_hook=kept).decode(), kept(refusal), at, key],
@@ -153,5 +153,5 @@ def _recalled(outcome: WorkOutcome) -> WorkOutcome:
 
 
 def remove_work(db: Database) -> None:
-    """There is none."""
+    """Delete the job."""
     db.conn.execute("DELETE FROM long_work")

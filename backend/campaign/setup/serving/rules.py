@@ -1,4 +1,4 @@
-"""How often a password may be tried, when work counts as cut short, what of a page is kept as a draft. Pure."""
+"""Decide how sign-ins are slowed down, when a job counts as cut short, and what a draft keeps. Pure."""
 
 import hashlib
 import math
@@ -78,7 +78,7 @@ def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
 
 
 def as_it_stands(work: LongWork, *, heard_at: float, now: float) -> LongWork:
-    """Work of which nothing was heard for too long was cut short."""
+    """Return a job with its state: one of which nothing was heard for too long was cut short."""
     if work.state is WorkState.UNDER_WAY and now - heard_at > UNHEARD_S:
         return msgspec.structs.replace(work, state=WorkState.CUT_SHORT)
     return work

@@ -15,8 +15,8 @@ from annotate_app.server import uploads
 from backend import api
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.release.board.strips import film_of
-from backend.campaign.setup.project.folder import note_address
 from backend.campaign.setup.project.places import PLACES
+from backend.campaign.setup.serving.server import note_address
 from backend.core.errors import NoRoom, ProjectError, VideoUnreadable
 from backend.core.locking import locked
 from backend.media.clips import with_room

@@ -19,8 +19,7 @@ from backend.campaign.monitoring.quality.model import (
 from backend.campaign.monitoring.quality.rules import people
 from backend.campaign.monitoring.quality.rules.figures import GRADES, figures
 from backend.campaign.monitoring.quality.rules.flags import is_often, one_grade_limit
-from backend.campaign.monitoring.quality.rules.narrowing import narrow
-from backend.campaign.monitoring.quality.rules.origins import Origins, first_of_pair
+from backend.campaign.monitoring.quality.rules.origins import Origins, first_of_pair, narrow
 from backend.campaign.monitoring.quality.rules.pairs import Codes, GradedPairs, Patterns
 from backend.campaign.monitoring.quality.rules.summary import summary
 from backend.campaign.nouns import Verdict

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from backend import api
-from backend.campaign.monitoring.progress import cutting
+from backend.campaign.monitoring.progress import clip_queue
 from backend.campaign.monitoring.progress.rows import queue
 from backend.core.errors import NotAllowed
 from backend.media.jobs import cached, is_cut
@@ -93,7 +93,7 @@ def test_the_clips_are_there_when_they_are_asked_for(filmed: Judging) -> None:
 
 def test_a_lead_is_told_of_a_disk_that_is_nearly_full(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(judging.project.folder)
-    for free, told in ((cutting.LITTLE_BYTES, False), (cutting.LITTLE_BYTES - 1, True)):
+    for free, told in ((clip_queue.LITTLE_BYTES, False), (clip_queue.LITTLE_BYTES - 1, True)):
         monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
         assert bool(api.little_room(judging.project, judging.lead)) == told
     message = api.little_room(judging.project, judging.lead)

@@ -1,30 +1,25 @@
-"""Keeping a project whole: backup, restore, migrate, doctor."""
+"""Restore, migrate and move the database of a project.
+
+*Reads* and *writes* the database as a whole, copies beside it, and where `reelrank.toml` says that it lies.
+"""
 
 from pathlib import Path
 
-from backend.campaign.doctor import examining as stage
-from backend.campaign.doctor.examining import DoctorReport
 from backend.campaign.selection.candidates.rows import agenda, lists
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project import database_place, places, settings_file
 from backend.campaign.setup.project import folder as projects
-from backend.campaign.setup.project import rows as facts
-from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.places import require_inside
-from backend.core import person_names as people_rules
+from backend.core import person_names
 from backend.core.errors import ProjectError
 from backend.store import connection, dumping, secret, upkeep
 from backend.store.connection import Database
 from backend.store.upkeep import Restored
 
 
-def backup(project: Project, file: Path) -> None:
-    """A consistent, checked copy of the database while people work; one whose name ends with `.dump` by `pg_dump`."""
-    upkeep.backup(project.store, file)
-
-
 def restore(folder: Path, file: Path, *, now: float) -> Restored:
-    """Put a copy in the place of a project's database, which may be damaged or gone, and keep that beside it.
+    """Put a copy in the place of a project's database, which may be damaged or gone and is kept beside it.
 
     Raises:
         ProjectError: the database is in PostgreSQL, the copy is a dump of one, or see `require_inside`.
@@ -40,7 +35,10 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
 
 
 def migrate(folder: Path) -> tuple[list[str], Path | None]:
-    """Bring a project up to date; (migrations applied, copy of the old state).
+    """Bring a project's database up to the schema of this version.
+
+    Returns:
+        The migrations applied, and where the copy of the old state lies (None if nothing was to do).
 
     The batch size of an old `reelrank.toml` goes into the database, where no batch shows another one.
     """
@@ -51,7 +49,7 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
 
     def derive(db: Database) -> None:
         if size is not None and not lists.any_batch(db):
-            facts.set_batch_size(db, size)
+            project_rows.set_batch_size(db, size)
         agenda.rebuild(db)
         secret.ensure(db)
 
@@ -91,13 +89,8 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     store = connection.open_store(path)  # refuses what is no project, or not of this schema
     names = people.names(store.db)
     store.close()
-    people_rules.require_told_apart(names)
+    person_names.require_told_apart(names)
     settings_file.read_settings(folder)
     with connection.driver():
         from backend.store import moving
     return moving.into_postgresql(path, target, lambda: database_place.set_database(folder, target), now=now)
-
-
-def doctor(project: Project, *, now: float, repair: bool = False) -> DoctorReport:
-    """Check every invariant of a project; `repair` mends what is derived or disposable, never what people did."""
-    return stage.examine(project, now=now, repair=repair)

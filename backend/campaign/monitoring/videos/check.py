@@ -1,4 +1,4 @@
-"""Look at the project's videos as they lie there now.
+"""Check the videos of a project as they lie there now.
 
 *Reads* video files, folders of frames. *Writes* video, video_check, clip_fault, seats, agenda, one event.
 
@@ -21,11 +21,12 @@ from backend.campaign.monitoring.videos import rows
 from backend.campaign.monitoring.videos.model import LookReport, VideoState
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Address, Place
 from backend.core.errors import InputError, Problem, VideoUnreadable
 from backend.core.links import leads_out
-from backend.core.progress import Steps
+from backend.core.progress import Progress, Steps, named
 from backend.core.saying import said
 from backend.core.typed_text import nfc
 from backend.core.where import Where
@@ -34,46 +35,48 @@ from backend.media.facts import VideoFacts
 from backend.media.probe import EXTENSIONS, VideoFolder
 from backend.media.sources import USUAL_FPS, Source, place_of_video, source_at
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
 
 
-def states(store: Store, *, wrong: bool = False) -> list[VideoState]:
-    """Every video, or those with something wrong, with what was found the last time that somebody looked."""
-    with reading(store) as db:
+@in_charge
+def video_states(project: Project, by: Lead | Operator, *, wrong: bool = False) -> list[VideoState]:
+    """Return every video, or those with something wrong, with what was found the last time that somebody looked."""
+    with reading(project.store) as db:
         return rows.states(db, wrong=wrong)
 
 
-def look(
+@in_charge
+def look_at_videos(
     project: Project,
     by: Lead | Operator,
     *,
-    folder: Path | None = None,
+    videos: Path | None = None,
     fps: Fraction = USUAL_FPS,
     decode: bool | None = None,
     where: Where | None = None,
     accept: Collection[str] = (),
     now: float,
-    progress: Steps | None = None,
+    progress: Progress | None = None,
 ) -> LookReport:
     """Measure every video anew, find those that were moved, and keep back the pairs that cannot be shown.
 
     Args:
         project: the project; its server may be running.
         by: who does.
-        folder: where to look for videos that are not in their place; else where the others lie.
+        videos: where to look for videos that are not in their place; else where the others lie.
         fps: frames a second of folders of frames that are found for the first time.
         decode: look at every picture for damage inside; None does where that is cheap.
         where: where videos are measured; see `survey`.
         accept: videos whose new content is taken in.
         now: seconds since 1970.
-        progress: called with (videos measured, all).
+        progress: called with (what is done, videos measured, all).
 
     Raises:
         InputError: a video to accept is not one, or has not changed; nothing was written.
     """
     accept = [nfc(name) for name in accept]
-    found = _find(project, folder, fps, decode, where, progress)
+    found = _find(project, videos, fps, decode, where, named(progress, said("looking at videos")))
     if wrong := [name for name in accept if name not in found.changed]:
         raise InputError([Problem(name, None, said("is no video of the project that has changed")) for name in wrong])
     accepted = {name: found.changed[name] for name in accept}
@@ -88,7 +91,7 @@ def look(
     with writing(project.store) as db:
         corpus.set_video_facts(db, {**found.well, **accepted})
         corpus.set_troubles(db, troubles)
-        freed = settle(db, now=now)
+        freed = _settle(db, now=now)
         report = LookReport(tuple(rows.states(db)), found.moved, tuple(sorted(accepted)), freed, found.decoded)
         events.record(
             db,
@@ -114,7 +117,13 @@ def find_moved(project: Project) -> None:
         _free(db)
 
 
-def settle(db: Database, *, now: float) -> int:
+def settle_videos(project: Project, *, now: float) -> None:
+    """Keep back or offer again the pairs of the videos that somebody took in a moment ago."""
+    with writing(project.store) as db:
+        _settle(db, now=now)
+
+
+def _settle(db: Database, *, now: float) -> int:
     """Keep back the pairs of videos that cannot be shown, offer those again that can; how many clips are offered again.
 
     What a person reported about a clip stays.

@@ -1,4 +1,4 @@
-"""Clips cut ahead: before people ask for them, in the order in which they will.
+"""Cut clips ahead: before people ask for them, in the order in which they will.
 
 *Reads* agenda, pairs, candidates, videos. *Writes* clips in the cache; nothing in the database. A clip that cannot be
 cut is told of; its pair is blocked when somebody is about to be shown it, because a folder of videos may be away for
@@ -8,6 +8,8 @@ an hour.
 from dataclasses import dataclass
 
 from backend.campaign.monitoring.progress.rows import queue
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.progress import Steps
 from backend.core.saying import said
@@ -28,13 +30,28 @@ class ClipsReport:
     without_file: tuple[str, ...]
 
 
-def cut_queued(
-    project: Project, *, next_batches: bool, everything: bool, where: Where = HERE, progress: Steps | None = None
+@in_charge
+def cut_queued_clips(
+    project: Project,
+    by: Lead | Operator,
+    *,
+    next_batches: bool = False,
+    everything: bool = False,
+    where: Where = HERE,
+    progress: Steps | None = None,
 ) -> ClipsReport:
-    """Cut the clips of what is queued that are not there; see `queue.moments` and `cut_ahead`.
+    """Cut the clips of what is queued that are not there yet; may be stopped and begun again at any time.
+
+    Args:
+        project: the project.
+        by: a lead, or whoever runs commands.
+        next_batches: also those of each query's next batch, which a lead may open.
+        everything: also those of all candidates.
+        where: where they are cut.
+        progress: called with (clips done, all that are to be cut).
 
     Raises:
-        NoRoom: the disk is full.
+        NoRoom: the disk is full. What was cut until then stays.
     """
     from backend.media.together import cut_ahead  # decoders; what only looks at the work does without
 
@@ -50,15 +67,20 @@ def cut_queued(
     return ClipsReport(cut_ahead(jobs, where, progress=progress), tuple(without_file))
 
 
-def bucket_troubles(project: Project) -> list[str]:
-    """What a lead should know of the bucket of clips, as it was met last; asks nothing, so that pages do not wait."""
+@in_charge
+def bucket_troubles(project: Project, by: Lead | Operator) -> list[str]:
+    """Return what a lead should know of the bucket of clips, such as that it cannot be written.
+
+    It is told as the bucket was met last: nothing is asked, so that pages do not wait.
+    """
     from backend.media import clip_bucket
 
     return clip_bucket.troubles(project.clips)
 
 
-def little_room(project: Project) -> str | None:
-    """What a lead should know of the disk that clips are cut to; None while there is room."""
+@in_charge
+def little_room(project: Project, by: Lead | Operator) -> str | None:
+    """Return what a lead should know of the disk that clips are cut to; None while there is room."""
     left = free_bytes(project.clips)
     if left >= LITTLE_BYTES:
         return None

@@ -1,8 +1,9 @@
-"""Giving somebody an assignment: which queries they grade, and how many grades are wanted of them. By choice.
+"""Assign work to annotators: which queries they grade, and how many grades are wanted of them.
 
-*Reads* annotator, query. *Writes* assignment, assigned_query, seats, events. Nothing that anybody graded is
-touched, and a grade that is under way counts like one whose lease ran out. The desk obeys in
-`backend.campaign.judging.assignments`.
+Nothing that anybody graded is touched, and a grade that is under way counts like one whose lease ran out. The desk
+obeys in `backend.campaign.judging.assignments`.
+
+*Reads* annotator, query. *Writes* assignment, assigned_query, seats, events.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,33 +11,36 @@ from collections.abc import Mapping, Sequence
 from backend.campaign.judging import assignments
 from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.rows import assigned
-from backend.campaign.nouns import Lead, Role, Split
+from backend.campaign.nouns import Lead, Operator, Role, Split
 from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.people.permissions import in_charge, lead_only
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.saying import said
 from backend.core.words import ago
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
 
 
+@lead_only
 def assign(
-    store: Store,
-    by: Lead,
+    project: Project,
+    lead: Lead,
     annotators: Sequence[AnnotatorId],
     given: Assignment,
     *,
     seen: Mapping[AnnotatorId, int] | None = None,
     now: float,
 ) -> int:
-    """Give people an assignment, in place of the one they have; all of them, or nobody.
+    """Give annotators a split, a part or chosen queries to grade, or quotas: all of them, or nobody.
 
-    What they hold of other queries goes back at once, but for gold.
+    It takes the place of the assignment they have. What they hold of other queries goes back at once, but for gold.
 
     Args:
-        store: the project's store.
-        by: the lead who says so.
+        project: the project.
+        lead: who says so.
         annotators: whom.
         given: what; its number, time and giver do not matter.
         seen: the assignments that the lead had seen, by their numbers; who is not in it had none. None takes any.
@@ -52,7 +56,7 @@ def assign(
     _require_sound(given)
     if not annotators:
         raise ProjectError(said("an assignment is somebody's: choose at least one person"))
-    with writing(store) as db:
+    with writing(project.store) as db:
         if given.queries and (unknown := set(given.queries) - assigned.known(db, given.queries)):
             raise ProjectError(
                 said("{n} of these queries are not for judging (any more): reload the page", n=len(unknown))
@@ -60,16 +64,16 @@ def assign(
         for annotator_id in dict.fromkeys(annotators):
             name = _require_annotator(db, annotator_id)
             if seen is not None:
-                _require_seen(db, by, annotator_id, name, seen.get(annotator_id, 0), now)
-            assigned.end(db, annotator_id, by=by.annotator_id, at=now)
-            assigned.add(db, annotator_id, _at(given, now), by=by.annotator_id)
+                _require_seen(db, lead, annotator_id, name, seen.get(annotator_id, 0), now)
+            assigned.end(db, annotator_id, by=lead.annotator_id, at=now)
+            assigned.add(db, annotator_id, _at(given, now), by=lead.annotator_id)
             mine = assigned.standing(db, annotator_id)
-            assignments.give_back_others(db, annotator_id, mine, by.annotator_id, now=now)
+            assignments.give_back_others(db, annotator_id, mine, lead.annotator_id, now=now)
             events.record(
                 db,
                 EventKind.ASSIGNED,
                 at=now,
-                actor=by.annotator_id,
+                actor=lead.annotator_id,
                 subject=f"annotator:{annotator_id}",
                 payload={
                     **{"split": given.split, "part": given.part, "parts": given.parts},
@@ -80,25 +84,27 @@ def assign(
         return len(assigned.queries_of(db, mine)) if mine else 0
 
 
-def unassign(store: Store, by: Lead, annotator_id: AnnotatorId, *, seen: int | None = None, now: float) -> None:
-    """Let somebody grade whatever there is again; `seen` is the assignment that the lead saw, None any.
+@lead_only
+def unassign(project: Project, lead: Lead, annotator_id: AnnotatorId, *, seen: int | None = None, now: float) -> None:
+    """Let an annotator grade whatever there is again; `seen` is the assignment that the lead saw, None any.
 
     Raises:
         Overtaken: they have no assignment (any more), or another one than the lead had seen.
         ProjectError: no such person, or a lead.
     """
-    with writing(store) as db:
+    with writing(project.store) as db:
         name = _require_annotator(db, annotator_id)
         if seen is not None:
-            _require_seen(db, by, annotator_id, name, seen, now)
-        if not assigned.end(db, annotator_id, by=by.annotator_id, at=now):
+            _require_seen(db, lead, annotator_id, name, seen, now)
+        if not assigned.end(db, annotator_id, by=lead.annotator_id, at=now):
             raise Overtaken(said("{name} has no assignment any more: somebody else took it back", name=name))
-        events.record(db, EventKind.UNASSIGNED, at=now, actor=by.annotator_id, subject=f"annotator:{annotator_id}")
+        events.record(db, EventKind.UNASSIGNED, at=now, actor=lead.annotator_id, subject=f"annotator:{annotator_id}")
 
 
-def standing(store: Store) -> dict[AnnotatorId, Assignment]:
-    """The assignments that stand."""
-    with reading(store) as db:
+@in_charge
+def assignments_standing(project: Project, by: Lead | Operator) -> dict[AnnotatorId, Assignment]:
+    """Return the current assignment of every annotator who has one."""
+    with reading(project.store) as db:
         return assigned.all_standing(db)
 
 

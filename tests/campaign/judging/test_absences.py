@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from backend import api
-from backend.campaign.judging import pausing
+from backend.campaign.judging import absences
 from backend.campaign.judging.judgements import PAUSED
 from backend.campaign.judging.model import DeskState, GradeEvent, ReceiptStatus
 from backend.core.errors import Overtaken, ProjectError, StoreUnavailable
 from backend.core.ids import AnnotatorId
+from backend.store.connection import writing
 from support import NOW, Judging
 
 
@@ -94,7 +95,8 @@ def test_the_exam_is_not_handed_out_either(judging: Judging, monkeypatch: pytest
 
 def test_leads_read_who_is_paused_since_when_and_why(judging: Judging) -> None:
     pause(judging)
-    pausing.pause(judging.project.store, None, judging.annotators[1].annotator_id, "9 of 20 missed", now=NOW + 5)
+    with writing(judging.project.store) as db:
+        absences.begin_pause(db, None, judging.annotators[1].annotator_id, "9 of 20 missed", now=NOW + 5)
     pauses = {row.person.name: row.pause for row in api.list_people(judging.project, judging.lead, now=NOW)}
     assert {name: (at.at, at.by, at.reason) for name, at in pauses.items() if at} == {
         judging.annotators[0].name: (NOW, judging.lead.name, "the same grade all day"),
@@ -115,7 +117,7 @@ def test_leads_read_who_is_paused_since_when_and_why(judging: Judging) -> None:
 
 
 def test_the_forecast_does_not_reckon_with_them(judging: Judging) -> None:
-    from backend.campaign.monitoring.progress.rows import progress
+    from backend.campaign.monitoring.progress.rows import paces as progress
 
     pause(judging)
     paces = progress.paces(judging.project.store.db, midnight=NOW, week_ago=NOW)
@@ -130,12 +132,12 @@ def test_the_forecast_does_not_reckon_with_them(judging: Judging) -> None:
         (lambda j: pause(j, reason="  "), ProjectError, "needs a reason"),
         (lambda j: pause(j, reason="x" * 401), ProjectError, "at most 400 characters; this one has 401"),
         (
-            lambda j: pausing.pause(j.project.store, None, AnnotatorId(999), "why", now=NOW),
+            lambda j: api.pause_person(j.project, j.lead, AnnotatorId(999), "why", now=NOW),
             ProjectError,
             "no person 999",
         ),
         (
-            lambda j: pausing.pause(j.project.store, None, j.lead.annotator_id, "why", now=NOW),
+            lambda j: api.pause_person(j.project, j.lead, j.lead.annotator_id, "why", now=NOW),
             ProjectError,
             "is a lead and takes no pairs",
         ),
@@ -155,7 +157,6 @@ def test_what_is_refused(
 
 def test_the_database_holds_no_two_pauses_of_one_person(judging: Judging) -> None:
     from backend.campaign.setup.people import rows as people
-    from backend.store.connection import writing
 
     pause(judging)
     with pytest.raises((sqlite3.IntegrityError, StoreUnavailable)), writing(judging.project.store) as db:
