@@ -42,7 +42,7 @@ from backend.campaign.monitoring.progress.model import (
 from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAgreement, MyReply, MyWork, PersonFlags
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
-from backend.campaign.qualification.exam.keys import KeyPreview, KeyReport
+from backend.campaign.qualification.exam.answer_key import KeyPreview, KeyReport
 from backend.campaign.qualification.exam.model import ExamKey, Trial
 from backend.campaign.qualification.exam.planning import short
 from backend.campaign.qualification.exam.previewing import ExamPreview, PreviewItem

@@ -31,6 +31,11 @@ class ExamKey(StrEnum):
         """Whether the exam is of open pairs, and begins without its key."""
         return self in (ExamKey.MEDIAN, ExamKey.OWN)
 
+    @property
+    def purpose(self) -> ExamPurpose:
+        """What a round with such a key is for."""
+        return ExamPurpose.TRIAL if self is ExamKey.NONE else ExamPurpose.EXAM
+
 
 class ExamPhase(StrEnum):
     """How somebody stands with the qualification exam of the project."""

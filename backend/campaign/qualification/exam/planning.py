@@ -1,16 +1,17 @@
-"""Which pairs an exam would ask, and with which key, before anybody holds it.
+"""Plan an exam or a calibration round: which pairs it asks, and with which key, before anybody holds it.
 
 *Reads* pairs, consensus, the campaign's facts. *Writes* nothing.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.rows import drawing
-from backend.campaign.qualification.exam.rules.drawing import draw, draw_top
+from backend.campaign.qualification.exam.rules.drawing import Open, draw_top
+from backend.campaign.qualification.exam.rules.drawing import draw as draw_settled
 from backend.campaign.qualification.exam.rules.guessing import Guesses, guesses, require_telling
 from backend.campaign.setup.project import rows as facts
 from backend.core.errors import InputError, Problem, ProjectError
@@ -26,6 +27,44 @@ SETTLED = said("settled pairs")
 OPEN = said("open pairs")
 Item = tuple[PairId, int | None, str]
 """(pair, right grade if it is known, explanation)"""
+
+
+_NO_SETTLED = said(
+    "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): hold "
+    "an exam of open pairs, settle some pairs first, or bring the key in a file"
+)
+_NO_OPEN = said(
+    "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): an exam of settled "
+    "pairs may be what you want"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExamDraw:
+    """What to draw; a None is as the campaign's settings say.
+
+    Args:
+        queries: of how many queries.
+        pairs: of how many pairs of each, at most.
+        seed: of the draw.
+        most_missed: percent of the answers that may miss the key.
+        key: where the right grades come from.
+        spread: of settled pairs: as even over the grades as it can be.
+        among: of open pairs: only these queries; empty for all.
+    """
+
+    queries: int | None = None
+    pairs: int | None = None
+    seed: int = SEED
+    most_missed: float | None = None
+    key: ExamKey = ExamKey.SETTLED
+    spread: bool = True
+    among: frozenset[QueryId] = frozenset()
+
+    @property
+    def purpose(self) -> ExamPurpose:
+        """What it is for."""
+        return self.key.purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,68 +90,25 @@ class Plan:
         return blake2b(told.encode(), digest_size=8).hexdigest()
 
 
-def of_settled(
-    db: Database,
-    *,
-    queries: int | None,
-    pairs: int | None,
-    seed: int,
-    most_missed: float | None,
-    spread: bool,
-    now: float,
-) -> Plan:
-    """An exam of settled pairs, whose key is their relevance now; what is None is as the campaign's settings say.
+def of_draw(db: Database, draw: ExamDraw, *, now: float) -> Plan:
+    """An exam, or a calibration round, of pairs that are drawn.
 
     Raises:
-        ProjectError: there is no settled pair to ask, or a number makes no sense.
+        ProjectError: there is no pair to ask, or a number makes no sense.
     """
-    asked, most_missed = _usual(db, queries, pairs, most_missed)
-    there = drawing.settled(db, now=now, final_before=now - CORRECTION_S)
-    drawn = draw(there, queries=asked[0], pairs=asked[1], seed=seed, spread=spread)
-    if not drawn:
-        raise ProjectError(
-            said(
-                "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): hold "
-                "an exam of open pairs, settle some pairs first, or bring the key in a file"
-            )
-        )
-    items = [(one.pair_id, one.relevance, "") for one in drawn]
-    return Plan(items, ExamKey.SETTLED, asked, SETTLED, seed, most_missed)
-
-
-def of_open(
-    db: Database,
-    key: ExamKey,
-    *,
-    queries: int | None,
-    pairs: int | None,
-    seed: int,
-    most_missed: float | None,
-    among: Collection[QueryId] | None = None,
-    now: float,
-) -> Plan:
-    """An exam of open pairs, the top candidates of some queries (`among` these), whose key comes later; or a trial.
-
-    Raises:
-        ProjectError: there is no open pair to ask, or a number makes no sense.
-    """
-    asked, most_missed = _usual(db, queries, pairs, most_missed)
-    replaced = ExamPurpose.TRIAL if key is ExamKey.NONE else ExamPurpose.EXAM
-    there = drawing.open_pairs(db, now=now, replaced=replaced)
-    if missing := set(among or ()) - {one.query_id for one in there}:
-        raise ProjectError(
-            said("no open pair to ask belongs to query {missing}", missing=", ".join(map(str, sorted(missing))))
-        )
-    there = [one for one in there if among is None or one.query_id in among]
-    drawn = draw_top(there, queries=asked[0], pairs=asked[1], seed=seed)
-    if not drawn:
-        raise ProjectError(
-            said(
-                "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): an exam of settled "
-                "pairs may be what you want"
-            )
-        )
-    return Plan([(one.pair_id, None, "") for one in drawn], key, asked, OPEN, seed, most_missed)
+    (queries, pairs), most_missed = _usual(db, draw.queries, draw.pairs, draw.most_missed)
+    items: list[Item]
+    if draw.key is ExamKey.SETTLED:
+        settled = drawing.settled(db, now=now, final_before=now - CORRECTION_S)
+        drawn = draw_settled(settled, queries=queries, pairs=pairs, seed=draw.seed, spread=draw.spread)
+        items, source = [(one.pair_id, one.relevance, "") for one in drawn], SETTLED
+    else:
+        there = _open_pairs(db, draw, now=now)
+        items = [(one.pair_id, None, "") for one in draw_top(there, queries=queries, pairs=pairs, seed=draw.seed)]
+        source = OPEN
+    if not items:
+        raise ProjectError(_NO_SETTLED if draw.key is ExamKey.SETTLED else _NO_OPEN)
+    return Plan(items, draw.key, (queries, pairs), source, draw.seed, most_missed)
 
 
 def of_file(db: Database, data: bytes, file: str, *, most_missed: float | None, now: float) -> Plan:
@@ -197,6 +193,16 @@ def written(text: str) -> str:
             )
         )
     return text
+
+
+def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
+    """The open pairs of the queries that are asked for."""
+    there = drawing.open_pairs(db, now=now, replaced=draw.purpose)
+    if missing := set(draw.among) - {one.query_id for one in there}:
+        raise ProjectError(
+            said("no open pair to ask belongs to query {missing}", missing=", ".join(map(str, sorted(missing))))
+        )
+    return [one for one in there if not draw.among or one.query_id in draw.among]
 
 
 def _usual(

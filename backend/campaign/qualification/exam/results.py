@@ -1,4 +1,4 @@
-"""How people did in the qualification exam: attempts, scores, missed items, for leads and for the person; in figures.
+"""Report how people did in the qualification exam: attempts, scores, missed items, figures.
 
 *Reads* exams, attempts, answers, rulings. *Writes* nothing.
 """
@@ -6,17 +6,19 @@
 from collections import Counter
 from dataclasses import dataclass, fields
 
-from backend.campaign.nouns import Annotator, Person
+from backend.campaign.nouns import Annotator, Lead, Operator, Person
 from backend.campaign.qualification.exam.model import ExamPhase, ExamResult
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
 from backend.campaign.qualification.exam.rows.exams import Exam, Place
 from backend.campaign.qualification.exam.rules.outcomes import Answer, Estimate, Outcome, outcome, together
 from backend.campaign.qualification.exam.standing import in_order, is_missed, result, standing
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey, QueryId
 from backend.core.text_files import csv_text
-from backend.store.connection import Database, Store, reading
+from backend.store.connection import Database, reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +78,31 @@ class ExamOutcomes:
     together: Outcome
 
 
-def overview(store: Store) -> list[ExamPerson]:
-    """How everybody stands who could take the exam, by name."""
-    with reading(store) as db:
+@permissions.in_charge
+def exam_results(project: Project, by: Lead | Operator) -> list[ExamPerson]:
+    """Return how everybody did who could take the exam, by name, with attempts and missed items."""
+    with reading(project.store) as db:
         held = exams.held(db)
         return [_stands(db, person, held) for person in attempts.takers(db)]
 
 
-def of(store: Store, person: Annotator) -> ExamPerson:
-    """How one annotator stands."""
-    with reading(store) as db:
+@permissions.annotator_only
+def my_exam(project: Project, person: Annotator) -> ExamPerson:
+    """Return how an annotator did in the exam, for their own eyes."""
+    with reading(project.store) as db:
         return _stands(db, person, exams.held(db))
 
 
-def outcomes(store: Store) -> ExamOutcomes:
-    """How everybody did in their first attempt, each and together, with intervals."""
-    with reading(store) as db:
+@permissions.in_charge
+def exam_outcomes(project: Project, by: Lead | Operator) -> ExamOutcomes:
+    """Return miss rates and kappas of everybody's first attempt, each and together, with intervals."""
+    with reading(project.store) as db:
         found = [one for person in attempts.takers(db) if (one := _first_outcome(db, person)) is not None]
     return ExamOutcomes(tuple(found), together([one.outcome for one in found]))
 
 
-def outcomes_csv(found: ExamOutcomes) -> str:
-    """The figures as CSV: a row for each person, and a last one for the mean over them."""
+def exam_outcomes_csv(found: ExamOutcomes) -> str:
+    """Return the figures as CSV: a row for each person, and a last one for the mean over them."""
     figures = [field.name for field in fields(Outcome) if field.type is Estimate]
     parts = {"": "value", "_low": "low", "_high": "high", "_n": "n", "_reason": "reason"}
     head = [f"{figure}{ending}" for figure in figures for ending in parts]

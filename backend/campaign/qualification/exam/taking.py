@@ -1,8 +1,7 @@
-"""The qualification exam as somebody takes it: it comes before any pair, and none of it is a judgement.
+"""Give the exam, or a calibration round, to annotators: it comes before any pair, and no answer is a judgement.
 
-*Reads* exams, pairs. *Writes* exam, exam_attempt, exam_answer, events. What leads do about it is the business
-of `setting`, how an exam of open pairs gets its key that of `keys`. The key and its explanation leave this module only
-for attempts that were handed in. A lead comes here for one thing: to give the key of an exam, blind.
+*Reads* exams, pairs. *Writes* exam, exam_attempt, exam_answer, events. The key and its explanation leave this module
+only for attempts that were handed in. A lead comes here for one thing: to give the key of an exam, blind.
 """
 
 import re
@@ -16,7 +15,7 @@ from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent
 from backend.campaign.judging.rows import assigned, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
-from backend.campaign.qualification.exam import keys
+from backend.campaign.qualification.exam import answer_key
 from backend.campaign.qualification.exam.model import ExamDesk, ExamKey, ExamMiss, ExamPhase, ExamPurpose
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
@@ -138,7 +137,7 @@ def key_act(store: Store, lead: Lead, what: Act, *, now: float) -> None:
             _begin(db, lead, held, found, now)
         elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED and found.attempt is not None:
             attempts.hand_in(db, found.attempt.attempt_id, at=now)
-            keys.take_own(db, held, lead, now=now)
+            answer_key.take_own(db, held, lead, now=now)
 
 
 def _own_key(db: Database) -> Exam:

@@ -1,21 +1,23 @@
-"""How people did with gold: their answers, their accuracy, and what followed from it. For leads alone.
+"""Report how people did with gold questions: answers, accuracy, and what followed from them.
 
 *Reads* gold answers, findings, pauses. *Writes* nothing.
 """
 
 from dataclasses import dataclass
 
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Lead, Operator, Person
 from backend.campaign.qualification.exam.rows import attempts
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.qualification.gold.offering import within_tolerance
 from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
 from backend.campaign.qualification.gold.rules import accuracy
 from backend.campaign.qualification.gold.setting import GoldReport, report
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.model import Pause
 from backend.campaign.setup.project import rows as facts
-from backend.store.connection import Database, Store, reading
+from backend.campaign.setup.project.folder import Project
+from backend.store.connection import Database, reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +50,10 @@ class GoldPerson:
     left: int
 
 
-def overview(store: Store) -> tuple[GoldReport, list[GoldPerson]]:
-    """What gold is chosen from, and how everybody stands who takes pairs or ever answered, by name."""
-    with reading(store) as db:
+@permissions.in_charge
+def gold_results(project: Project, by: Lead | Operator) -> tuple[GoldReport, list[GoldPerson]]:
+    """Return what gold is chosen from, and how everybody did who takes pairs or ever answered, by name."""
+    with reading(project.store) as db:
         return report(db), [_stands(db, person) for person in attempts.takers(db)]
 
 

@@ -1,4 +1,4 @@
-"""What leads do about silent gold: choose the pairs, switch it on and off.
+"""Set gold questions: choose the pairs, switch them on and off.
 
 *Reads* pairs, consensus. *Writes* campaign, gold_pair, offers that nobody took up, events.
 """
@@ -13,13 +13,15 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.exam.planning import read_key
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.qualification.gold.rules import MOST_SHARE, constant, draw
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import GoldSettings
 from backend.core.errors import ProjectError
 from backend.core.reading import bytes_of
 from backend.core.saying import joined, said
 from backend.store import events
-from backend.store.connection import Database, Store, writing
+from backend.store.connection import Database, writing
 from backend.store.events import EventKind
 
 SETTLED = "settled pairs"
@@ -52,9 +54,10 @@ class GoldOptions:
     pause: float | None = None
 
 
+@permissions.in_charge
 def set_gold(
-    store: Store,
-    lead: Lead | Operator,
+    project: Project,
+    by: Lead | Operator,
     options: GoldOptions,
     file: Path | None = None,
     *,
@@ -66,8 +69,8 @@ def set_gold(
     Without a file the pairs are settled ones whose relevance is known well, as evenly over their grades as there are.
 
     Args:
-        store: the project's store.
-        lead: who says so.
+        project: the project.
+        by: who says so.
         options: share, window and levels.
         file: a CSV file `pair_id,grade` with the lead's own key, instead of a draw.
         pairs: at most so many, where they are drawn.
@@ -78,7 +81,7 @@ def set_gold(
         ProjectError: there is no pair whose grade is known, or a number makes no sense.
     """
     data = bytes_of(file) if file else None
-    with writing(store) as db:
+    with writing(project.store) as db:
         settings = _settings(facts.gold(db), options)
         key = facts.gold_key(db) or secrets.token_hex(8)
         if file is not None and data is not None:
@@ -104,18 +107,19 @@ def set_gold(
         told = report(db)
         payload = {"source": file.name if file else SETTLED, "pairs": told.pairs, "share": settings.share}
         payload |= {"window": settings.window, "fewest": settings.fewest, "warn": settings.warn}
-        _tell(db, EventKind.GOLD_SET, lead, payload | {"pause": settings.pause}, now)
+        _tell(db, EventKind.GOLD_SET, by, payload | {"pause": settings.pause}, now)
     return told
 
 
-def end(store: Store, lead: Lead | Operator, *, now: float) -> bool:
-    """Mix no gold into anybody's work any more; whether it was. Answers stay in the record, and pauses stand."""
-    with writing(store) as db:
+@permissions.in_charge
+def end_gold(project: Project, by: Lead | Operator, *, now: float) -> bool:
+    """Mix no gold into anybody's work any more, and return whether it was. Answers and pauses stay."""
+    with writing(project.store) as db:
         settings = facts.gold(db)
         if settings.on:
             gold.withdraw_all(db)
             facts.set_gold(db, replace(settings, on=False))
-            _tell(db, EventKind.GOLD_ENDED, lead, {}, now)
+            _tell(db, EventKind.GOLD_ENDED, by, {}, now)
     return settings.on
 
 
@@ -169,5 +173,5 @@ def _settings(before: GoldSettings, options: GoldOptions) -> GoldSettings:
     return new
 
 
-def _tell(db: Database, kind: EventKind, lead: Lead | Operator, payload: dict[str, object], now: float) -> None:
-    events.record(db, kind, at=now, actor=lead.annotator_id, subject="campaign", payload=payload)
+def _tell(db: Database, kind: EventKind, by: Lead | Operator, payload: dict[str, object], now: float) -> None:
+    events.record(db, kind, at=now, actor=by.annotator_id, subject="campaign", payload=payload)

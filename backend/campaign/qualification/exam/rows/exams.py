@@ -151,7 +151,7 @@ def add(
         "VALUES (:at, :by, :source, :seed, :most, :purpose, :key, iif(:key = 'settled', :at, NULL)) RETURNING exam_id",
         {
             **{"at": at, "by": by, "source": source, "seed": seed, "most": most_missed, "key": key_from},
-            "purpose": ExamPurpose.TRIAL if key_from is ExamKey.NONE else ExamPurpose.EXAM,
+            "purpose": key_from.purpose,
         },
     )
     db.conn.executemany(
