@@ -313,8 +313,7 @@ if TYPE_CHECKING:
         exam_results,
         my_exam,
     )
-    from backend.campaign.qualification.exam.rows.exams import Exam
-    from backend.campaign.qualification.exam.rows.exams import Place as ExamItem
+    from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
     from backend.campaign.qualification.exam.rules.guessing import Constant as ExamConstant
     from backend.campaign.qualification.exam.rules.guessing import Guesses as ExamGuesses
     from backend.campaign.qualification.exam.rules.outcomes import PAPER_KAPPA, PAPER_MISSED

@@ -43,12 +43,11 @@ from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAg
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
 from backend.campaign.qualification.exam.answer_key import KeyPreview, KeyReport
-from backend.campaign.qualification.exam.model import ExamKey, Trial
+from backend.campaign.qualification.exam.model import CalibrationRound, ExamKey
 from backend.campaign.qualification.exam.planning import short
 from backend.campaign.qualification.exam.previewing import ExamPreview, PreviewItem
 from backend.campaign.qualification.exam.results import ExamOutcomes, ExamPerson
-from backend.campaign.qualification.exam.rows.exams import Exam
-from backend.campaign.qualification.exam.rows.exams import Place as ExamItem
+from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.rules.guessing import guesses, require_telling
 from backend.campaign.qualification.exam.rules.outcomes import together
 from backend.campaign.qualification.exam.setting import ExamReport
@@ -161,7 +160,7 @@ class Project:
     desk: Desk = field(default_factory=lambda: Desk(DeskState.NOTHING, (), None, 0, 0))
     pauses: dict[AnnotatorId, Pause] = field(default_factory=dict)
     replies: list[MyReply] = field(default_factory=list)
-    trial: Trial | None = None
+    trial: CalibrationRound | None = None
     trial_asked: list[tuple[object, object]] = field(default_factory=list)
     graded: dict[str, GradeEvent] = field(default_factory=dict)
     reported: list[tuple[PairKey, str]] = field(default_factory=list)
@@ -394,7 +393,7 @@ def read_replies(project: Project, person: Person, *, now: float) -> None:
     project.replies = [replace(one, is_new=False) for one in project.replies]
 
 
-def trial_round(project: Project, by: Person | Operator) -> Trial | None:
+def trial_round(project: Project, by: Person | Operator) -> CalibrationRound | None:
     return project.trial
 
 

@@ -12,7 +12,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.exam import planning
 from backend.campaign.qualification.exam.model import ExamKey
 from backend.campaign.qualification.exam.rows import attempts, exams
-from backend.campaign.qualification.exam.rows.exams import Exam, Place
+from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.rules.answer_key import median
 from backend.campaign.qualification.exam.rules.guessing import Guesses
 from backend.campaign.setup.people import permissions
@@ -46,11 +46,11 @@ class KeyPreview:
 
 
 @permissions.in_charge
-def exam_items(project: Project, by: Lead | Operator) -> list[Place]:
+def exam_items(project: Project, by: Lead | Operator) -> list[ExamItem]:
     """Return the items of the exam that is held, with their key and explanations."""
     with reading(project.store) as db:
         held = exams.held(db)
-        return exams.places(db, held.exam_id) if held else []
+        return exams.items(db, held.exam_id) if held else []
 
 
 @permissions.lead_only

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.exam import planning, setting
-from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose, Trial, TrialPerson
+from backend.campaign.qualification.exam.model import CalibrationPerson, CalibrationRound, ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.planning import SEED, ExamDraw
 from backend.campaign.qualification.exam.rows import attempts, exams, trials
 from backend.campaign.qualification.exam.setting import ExamReport
@@ -51,7 +51,7 @@ def start_trial(
         ProjectError: one is open already, a chosen query has no open pair, or there is none at all.
     """
     with writing(project.store) as db:
-        if exams.held(db, ExamPurpose.TRIAL) is not None:
+        if exams.held(db, ExamPurpose.CALIBRATION) is not None:
             raise ProjectError(said("a trial round is open already: end it first"))
         among = frozenset(chosen)
         draw = ExamDraw(len(among) or queries, pairs, seed, most_missed=100, key=ExamKey.NONE, among=among)
@@ -62,21 +62,23 @@ def start_trial(
 def end_trial(project: Project, by: Lead | Operator, *, now: float) -> bool:
     """End the calibration round, and return whether one was open. What was answered stays to be read."""
     with writing(project.store) as db:
-        return setting.end(db, by, ExamPurpose.TRIAL, now=now)
+        return setting.end(db, by, ExamPurpose.CALIBRATION, now=now)
 
 
 @permissions.in_charge
-def trial_round(project: Project, by: Lead | Operator) -> Trial | None:
+def trial_round(project: Project, by: Lead | Operator) -> CalibrationRound | None:
     """Return the calibration round that is open, or else the last one, with all answers and notes; None without any."""
     with reading(project.store) as db:
-        found = exams.newest(db, ExamPurpose.TRIAL)
+        found = exams.newest(db, ExamPurpose.CALIBRATION)
         if found is None:
             return None
         begun = trials.people(db, found.exam_id)
-        asked = {person.annotator_id: TrialPerson(person.annotator_id, person.name) for person in attempts.takers(db)}
+        asked = {
+            person.annotator_id: CalibrationPerson(person.annotator_id, person.name) for person in attempts.takers(db)
+        }
         people = sorted((asked | begun).values(), key=lambda one: one.name)
         pairs = sorted(trials.pairs(db, found.exam_id), key=lambda pair: (-pair.spread, -pair.notes))
-        return Trial(found.set_at, found.set_by, found.ended_at, found.seed, tuple(people), tuple(pairs))
+        return CalibrationRound(found.set_at, found.set_by, found.ended_at, found.seed, tuple(people), tuple(pairs))
 
 
 @permissions.in_charge

@@ -10,7 +10,7 @@ class ExamPurpose(StrEnum):
     """What a round of grading outside work is for. At most one of each is held at a time."""
 
     EXAM = "exam"
-    TRIAL = "trial"
+    CALIBRATION = "trial"
     """Everybody answers, to talk about it: no key, no result, never a judgement."""
 
 
@@ -34,7 +34,7 @@ class ExamKey(StrEnum):
     @property
     def purpose(self) -> ExamPurpose:
         """What a round with such a key is for."""
-        return ExamPurpose.TRIAL if self is ExamKey.NONE else ExamPurpose.EXAM
+        return ExamPurpose.CALIBRATION if self is ExamKey.NONE else ExamPurpose.EXAM
 
 
 class ExamPhase(StrEnum):
@@ -111,7 +111,7 @@ class ExamDesk:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialAnswer:
+class CalibrationAnswer:
     """What somebody answered in a trial, and wrote with it."""
 
     annotator_id: AnnotatorId
@@ -121,7 +121,7 @@ class TrialAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialPair:
+class CalibrationPair:
     """One pair of a trial with all its answers, in the order of names."""
 
     pair: PairKey
@@ -131,7 +131,7 @@ class TrialPair:
     start_s: float
     end_s: float
     rank: int
-    answers: tuple[TrialAnswer, ...]
+    answers: tuple[CalibrationAnswer, ...]
 
     @property
     def spread(self) -> int:
@@ -146,7 +146,7 @@ class TrialPair:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialPerson:
+class CalibrationPerson:
     """How far somebody is with a trial."""
 
     annotator_id: AnnotatorId
@@ -156,15 +156,15 @@ class TrialPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CalibrationRound:
     """A trial as leads read it: what people are farthest apart about comes first, then what they wrote about."""
 
     set_at: float
     set_by: str | None
     ended_at: float | None
     seed: int | None
-    people: tuple[TrialPerson, ...]
-    pairs: tuple[TrialPair, ...]
+    people: tuple[CalibrationPerson, ...]
+    pairs: tuple[CalibrationPair, ...]
 
     def called(self, *, names: bool) -> dict[AnnotatorId, str]:
         """What everybody is called: by name, or by a number that is theirs throughout."""

@@ -10,7 +10,7 @@ from backend.campaign.nouns import Annotator, Lead, Operator, Person
 from backend.campaign.qualification.exam.model import ExamPhase, ExamResult
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
-from backend.campaign.qualification.exam.rows.exams import Exam, Place
+from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.rules.outcomes import Answer, Estimate, Outcome, outcome, together
 from backend.campaign.qualification.exam.standing import in_order, is_missed, result, standing
 from backend.campaign.setup.people import permissions
@@ -124,7 +124,7 @@ def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
     again = attempts.told(db, first.attempt_id)
     answers = [
         Answer(place.own, place.right, again.get(place.item_id))
-        for place in exams.places(db, first.exam_id, first.attempt_id)
+        for place in exams.items(db, first.exam_id, first.attempt_id)
         if place.own is not None and place.right is not None
     ]
     return PersonOutcome(person, first.exam_id, outcome(answers, first.tolerance))
@@ -138,7 +138,7 @@ def _stands(db: Database, person: Person, held: Exam | None) -> ExamPerson:
 
 
 def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
-    there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
+    there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
     answered = [place for place in there if place.own is not None]
     done = attempt.handed_in_at is not None and attempt.keyed
     wrong = [place for place in answered if is_missed(place, attempt)] if done else []
@@ -155,6 +155,6 @@ def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
     )
 
 
-def _missed(place: Place) -> Missed:
+def _missed(place: ExamItem) -> Missed:
     own, right = place.own or 0, place.right or 0  # what is missed has both
     return Missed(place.pair_key, place.query_id, place.query, own, right, place.explanation, place.again)

@@ -11,7 +11,7 @@ from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.model import ExamPhase, ExamPurpose, ExamResult
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
-from backend.campaign.qualification.exam.rows.exams import Exam, Place
+from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.rules.marking import mark, misses
 from backend.store.connection import Database
 
@@ -22,7 +22,7 @@ class ExamStanding:
 
     phase: ExamPhase
     attempt: Attempt | None
-    places: Sequence[Place] = ()
+    places: Sequence[ExamItem] = ()
 
 
 def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
@@ -31,7 +31,7 @@ def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
     Whoever passed an earlier exam of the project has passed; whoever began one that is not held any more, or waits for
     the key of one, begins anew. Of a trial nothing is known but whether it was finished.
     """
-    if held.purpose is ExamPurpose.TRIAL:
+    if held.purpose is ExamPurpose.CALIBRATION:
         return _in_trial(db, person, held)
     ruling, attempt = attempts.ruling(db, person.annotator_id), attempts.newest(db, person.annotator_id)
     if ruling is not None and ruling.kind == "exempt":
@@ -40,7 +40,7 @@ def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
         return ExamStanding(ExamPhase.FIRST, attempt)
     if attempt.handed_in_at is not None and ruling is not None and ruling.after_attempt == attempt.number:
         return ExamStanding(ExamPhase.FIRST, attempt)
-    there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
+    there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
     if attempt.handed_in_at is None:
         return ExamStanding(_answering(there), attempt, there)
     if not attempt.keyed:
@@ -53,19 +53,19 @@ def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
 
 
 def _in_trial(db: Database, person: Person, held: Exam) -> ExamStanding:
-    attempt = attempts.newest(db, person.annotator_id, ExamPurpose.TRIAL)
+    attempt = attempts.newest(db, person.annotator_id, ExamPurpose.CALIBRATION)
     if attempt is None or attempt.exam_id != held.exam_id:
         return ExamStanding(ExamPhase.FIRST, attempt)
-    there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
+    there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
     return ExamStanding(ExamPhase.DONE if attempt.handed_in_at is not None else _answering(there), attempt, there)
 
 
-def _answering(places: Sequence[Place]) -> ExamPhase:
+def _answering(places: Sequence[ExamItem]) -> ExamPhase:
     left = any(place.own is None and not place.blocked for place in places)
     return ExamPhase.ANSWERING if left else ExamPhase.ANSWERED
 
 
-def in_order(places: Sequence[Place], attempt: Attempt) -> list[Place]:
+def in_order(places: Sequence[ExamItem], attempt: Attempt) -> list[ExamItem]:
     """The order of one attempt: the items of a query together, both shuffled by a key that no browser is sent."""
 
     def place(of: str) -> bytes:
@@ -74,18 +74,18 @@ def in_order(places: Sequence[Place], attempt: Attempt) -> list[Place]:
     return sorted(places, key=lambda item: (place(f"query {item.query_id}"), place(f"item {item.item_id}")))
 
 
-def result(places: Sequence[Place], attempt: Attempt) -> ExamResult:
+def result(places: Sequence[ExamItem], attempt: Attempt) -> ExamResult:
     """What an attempt came to."""
     answers = [(place.own, place.right) for place in places if place.own is not None and place.right is not None]
     return mark(answers, attempt.most_missed, attempt.tolerance)
 
 
-def is_missed(place: Place, attempt: Attempt) -> bool:
+def is_missed(place: ExamItem, attempt: Attempt) -> bool:
     """Whether the answer to an item misses its key."""
     return place.own is not None and place.right is not None and misses(place.own, place.right, attempt.tolerance)
 
 
-def to_look_at_again(place: Place, attempt: Attempt) -> bool:
+def to_look_at_again(place: ExamItem, attempt: Attempt) -> bool:
     """Whether an item was missed, and has not been graded again within reach of its key."""
     still = place.again is None or place.right is None or misses(place.again, place.right, attempt.tolerance)
     return is_missed(place, attempt) and still

@@ -19,7 +19,7 @@ from backend.campaign.qualification.exam import answer_key
 from backend.campaign.qualification.exam.model import ExamDesk, ExamKey, ExamMiss, ExamPhase, ExamPurpose
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
-from backend.campaign.qualification.exam.rows.exams import Exam, Place
+from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.standing import (
     ExamStanding,
     in_order,
@@ -246,7 +246,7 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
             event_key=event.key,
         )
         note = None if event.note is None else grading.tidy(event.note)
-        if attempt.purpose is ExamPurpose.TRIAL and note is not None and note != place.note:
+        if attempt.purpose is ExamPurpose.CALIBRATION and note is not None and note != place.note:
             attempts.note(db, attempt.attempt_id, place.item_id, note)  # nobody would read one of an exam
     return Receipt(event.key, ReceiptStatus.SAVED)
 
@@ -309,28 +309,28 @@ def _names_item(key: PairKey) -> bool:
     return _KEY.fullmatch(key) is not None
 
 
-def _place_of(db: Database, key: PairKey) -> tuple[Attempt, Place, bool] | None:
+def _place_of(db: Database, key: PairKey) -> tuple[Attempt, ExamItem, bool] | None:
     """(attempt, item, whether it is looked at again) of an item's name in a browser."""
     named = _KEY.fullmatch(key)
     attempt = attempts.by_key(db, named[1]) if named else None
     if named is None or attempt is None:
         return None
-    there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
+    there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
     nth = int(named[2])
     return (attempt, there[nth - 1], bool(named[3])) if 1 <= nth <= len(there) else None
 
 
-def _items(places: Sequence[Place], attempt: Attempt, *, again: bool = False) -> list[tuple[Place, PairKey]]:
+def _items(places: Sequence[ExamItem], attempt: Attempt, *, again: bool = False) -> list[tuple[ExamItem, PairKey]]:
     """The items of an attempt in order, with their names in a browser."""
     ending = "r" if again else ""
     return [(place, PairKey(_NAME.format(attempt.key, nth, ending))) for nth, place in enumerate(places, 1)]
 
 
-def _item(name: PairKey, place: Place, nth: int, total: int) -> DeskItem:
+def _item(name: PairKey, place: ExamItem, nth: int, total: int) -> DeskItem:
     return DeskItem(name, place.query, nth, total, place.duration_s, place.own, place.whole, place.note)
 
 
-def _miss(place: Place, name: PairKey) -> ExamMiss:
+def _miss(place: ExamItem, name: PairKey) -> ExamMiss:
     return ExamMiss(name, place.own or 0, place.right or 0, place.explanation, place.again)
 
 

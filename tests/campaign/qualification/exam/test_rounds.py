@@ -535,12 +535,12 @@ def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(f
         return taking.desk(store, person, now=NOW)
 
     def act(what: taking.Act) -> None:
-        taking.act(store, person, what, now=NOW, purpose=ExamPurpose.TRIAL)
+        taking.act(store, person, what, now=NOW, purpose=ExamPurpose.CALIBRATION)
 
     begun = desk()
     assert begun is not None
     assert begun.exam is not None
-    assert (begun.exam.phase, begun.exam.purpose, begun.exam.items) == (ExamPhase.FIRST, ExamPurpose.TRIAL, 2)
+    assert (begun.exam.phase, begun.exam.purpose, begun.exam.items) == (ExamPhase.FIRST, ExamPurpose.CALIBRATION, 2)
     act(taking.Act.START)
     while (there := desk()) is not None and there.items:
         assert fresh.answer(0, there.items[0].pair, 3).status == "saved"
@@ -568,7 +568,7 @@ def test_the_names_of_an_exams_items_do_not_give_away_its_order(fresh: Round) ->
     with connection.reading(project.store) as db:
         attempt = attempts.by_key(db, named)
         assert attempt is not None
-        there = exams.places(db, attempt.exam_id)
+        there = exams.items(db, attempt.exam_id)
         real = [place.item_id for place in in_order(there, attempt)]
 
     def by_name(of: str) -> bytes:

@@ -145,7 +145,7 @@ class Rounds(RuleBasedStateMachine):
 
     @rule(purpose=st.sampled_from(ExamPurpose))
     def lead_ends_it(self, purpose: ExamPurpose) -> None:
-        end = api.end_trial if purpose is ExamPurpose.TRIAL else api.end_exam
+        end = api.end_trial if purpose is ExamPurpose.CALIBRATION else api.end_exam
         end(self.project, self.lead, now=self.now)
 
     @precondition(lambda self: self.held("own"))

@@ -56,7 +56,7 @@ _COLUMNS = tuple(field.name for field in fields(Exam))
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ExamItem:
     """An item of an exam, with what one attempt has of it."""
 
     item_id: int
@@ -188,7 +188,7 @@ def is_item(db: Database, pair_id: PairId) -> bool:
     return bool(row[0])
 
 
-def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
+def items(db: Database, exam_id: int, attempt_id: int = 0) -> list[ExamItem]:
     """The items of an exam, in no particular order, each with the answers of an attempt that count."""
     newest = (
         "(SELECT grade FROM exam_answer n WHERE n.attempt_id = :attempt AND n.item_id = i.item_id AND n.again = {} "
@@ -206,7 +206,7 @@ def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
         {"exam": exam_id, "attempt": attempt_id},
     )
     return [
-        Place(
+        ExamItem(
             *(r[0], QueryId(r[1]), r[2], PairId(r[3]), PairKey(r[4]), r[5]),
             *(bool(r[6]), r[7], r[8], bool(r[9]), r[10], r[11]),
             note=r[12] or "",
