@@ -14,9 +14,10 @@ from backend.campaign.monitoring.progress import rules
 from backend.campaign.monitoring.progress.model import Ahead, Barred, QueryStuck, Stuck, Wait, WaitKind, Worker
 from backend.campaign.monitoring.progress.rows import progress, waits, wanting
 from backend.campaign.nouns import Person, Role
+from backend.campaign.qualification.answers.rows import takers
 from backend.campaign.qualification.exam import standing as exam
 from backend.campaign.qualification.exam.model import ExamPhase
-from backend.campaign.qualification.exam.rows import attempts, exams
+from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.qualification.gold.offering import within_tolerance
 from backend.campaign.qualification.gold.rules import accuracy
@@ -171,7 +172,7 @@ def _passed(db: Database, held: exams.Exam, person: Person) -> bool:
 
 def _exam(db: Database) -> dict[WaitKind, int]:
     held = exams.held(db)
-    phases = [] if held is None else [exam.standing(db, one, held).phase for one in attempts.takers(db)]
+    phases = [] if held is None else [exam.standing(db, one, held).phase for one in takers(db)]
     return {
         WaitKind.EXAM_FAILED: phases.count(ExamPhase.FAILED),
         WaitKind.EXAM_ROUND: phases.count(ExamPhase.WAITING),

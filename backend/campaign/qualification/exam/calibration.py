@@ -8,10 +8,11 @@ people who did not answer them, as after an exam of open pairs.
 from collections.abc import Sequence
 
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.answers.rows import takers
 from backend.campaign.qualification.exam import planning, setting
 from backend.campaign.qualification.exam.model import CalibrationPerson, CalibrationRound, ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.planning import SEED, ExamDraw
-from backend.campaign.qualification.exam.rows import attempts, exams, trials
+from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.setting import ExamReport
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
@@ -72,12 +73,10 @@ def trial_round(project: Project, by: Lead | Operator) -> CalibrationRound | Non
         found = exams.newest(db, ExamPurpose.CALIBRATION)
         if found is None:
             return None
-        begun = trials.people(db, found.exam_id)
-        asked = {
-            person.annotator_id: CalibrationPerson(person.annotator_id, person.name) for person in attempts.takers(db)
-        }
+        begun = attempts.calibration_people(db, found.exam_id)
+        asked = {person.annotator_id: CalibrationPerson(person.annotator_id, person.name) for person in takers(db)}
         people = sorted((asked | begun).values(), key=lambda one: one.name)
-        pairs = sorted(trials.pairs(db, found.exam_id), key=lambda pair: (-pair.spread, -pair.notes))
+        pairs = sorted(attempts.calibration_pairs(db, found.exam_id), key=lambda pair: (-pair.spread, -pair.notes))
         return CalibrationRound(found.set_at, found.set_by, found.ended_at, found.seed, tuple(people), tuple(pairs))
 
 

@@ -7,22 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from backend.campaign.judging.model import CORRECTION_S
+from backend.campaign.qualification.answers import rows as answers
+from backend.campaign.qualification.answers.key_file import LONGEST_TEXT, read_key
 from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
-from backend.campaign.qualification.exam.rows import drawing
+from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.qualification.exam.rules.drawing import Open, draw_top
 from backend.campaign.qualification.exam.rules.drawing import draw as draw_settled
 from backend.campaign.qualification.exam.rules.guessing import Guesses, guesses, require_telling
 from backend.campaign.setup.project import rows as facts
-from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.errors import ProjectError
 from backend.core.ids import PairId, QueryId
 from backend.core.saying import said, said_n
-from backend.core.text_files import read_csv, whole
 from backend.core.typed_text import tidy
 from backend.store.connection import Database
 
 SEED = 1
-LONGEST_TEXT = 400
 SETTLED = said("settled pairs")
 OPEN = said("open pairs")
 Item = tuple[PairId, int | None, str]
@@ -99,9 +98,9 @@ def of_draw(db: Database, draw: ExamDraw, *, now: float) -> Plan:
     (queries, pairs), most_missed = _usual(db, draw.queries, draw.pairs, draw.most_missed)
     items: list[Item]
     if draw.key is ExamKey.SETTLED:
-        settled = drawing.settled(db, now=now, final_before=now - CORRECTION_S)
+        settled = answers.settled(db, now=now)
         drawn = draw_settled(settled, queries=queries, pairs=pairs, seed=draw.seed, spread=draw.spread)
-        items, source = [(one.pair_id, one.relevance, "") for one in drawn], SETTLED
+        items, source = [(known.pair_id, known.right, "") for known in drawn], SETTLED
     else:
         there = _open_pairs(db, draw, now=now)
         items = [(one.pair_id, None, "") for one in draw_top(there, queries=queries, pairs=pairs, seed=draw.seed)]
@@ -197,7 +196,7 @@ def written(text: str) -> str:
 
 def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
     """The open pairs of the queries that are asked for."""
-    there = drawing.open_pairs(db, now=now, replaced=draw.purpose)
+    there = exams.open_pairs(db, now=now, replaced=draw.purpose)
     if missing := set(draw.among) - {one.query_id for one in there}:
         raise ProjectError(
             said("no open pair to ask belongs to query {missing}", missing=", ".join(map(str, sorted(missing))))
@@ -220,57 +219,3 @@ def _usual(
     if queries < 1 or pairs < 1:
         raise ProjectError(said("an exam needs at least one query and one pair of each"))
     return (queries, pairs), most_missed
-
-
-def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
-    """The settled pairs of a CSV file `pair_id,grade` and perhaps `query_id,explanation`, each with its right grade.
-
-    Raises:
-        InputError: with every problem of the file.
-    """
-    table = read_csv(data, file, ("pair_id", "grade"), ("query_id", "explanation"))
-    problems = list(table.problems)
-    pairs, bad_pairs = table.values("pair_id", whole, needed=True)
-    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
-    grades, bad_grades = table.values("grade", grade_of.get, needed=True)
-    queries, bad_queries = table.values("query_id", whole)
-    problems += [
-        Problem(file, row, said("pair_id is {given!r}, not a whole number", given=text)) for row, text in bad_pairs
-    ]
-    problems += [
-        Problem(file, row, said("grade is {given!r}, not one of {grades}", given=text, grades=", ".join(grade_of)))
-        for row, text in bad_grades
-    ]
-    problems += [
-        Problem(file, row, said("query_id is {given!r}, not a whole number", given=text)) for row, text in bad_queries
-    ]
-    explanations = table.columns.get("explanation", [""] * len(table.rows))
-    items: dict[PairId, Item] = {}
-    for row, pair, grade, query, text in zip(table.rows, pairs, grades, queries, explanations, strict=True):
-        if pair is None or grade is None:
-            continue
-        pair_id = PairId(pair)
-        if pair_id in items:
-            problems.append(Problem(file, row, said("pair {pair} stands in the file twice", pair=pair)))
-        elif why := drawing.why_unfit(db, pair_id, now=now):
-            problems.append(Problem(file, row, said("pair {pair} {why}", pair=pair, why=why)))
-        elif query is not None and drawing.query_of(db, pair_id) != query:
-            problems.append(
-                Problem(file, row, said("pair {pair} does not belong to query {query}", pair=pair, query=query))
-            )
-        elif len(_joined(text)) > LONGEST_TEXT:
-            problems.append(
-                Problem(
-                    file,
-                    row,
-                    said("the explanation is longer than {longest} characters", longest=LONGEST_TEXT),
-                )
-            )
-        items.setdefault(pair_id, (pair_id, grade, _joined(text)))
-    if problems:
-        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
-    return list(items.values())
-
-
-def _joined(text: str) -> str:
-    return " ".join(text.split())

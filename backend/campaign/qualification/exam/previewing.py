@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.answers.rows import names_of
 from backend.campaign.qualification.exam import planning
 from backend.campaign.qualification.exam.model import ExamKey
 from backend.campaign.qualification.exam.planning import SEED, ExamDraw, Plan
-from backend.campaign.qualification.exam.rows import drawing
 from backend.campaign.qualification.exam.rules.guessing import Guesses
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
@@ -82,8 +82,8 @@ def preview_exam_from_file(
 
 
 def _preview(db: Database, plan: Plan) -> ExamPreview:
-    told = drawing.told(db, [pair for pair, _, _ in plan.items])
-    items = tuple(PreviewItem(*told[pair], right) for pair, right, _ in plan.items)
+    named = names_of(db, [pair for pair, _, _ in plan.items])
+    items = tuple(PreviewItem(*named[pair], right) for pair, right, _ in plan.items)
     queries, grades = len({item.query_id for item in items}), Counter(plan.right)
     return ExamPreview(
         items,

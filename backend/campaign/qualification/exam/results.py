@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, fields
 
 from backend.campaign.nouns import Annotator, Lead, Operator, Person
+from backend.campaign.qualification.answers.rows import takers
 from backend.campaign.qualification.exam.model import ExamPhase, ExamResult
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
@@ -83,7 +84,7 @@ def exam_results(project: Project, by: Lead | Operator) -> list[ExamPerson]:
     """Return how everybody did who could take the exam, by name, with attempts and missed items."""
     with reading(project.store) as db:
         held = exams.held(db)
-        return [_stands(db, person, held) for person in attempts.takers(db)]
+        return [_stands(db, person, held) for person in takers(db)]
 
 
 @permissions.annotator_only
@@ -97,7 +98,7 @@ def my_exam(project: Project, person: Annotator) -> ExamPerson:
 def exam_outcomes(project: Project, by: Lead | Operator) -> ExamOutcomes:
     """Return miss rates and kappas of everybody's first attempt, each and together, with intervals."""
     with reading(project.store) as db:
-        found = [one for person in attempts.takers(db) if (one := _first_outcome(db, person)) is not None]
+        found = [one for person in takers(db) if (one := _first_outcome(db, person)) is not None]
     return ExamOutcomes(tuple(found), together([one.outcome for one in found]))
 
 

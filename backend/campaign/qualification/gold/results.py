@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 
 from backend.campaign.nouns import Lead, Operator, Person
-from backend.campaign.qualification.exam.rows import attempts
+from backend.campaign.qualification.answers.rows import takers
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.qualification.gold.offering import within_tolerance
 from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
@@ -54,7 +54,7 @@ class GoldPerson:
 def gold_results(project: Project, by: Lead | Operator) -> tuple[GoldReport, list[GoldPerson]]:
     """Return what gold is chosen from, and how everybody did who takes pairs or ever answered, by name."""
     with reading(project.store) as db:
-        return report(db), [_stands(db, person) for person in attempts.takers(db)]
+        return report(db), [_stands(db, person) for person in takers(db)]
 
 
 def _stands(db: Database, person: Person) -> GoldPerson:

@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.qualification.exam.planning import read_key
+from backend.campaign.qualification.answers import rows as answers
+from backend.campaign.qualification.answers.key_file import read_key
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.qualification.gold.rules import MOST_SHARE, constant, draw
 from backend.campaign.setup.people import permissions
@@ -92,7 +92,7 @@ def set_gold(
         else:
             if pairs < 1:
                 raise ProjectError(said("gold needs at least one pair"))
-            drawn = draw(gold.well_known(db, final_before=now - CORRECTION_S), pairs, key)
+            drawn = draw(answers.well_known(db, now=now), pairs, key)
             if not drawn:
                 raise ProjectError(
                     said(

@@ -4,12 +4,11 @@
 """
 
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import Annotator, Lead, Operator
-from backend.campaign.qualification.exam.rows import exams
+from backend.campaign.qualification.answers.rows import Fitness, fitness, is_reserved
 from backend.campaign.qualification.guideline import rows
-from backend.campaign.qualification.guideline.rows import Example, Fitness
+from backend.campaign.qualification.guideline.rows import Example
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, VideoUnreadable
@@ -90,9 +89,9 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
         row = judgements.pair_by_key(db, pair)
         if row is None:
             raise ProjectError(said("there is no such pair (any more): reload the page"))
-        if exams.is_item(db, row.pair_id):
+        if is_reserved(db, row.pair_id):
             raise ProjectError(said("this pair is asked in the exam: an example would tell its grade"))
-        _require_fit(rows.fitness(db, row.pair_id), grade, now=now)
+        _require_fit(fitness(db, row.pair_id), grade, now=now)
         seats.free_lapsed(db, row.pair_id)
         replaced = rows.withdraw(db, grade, at=now)
         rows.add(db, grade, row.pair_id, note, lead.annotator_id, at=now)
@@ -143,8 +142,7 @@ def _require_fit(pair: Fitness, grade: int, *, now: float) -> None:
         )
     if pair.fault:
         raise ProjectError(said("the clip of this pair cannot be shown: {fault}", fault=pair.fault))
-    # Only a relevance that follows from grades can still change by a correction; a decision locks them.
-    correctable_s = 0.0 if pair.ruled or pair.newest is None else pair.newest + CORRECTION_S - now
+    correctable_s = pair.correctable_s(now)
     if correctable_s > 0:
         raise ProjectError(
             said("whoever graded this pair last may still correct it: choose it {when}", when=_in(correctable_s))

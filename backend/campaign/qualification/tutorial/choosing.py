@@ -8,18 +8,17 @@ A practice pair tells its grade, so it is never one that somebody may still have
 
 from pathlib import Path
 
-from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.qualification.exam.rows import exams
-from backend.campaign.qualification.exam.rules.marking import misses
-from backend.campaign.qualification.guideline import rows as examples
+from backend.campaign.qualification.answers.key_file import LONGEST_TEXT, grade_column, require_none
+from backend.campaign.qualification.answers.rows import fitness, is_reserved
+from backend.campaign.qualification.answers.rules import missed
 from backend.campaign.qualification.tutorial import rows
 from backend.campaign.qualification.tutorial.model import PracticeFigures
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.errors import Problem, ProjectError
 from backend.core.ids import MomentId, PairId, PairKey
 from backend.core.reading import bytes_of
 from backend.core.saying import said
@@ -30,7 +29,6 @@ from backend.store.events import EventKind
 
 MOST = 30
 """A tutorial of more pairs would be an exam."""
-LONGEST_TEXT = 400
 COLUMNS = ("query", "video", "start", "end", "grade", "explanation")
 Item = tuple[str, MomentId, int, str]
 """(query, moment, right grade, explanation)"""
@@ -46,7 +44,7 @@ def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> li
                 *(one.practice_id, one.key, one.query, one.video, one.start_s, one.end_s),
                 *(one.grade, one.explanation, hidden(db, one, now=now)),
                 people=len(first.get(one.practice_id, [])),
-                missed=sum(misses(grade, one.grade, tolerance) for grade in first.get(one.practice_id, [])),
+                missed=missed(((grade, one.grade) for grade in first.get(one.practice_id, [])), tolerance),
             )
             for one in rows.standing(db)
         ]
@@ -170,12 +168,12 @@ def _unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, now: fl
 def _open(db: Database, pair: rows.SamePair, grade: int, *, now: float) -> str:
     if not pair.settled:
         return said("it is an open pair, which somebody may still have to grade")
-    if exams.is_item(db, pair.pair_id):
+    if is_reserved(db, pair.pair_id):
         return said("it is asked in the exam, and practice would tell its grade")
-    stands = examples.fitness(db, pair.pair_id)
-    if not stands.ruled and stands.newest is not None and stands.newest + CORRECTION_S > now:
+    stands = fitness(db, pair.pair_id)
+    if stands.correctable_s(now) > 0:
         return said("whoever graded this pair last may still correct it: choose it a quarter of an hour later")
-    if stands.held_until is not None and stands.held_until >= now:
+    if stands.is_held(now):
         return said("somebody has this pair on their desk: choose it once they have graded it")
     if pair.relevance not in (None, grade):
         return said("the relevance of this pair is {relevance}, not {grade}", relevance=pair.relevance, grade=grade)
@@ -200,22 +198,18 @@ def _withdraw(db: Database, lead: Lead | Operator, one: rows.PracticePair, *, no
 def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
     table = read_csv(data, file, COLUMNS, numbers=("start", "end"))
     problems = list(table.problems)
-    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
     texts, _ = table.values("query", stripped)
     videos, _ = table.values("video", stripped)
     starts, bad_starts = table.values("start", number, needed=True)
     ends, bad_ends = table.values("end", number, needed=True)
-    grades, bad_grades = table.values("grade", grade_of.get, needed=True)
+    grades, bad_grades = grade_column(db, table, file)
     problems += [
         Problem(file, row, said("start is {given!r}, not a number of seconds", given=text)) for row, text in bad_starts
     ]
     problems += [
         Problem(file, row, said("end is {given!r}, not a number of seconds", given=text)) for row, text in bad_ends
     ]
-    problems += [
-        Problem(file, row, said("grade is {given!r}, not one of {grades}", given=text, grades=", ".join(grade_of)))
-        for row, text in bad_grades
-    ]
+    problems += bad_grades
     items: dict[tuple[str, MomentId], Item] = {}
     cells = zip(table.rows, texts, videos, starts, ends, grades, table.columns["explanation"], strict=True)
     for row, text, video, start_s, end_s, grade, why in cells:
@@ -246,8 +240,7 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
         problems.append(
             Problem(file, None, said("has {n} practice pairs: a tutorial has at most {most}", n=len(items), most=MOST))
         )
-    if problems:
-        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    require_none(problems)
     return list(items.values())
 
 

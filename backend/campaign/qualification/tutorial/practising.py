@@ -5,7 +5,7 @@
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Annotator, Lead
-from backend.campaign.qualification.exam.rules.marking import misses
+from backend.campaign.qualification.answers.rules import misses
 from backend.campaign.qualification.tutorial import choosing, rows
 from backend.campaign.qualification.tutorial.model import PracticeItem, PracticeTold
 from backend.campaign.setup.people import permissions

@@ -1,4 +1,4 @@
-"""Exams and their items."""
+"""Store and read exams and calibration rounds with their items."""
 
 import json
 from collections.abc import Iterable
@@ -6,7 +6,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from backend.campaign.corpus.importing.rows import WHOLE
+from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP, ON_A_DESK
 from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
+from backend.campaign.qualification.exam.rules.drawing import Open
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database, added
 
@@ -161,6 +163,28 @@ def add(
     return exam_id
 
 
+def open_pairs(db: Database, *, now: float, replaced: ExamPurpose) -> list[Open]:
+    """Pairs that may be asked before anything is settled: nobody has graded or holds them, and they have a clip.
+
+    Left out are pairs of probes, those that an exam or a calibration round asks already, and those that somebody has
+    answered in one: who comes later would be asked what others were told. What is asked by the one of the kind
+    `replaced` may be asked again, as it ends.
+    """
+    rows = db.conn.execute(
+        f"""
+        SELECT p.query_id, p.pair_id, p.rank FROM pair p JOIN batch b USING (batch_id) {CLIP}
+        WHERE b.number IS NOT NULL AND {HAS_CLIP} AND NOT {ON_A_DESK}
+          AND NOT EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id)
+          AND NOT EXISTS (SELECT 1 FROM consensus c WHERE c.pair_id = p.pair_id)
+          AND NOT EXISTS (SELECT 1 FROM exam_item i JOIN exam e USING (exam_id)
+            WHERE i.pair_id = p.pair_id AND e.ended_at IS NULL AND e.purpose <> :replaced)
+          AND NOT EXISTS (SELECT 1 FROM known_pair k WHERE k.pair_id = p.pair_id)
+        """,
+        {"now": now, "replaced": replaced},
+    )
+    return [Open(QueryId(row[0]), PairId(row[1]), row[2]) for row in rows]
+
+
 def explain(db: Database, item_id: int, explanation: str) -> PairId | None:
     """Write why the right grade of an item is right; its pair, None if there is no such item."""
     row = db.conn.execute(
@@ -177,15 +201,6 @@ def although(db: Database, exam_id: int) -> tuple[list[str], str] | None:
         [f"exam:{exam_id}"],
     ).fetchone()
     return (json.loads(row[0]), row[1]) if row else None
-
-
-def is_item(db: Database, pair_id: PairId) -> bool:
-    """Whether a pair is an item of an exam or a trial that is held."""
-    row = db.conn.execute(
-        "SELECT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = ?)",
-        [pair_id],
-    ).fetchone()
-    return bool(row[0])
 
 
 def items(db: Database, exam_id: int, attempt_id: int = 0) -> list[ExamItem]:
