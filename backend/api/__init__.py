@@ -329,9 +329,16 @@ if TYPE_CHECKING:
     )
     from backend.campaign.qualification.exam.taking import Act as ExamAct
     from backend.campaign.qualification.exam.using import UsedReport, exam_to_use, use_exam
-    from backend.campaign.qualification.gold.results import GoldAnswer, GoldPerson, gold_results
-    from backend.campaign.qualification.gold.setting import PAIRS as GOLD_PAIRS
-    from backend.campaign.qualification.gold.setting import GoldOptions, GoldReport, end_gold, set_gold
+    from backend.campaign.qualification.gold.questions import PAIRS as GOLD_PAIRS
+    from backend.campaign.qualification.gold.questions import (
+        GoldAnswer,
+        GoldOptions,
+        GoldPerson,
+        GoldReport,
+        end_gold,
+        gold_results,
+        set_gold,
+    )
     from backend.campaign.qualification.guideline.examples import (
         choose_example,
         example_clip,

@@ -53,8 +53,7 @@ from backend.campaign.qualification.exam.rules.outcomes import together
 from backend.campaign.qualification.exam.setting import ExamReport
 from backend.campaign.qualification.exam.taking import Act
 from backend.campaign.qualification.exam.using import UsedReport
-from backend.campaign.qualification.gold.results import GoldPerson
-from backend.campaign.qualification.gold.setting import GoldOptions, GoldReport
+from backend.campaign.qualification.gold.questions import GoldOptions, GoldPerson, GoldReport
 from backend.campaign.qualification.guideline.rows import Example
 from backend.campaign.release.export.model import KeptRelease, QueryStanding, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.selecting import select
