@@ -166,7 +166,7 @@ def _passed(db: Database, held: exams.Exam, person: Person) -> bool:
     """Whether the exam is in nobody's way any more; whoever has passed and has yet to read so is through."""
     stands = exam.standing(db, person, held)
     if stands.phase in (ExamPhase.RESULT, ExamPhase.AGAIN) and stands.attempt is not None:
-        return exam.result(stands.places, stands.attempt).passed
+        return exam.result(stands.items, stands.attempt).passed
     return stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT)
 
 

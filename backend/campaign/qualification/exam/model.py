@@ -24,7 +24,7 @@ class ExamKey(StrEnum):
     OWN = "own"
     """A lead's own grades, when they hand them in."""
     NONE = "none"
-    """A trial has no key."""
+    """A calibration round has no key."""
 
     @property
     def comes_later(self) -> bool:
@@ -56,7 +56,7 @@ class ExamPhase(StrEnum):
     PASSED = "passed"
     EXEMPT = "exempt"
     DONE = "done"
-    """A trial was finished: it stands before work no more."""
+    """A calibration round was finished: it stands before work no more."""
     KEY = "key"
     """For a lead: the exam has its key."""
 
@@ -112,7 +112,7 @@ class ExamDesk:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationAnswer:
-    """What somebody answered in a trial, and wrote with it."""
+    """What somebody answered in a calibration round, and wrote with it."""
 
     annotator_id: AnnotatorId
     name: str
@@ -122,7 +122,7 @@ class CalibrationAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPair:
-    """One pair of a trial with all its answers, in the order of names."""
+    """One pair of a calibration round with all its answers, in the order of names."""
 
     pair: PairKey
     query_id: QueryId
@@ -147,7 +147,7 @@ class CalibrationPair:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPerson:
-    """How far somebody is with a trial."""
+    """How far somebody is with a calibration round."""
 
     annotator_id: AnnotatorId
     name: str
@@ -157,7 +157,7 @@ class CalibrationPerson:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRound:
-    """A trial as leads read it: what people are farthest apart about comes first, then what they wrote about."""
+    """A calibration round as leads read it: the pairs that people disagree about most come first."""
 
     set_at: float
     set_by: str | None

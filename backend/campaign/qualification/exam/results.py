@@ -124,9 +124,9 @@ def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
         return None
     again = attempts.told(db, first.attempt_id)
     answers = [
-        Answer(place.own, place.right, again.get(place.item_id))
-        for place in exams.items(db, first.exam_id, first.attempt_id)
-        if place.own is not None and place.right is not None
+        Answer(item.own, item.right, again.get(item.item_id))
+        for item in exams.items(db, first.exam_id, first.attempt_id)
+        if item.own is not None and item.right is not None
     ]
     return PersonOutcome(person, first.exam_id, outcome(answers, first.tolerance))
 
@@ -140,10 +140,10 @@ def _stands(db: Database, person: Person, held: Exam | None) -> ExamPerson:
 
 def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
     there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
-    answered = [place for place in there if place.own is not None]
+    answered = [item for item in there if item.own is not None]
     done = attempt.handed_in_at is not None and attempt.keyed
-    wrong = [place for place in answered if is_missed(place, attempt)] if done else []
-    asked, missed = Counter(place.right for place in answered), Counter(place.right for place in wrong)
+    wrong = [item for item in answered if is_missed(item, attempt)] if done else []
+    asked, missed = Counter(item.right for item in answered), Counter(item.right for item in wrong)
     return ExamAttempt(
         attempt.number,
         attempt.started_at,
@@ -152,10 +152,10 @@ def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
         answered=len(answered),
         result=result(there, attempt) if done else None,
         by_grade=tuple((missed[grade], asked[grade]) for grade in facts.scale(db).grades) if done else (),
-        missed=tuple(_missed(place) for place in wrong),
+        missed=tuple(_missed(item) for item in wrong),
     )
 
 
-def _missed(place: ExamItem) -> Missed:
-    own, right = place.own or 0, place.right or 0  # what is missed has both
-    return Missed(place.pair_key, place.query_id, place.query, own, right, place.explanation, place.again)
+def _missed(item: ExamItem) -> Missed:
+    own, right = item.own or 0, item.right or 0  # what is missed has both
+    return Missed(item.pair_key, item.query_id, item.query, own, right, item.explanation, item.again)

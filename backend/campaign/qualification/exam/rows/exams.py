@@ -76,26 +76,26 @@ class ExamItem:
     own: int | None
     again: int | None
     note: str = ""
-    """What was written with the answer, in a trial."""
+    """What was written with the answer, in a calibration round."""
 
 
 def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
-    """The exam that people have to pass just now, if there is one; or the trial that they take."""
+    """The exam that people have to pass just now, if there is one; or the calibration round that they take."""
     return _exam(db, "e.ended_at IS NULL AND e.purpose = ?", purpose)
 
 
 def before_work(db: Database) -> list[Exam]:
-    """The trial and the exam that people have to take just now, of those there are, in this order."""
+    """The calibration round and the exam that people have to take just now, of those there are, in this order."""
     return sorted(_exams(db, "e.ended_at IS NULL"), key=lambda held: held.purpose is ExamPurpose.EXAM)
 
 
 def by_id(db: Database, exam_id: int) -> Exam | None:
-    """An exam or a trial, held or over."""
+    """An exam or a calibration round, held or over."""
     return _exam(db, "e.exam_id = ?", exam_id)
 
 
 def newest(db: Database, purpose: ExamPurpose) -> Exam | None:
-    """The exam or trial that was set last, held or over."""
+    """The exam or calibration round that was set last, held or over."""
     return _exam(db, "e.exam_id = (SELECT max(exam_id) FROM exam WHERE purpose = ?)", purpose)
 
 
@@ -105,7 +105,7 @@ def newest_of_open_pairs(db: Database) -> Exam | None:
 
 
 def end(db: Database, *, at: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> int | None:
-    """End the exam (or the trial) that is held; its number, None if there is none."""
+    """End the exam (or the calibration round) that is held; its number, None if there is none."""
     row = db.conn.execute(
         "UPDATE exam SET ended_at = ? WHERE ended_at IS NULL AND purpose = ? RETURNING exam_id", [at, purpose]
     ).fetchone()
@@ -146,7 +146,7 @@ def add(
     most_missed: float,
     key_from: ExamKey = ExamKey.SETTLED,
 ) -> int:
-    """A new exam with its (pair, right grade if it is known, explanation), or a trial; its number."""
+    """A new exam with its (pair, right grade if it is known, explanation), or a calibration round; its number."""
     exam_id = added(
         db,
         "INSERT INTO exam (set_at, set_by, source, seed, most_missed, purpose, key_from, closed_at) "
