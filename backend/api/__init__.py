@@ -300,7 +300,7 @@ if TYPE_CHECKING:
     )
     from backend.campaign.qualification.exam.calibration import end_trial, start_trial, trial_csv, trial_round
     from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
-    from backend.campaign.qualification.exam.model import ExamKey
+    from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey
     from backend.campaign.qualification.exam.previewing import ExamPreview, preview_exam, preview_exam_from_file
     from backend.campaign.qualification.exam.previewing import PreviewItem as ExamPreviewItem
     from backend.campaign.qualification.exam.results import (
@@ -313,7 +313,6 @@ if TYPE_CHECKING:
         exam_results,
         my_exam,
     )
-    from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
     from backend.campaign.qualification.exam.rules.guessing import Constant as ExamConstant
     from backend.campaign.qualification.exam.rules.guessing import Guesses as ExamGuesses
     from backend.campaign.qualification.exam.rules.outcomes import PAPER_KAPPA, PAPER_MISSED
@@ -346,6 +345,7 @@ if TYPE_CHECKING:
         examples_chosen,
         withdraw_example,
     )
+    from backend.campaign.qualification.guideline.model import Example
     from backend.campaign.qualification.guideline.reading import News as GuidelineNews
     from backend.campaign.qualification.guideline.reading import (
         guideline_due,
@@ -359,7 +359,6 @@ if TYPE_CHECKING:
         reword_guideline,
         set_guideline_from_file,
     )
-    from backend.campaign.qualification.guideline.rows import Example
     from backend.campaign.qualification.guideline.rules import changes as guideline_changes
     from backend.campaign.qualification.tutorial.choosing import (
         choose_practice,

@@ -43,18 +43,17 @@ from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAg
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
 from backend.campaign.qualification.exam.answer_key import KeyPreview, KeyReport
-from backend.campaign.qualification.exam.model import CalibrationRound, ExamKey
+from backend.campaign.qualification.exam.model import CalibrationRound, Exam, ExamItem, ExamKey
 from backend.campaign.qualification.exam.planning import short
 from backend.campaign.qualification.exam.previewing import ExamPreview, PreviewItem
 from backend.campaign.qualification.exam.results import ExamOutcomes, ExamPerson
-from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.rules.guessing import guesses, require_telling
 from backend.campaign.qualification.exam.rules.outcomes import together
 from backend.campaign.qualification.exam.setting import ExamReport
 from backend.campaign.qualification.exam.taking import Act
 from backend.campaign.qualification.exam.using import UsedReport
 from backend.campaign.qualification.gold.questions import GoldOptions, GoldPerson, GoldReport
-from backend.campaign.qualification.guideline.rows import Example
+from backend.campaign.qualification.guideline.model import Example
 from backend.campaign.release.export.model import KeptRelease, QueryStanding, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.selecting import select
 from backend.campaign.review.model import (

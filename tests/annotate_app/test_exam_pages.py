@@ -12,9 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
-from backend.campaign.qualification.exam.model import ExamKey, ExamPhase
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey, ExamPhase
 from backend.campaign.qualification.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed, PersonOutcome
-from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.rules.marking import mark
 from backend.campaign.qualification.exam.rules.outcomes import Answer, outcome, together
 from backend.core.ids import PairId, PairKey, QueryId

@@ -15,6 +15,7 @@ from backend.campaign.monitoring.progress.model import Ahead, Barred, QueryStuck
 from backend.campaign.monitoring.progress.rows import progress, waits, wanting
 from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.answers.rows import takers
+from backend.campaign.qualification.exam import model
 from backend.campaign.qualification.exam import standing as exam
 from backend.campaign.qualification.exam.model import ExamPhase
 from backend.campaign.qualification.exam.rows import exams
@@ -162,7 +163,7 @@ def _workers(db: Database, paces: Sequence[progress.Pace], span_days: float) -> 
     return found
 
 
-def _passed(db: Database, held: exams.Exam, person: Person) -> bool:
+def _passed(db: Database, held: model.Exam, person: Person) -> bool:
     """Whether the exam is in nobody's way any more; whoever has passed and has yet to read so is through."""
     stands = exam.standing(db, person, held)
     if stands.phase in (ExamPhase.RESULT, ExamPhase.AGAIN) and stands.attempt is not None:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.exam import planning
-from backend.campaign.qualification.exam.model import ExamKey
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey
 from backend.campaign.qualification.exam.rows import attempts, exams
-from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.rules.answer_key import median
 from backend.campaign.qualification.exam.rules.guessing import Guesses
 from backend.campaign.setup.people import permissions

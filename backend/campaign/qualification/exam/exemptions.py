@@ -7,9 +7,8 @@ from collections.abc import Mapping
 
 from backend.campaign.nouns import Lead, Operator, Person, Role
 from backend.campaign.qualification.exam import planning
-from backend.campaign.qualification.exam.model import ExamPhase
+from backend.campaign.qualification.exam.model import Exam, ExamPhase
 from backend.campaign.qualification.exam.rows import attempts, exams
-from backend.campaign.qualification.exam.rows.exams import Exam
 from backend.campaign.qualification.exam.standing import standing
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people

@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from backend.campaign.judging.assignments import QUEUE_LENGTH
 from backend.campaign.judging.model import Desk, DeskItem, DeskState
-from backend.campaign.qualification.exam.model import ExamDesk, ExamMiss, ExamPhase
+from backend.campaign.qualification.exam.model import Exam, ExamDesk, ExamItem, ExamMiss, ExamPhase
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
-from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.standing import ExamStanding, in_order, is_missed, result, to_look_at_again
 from backend.core.ids import PairKey
 from backend.store.connection import Database

@@ -1,9 +1,9 @@
-"""The exam as values: what the person who takes it sees."""
+"""The exam and the calibration round as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backend.core.ids import AnnotatorId, PairKey, QueryId
+from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 
 
 class ExamPurpose(StrEnum):
@@ -169,3 +169,63 @@ class CalibrationRound:
     def called(self, *, names: bool) -> dict[AnnotatorId, str]:
         """What everybody is called: by name, or by a number that is theirs throughout."""
         return {one.annotator_id: one.name if names else f"Annotator {nth}" for nth, one in enumerate(self.people, 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """One exam.
+
+    `source` is `settled pairs`, `open pairs` or the name of a file; at most `most_missed` percent of the answers may be
+    farther from the key than `tolerance`, which is that of the campaign.
+    """
+
+    exam_id: int
+    set_at: float
+    set_by: str | None
+    source: str
+    seed: int | None
+    most_missed: float
+    tolerance: int
+    items: int
+    queries: int
+    showable: int
+    """Items whose clip can be shown, and that have a key where the exam has one."""
+    purpose: ExamPurpose = ExamPurpose.EXAM
+    key_from: ExamKey = ExamKey.SETTLED
+    closed_at: float | None = None
+    """Since when the key is there."""
+    used_at: float | None = None
+    """When answers became judgements."""
+    ended_at: float | None = None
+
+    @property
+    def stage(self) -> str:
+        """Where it stands: `round open`, `key fixed` or `over`."""
+        return "over" if self.ended_at is not None else "round open" if self.closed_at is None else "key fixed"
+
+    @property
+    def usable(self) -> bool:
+        """Whether a lead may let answers count: of an exam of open pairs, once, when its key is there or it is over."""
+        return self.key_from.comes_later and self.used_at is None and self.stage != "round open"
+
+
+@dataclass(frozen=True, slots=True)
+class ExamItem:
+    """An item of an exam, with what one attempt has of it."""
+
+    item_id: int
+    query_id: QueryId
+    query: str
+    pair_id: PairId
+    pair_key: PairKey
+    duration_s: float
+    whole: bool
+    right: int | None
+    """None while the exam has no key."""
+    explanation: str
+    blocked: bool
+    """Not asked: its clip cannot be shown, or the key leaves it out."""
+    own: int | None
+    again: int | None
+    note: str = ""
+    """What was written with the answer, in a calibration round."""

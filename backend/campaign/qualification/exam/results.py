@@ -8,10 +8,9 @@ from dataclasses import dataclass, fields
 
 from backend.campaign.nouns import Annotator, Lead, Operator, Person
 from backend.campaign.qualification.answers.rows import takers
-from backend.campaign.qualification.exam.model import ExamPhase, ExamResult
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamPhase, ExamResult
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
-from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.rules.outcomes import Answer, Estimate, Outcome, outcome, together
 from backend.campaign.qualification.exam.standing import in_order, is_missed, result, standing
 from backend.campaign.setup.people import permissions

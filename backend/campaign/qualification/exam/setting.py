@@ -12,10 +12,9 @@ from pathlib import Path
 from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.exam import exemptions, planning
-from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
+from backend.campaign.qualification.exam.model import Exam, ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.planning import SEED, ExamDraw, Plan
 from backend.campaign.qualification.exam.rows import attempts, exams
-from backend.campaign.qualification.exam.rows.exams import Exam
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts

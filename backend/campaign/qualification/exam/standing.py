@@ -9,10 +9,9 @@ from hashlib import blake2b
 
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.answers.rules import misses
-from backend.campaign.qualification.exam.model import ExamPhase, ExamPurpose, ExamResult
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamPhase, ExamPurpose, ExamResult
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
-from backend.campaign.qualification.exam.rows.exams import Exam, ExamItem
 from backend.campaign.qualification.exam.rules.marking import mark
 from backend.store.connection import Database
 

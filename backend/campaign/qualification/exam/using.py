@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.nouns import FROM_EXAM, Lead, Operator
+from backend.campaign.qualification.exam.model import Exam
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import BlindAnswer
-from backend.campaign.qualification.exam.rows.exams import Exam
 from backend.campaign.qualification.exam.rules.answer_key import spread
 from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.setup.people import permissions

@@ -1,37 +1,18 @@
 """Examples of the guideline, at most one standing for each grade; and who was shown which version of its words."""
 
-from dataclasses import dataclass
-
+from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP
+from backend.campaign.qualification.guideline.model import Example
 from backend.core.ids import AnnotatorId, PairId, PairKey
 from backend.store.engine import Database
-
-_CLIP_AND_VERDICT = (
-    "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
-    "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id)"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """What a lead chose to show for a grade.
-
-    `version` is another one for every choice. `showing` is whether the pair still has this relevance, and a clip.
-    """
-
-    version: int
-    grade: int
-    pair: PairKey
-    query: str
-    note: str
-    showing: bool
 
 
 def standing(db: Database) -> list[Example]:
     """The standing example of each grade that has one, in the order of the grades."""
     rows = db.conn.execute(
         "SELECT e.example_id, e.grade, p.pair_key, q.text, e.note, "
-        "c.relevance IS e.grade AND f.moment_id IS NULL AND v.path IS NOT NULL "
-        f"FROM example e JOIN pair p USING (pair_id) JOIN query q USING (query_id) {_CLIP_AND_VERDICT} "
+        f"c.relevance IS e.grade AND {HAS_CLIP} "
+        f"FROM example e JOIN pair p USING (pair_id) JOIN query q USING (query_id) {CLIP} "
+        "LEFT JOIN consensus c USING (pair_id) "
         "WHERE e.withdrawn_at IS NULL ORDER BY e.grade"
     )
     return [Example(r[0], r[1], PairKey(r[2]), r[3], r[4], bool(r[5])) for r in rows]

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP, ON_A_DESK
-from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.rules.drawing import Open
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database, added
@@ -16,67 +16,7 @@ _LATER = (ExamKey.MEDIAN, ExamKey.OWN)
 _NOT_ASKED = "(f.moment_id IS NOT NULL OR (e.closed_at IS NOT NULL AND i.right_grade IS NULL))"
 
 
-@dataclass(frozen=True, slots=True)
-class Exam:
-    """One exam.
-
-    `source` is `settled pairs`, `open pairs` or the name of a file; at most `most_missed` percent of the answers may be
-    farther from the key than `tolerance`, which is that of the campaign.
-    """
-
-    exam_id: int
-    set_at: float
-    set_by: str | None
-    source: str
-    seed: int | None
-    most_missed: float
-    tolerance: int
-    items: int
-    queries: int
-    showable: int
-    """Items whose clip can be shown, and that have a key where the exam has one."""
-    purpose: ExamPurpose = ExamPurpose.EXAM
-    key_from: ExamKey = ExamKey.SETTLED
-    closed_at: float | None = None
-    """Since when the key is there."""
-    used_at: float | None = None
-    """When answers became judgements."""
-    ended_at: float | None = None
-
-    @property
-    def stage(self) -> str:
-        """Where it stands: `round open`, `key fixed` or `over`."""
-        return "over" if self.ended_at is not None else "round open" if self.closed_at is None else "key fixed"
-
-    @property
-    def usable(self) -> bool:
-        """Whether a lead may let answers count: of an exam of open pairs, once, when its key is there or it is over."""
-        return self.key_from.comes_later and self.used_at is None and self.stage != "round open"
-
-
 _COLUMNS = tuple(field.name for field in fields(Exam))
-
-
-@dataclass(frozen=True, slots=True)
-class ExamItem:
-    """An item of an exam, with what one attempt has of it."""
-
-    item_id: int
-    query_id: QueryId
-    query: str
-    pair_id: PairId
-    pair_key: PairKey
-    duration_s: float
-    whole: bool
-    right: int | None
-    """None while the exam has no key."""
-    explanation: str
-    blocked: bool
-    """Not asked: its clip cannot be shown, or the key leaves it out."""
-    own: int | None
-    again: int | None
-    note: str = ""
-    """What was written with the answer, in a calibration round."""
 
 
 def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
