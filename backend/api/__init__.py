@@ -53,53 +53,7 @@ if TYPE_CHECKING:
     from backend.api.cast import cast_lines, correct_cast, propose_cast
     from backend.api.clip import cut
     from backend.api.corpus import import_corpus, project_statistics
-    from backend.api.describing import (
-        choose_describing,
-        close_describing,
-        describe_clip,
-        describe_exchange,
-        describe_work,
-        describing_choice,
-        describing_comes_first,
-        may_describe,
-        note_describing_seen,
-    )
-    from backend.api.describing_frames import describe_frames
-    from backend.api.descriptions import (
-        accept_description,
-        count_descriptions,
-        describing_figures,
-        describing_guideline,
-        description,
-        description_counts,
-        description_keys,
-        descriptions_csv,
-        find_descriptions,
-        return_description,
-        reword_describing,
-        take_back_description,
-    )
     from backend.api.differing import diff_csv, diff_releases
-    from backend.api.exam import (
-        close_exam_round,
-        end_exam,
-        exam_although,
-        exam_held,
-        exam_items,
-        exam_outcomes,
-        exam_results,
-        exam_to_use,
-        exempt_from_exam,
-        explain_exam_item,
-        grant_retake,
-        my_exam,
-        preview_exam,
-        preview_exam_from_file,
-        preview_exam_key,
-        set_exam,
-        set_exam_from_file,
-        use_exam,
-    )
     from backend.api.forms import export_form
     from backend.api.freezing import (
         export_release,
@@ -109,21 +63,6 @@ if TYPE_CHECKING:
         release_preview,
         release_terms,
         set_release_terms,
-    )
-    from backend.api.gold import end_gold, gold_results, set_gold
-    from backend.api.guideline import (
-        choose_example,
-        example_clip,
-        examples,
-        examples_chosen,
-        guideline_changes,
-        guideline_news,
-        guideline_readers,
-        guideline_versions,
-        note_guideline_seen,
-        reword_guideline,
-        set_guideline_from_file,
-        withdraw_example,
     )
     from backend.api.lead import (
         adjudicate,
@@ -218,26 +157,35 @@ if TYPE_CHECKING:
         write_study,
     )
     from backend.api.systems import write_baseline, write_frame_features
-    from backend.api.trial import end_trial, start_trial, trial_csv, trial_round
-    from backend.api.tutorial import (
-        answer_practice,
-        choose_practice,
-        choose_practice_pair,
-        guideline_due,
-        guideline_version,
-        practice_clip,
-        practice_figures,
-        practice_items,
-        practice_offers,
-        practice_texts,
-        set_practice_from_file,
-        switch_tutorial,
-        withdraw_practice,
-    )
     from backend.api.validating import validate_release
     from backend.campaign.corpus.captions.cast import CastReport
     from backend.campaign.corpus.captions.rewriting import RewriteReport
     from backend.campaign.corpus.captions.rules.differences import RewriteSummary
+    from backend.campaign.corpus.describing.frames import describe_frames
+    from backend.campaign.corpus.describing.listing import (
+        count_descriptions,
+        describing_figures,
+        description_counts,
+        description_keys,
+        descriptions_csv,
+        find_descriptions,
+    )
+    from backend.campaign.corpus.describing.opening import (
+        choose_describing,
+        close_describing,
+        describing_choice,
+        describing_comes_first,
+        may_describe,
+    )
+    from backend.campaign.corpus.describing.reviewing import (
+        accept_description,
+        description,
+        return_description,
+        take_back_description,
+    )
+    from backend.campaign.corpus.describing.rewording import describing_guideline, reword_describing
+    from backend.campaign.corpus.describing.work import describe_clip, describe_work, note_describing_seen
+    from backend.campaign.corpus.describing.writing import describe_exchange
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing.importing import ImportReport
     from backend.campaign.corpus.moments.model import ProposeReport, RegisterReport, TakenMoments
@@ -293,28 +241,86 @@ if TYPE_CHECKING:
     from backend.campaign.monitoring.videos.check import look_at_videos, video_states
     from backend.campaign.monitoring.videos.model import LookReport, VideoState
     from backend.campaign.nouns import OPERATOR, Operator
-    from backend.campaign.qualification.exam.keys import KeyPreview as ExamKeyPreview
-    from backend.campaign.qualification.exam.keys import KeyReport as ExamKeyReport
-    from backend.campaign.qualification.exam.model import ExamKey
-    from backend.campaign.qualification.exam.previewing import ExamPreview
+    from backend.campaign.qualification.exam.answer_key import KeyPreview as ExamKeyPreview
+    from backend.campaign.qualification.exam.answer_key import KeyReport as ExamKeyReport
+    from backend.campaign.qualification.exam.answer_key import (
+        close_exam_round,
+        exam_items,
+        explain_exam_item,
+        preview_exam_key,
+    )
+    from backend.campaign.qualification.exam.calibration import end_trial, start_trial, trial_csv, trial_round
+    from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
+    from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey
+    from backend.campaign.qualification.exam.previewing import ExamPreview, preview_exam, preview_exam_from_file
     from backend.campaign.qualification.exam.previewing import PreviewItem as ExamPreviewItem
-    from backend.campaign.qualification.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed
-    from backend.campaign.qualification.exam.results import outcomes_csv as exam_outcomes_csv
-    from backend.campaign.qualification.exam.rows.exams import Exam
-    from backend.campaign.qualification.exam.rows.exams import Place as ExamItem
+    from backend.campaign.qualification.exam.results import (
+        ExamAttempt,
+        ExamOutcomes,
+        ExamPerson,
+        Missed,
+        exam_outcomes,
+        exam_outcomes_csv,
+        exam_results,
+        my_exam,
+    )
     from backend.campaign.qualification.exam.rules.guessing import Constant as ExamConstant
     from backend.campaign.qualification.exam.rules.guessing import Guesses as ExamGuesses
     from backend.campaign.qualification.exam.rules.outcomes import PAPER_KAPPA, PAPER_MISSED
     from backend.campaign.qualification.exam.rules.outcomes import Estimate as ExamEstimate
     from backend.campaign.qualification.exam.rules.outcomes import Outcome as ExamOutcome
-    from backend.campaign.qualification.exam.setting import ExamReport
+    from backend.campaign.qualification.exam.setting import (
+        ExamReport,
+        end_exam,
+        exam_although,
+        exam_held,
+        set_exam,
+        set_exam_from_file,
+    )
     from backend.campaign.qualification.exam.taking import Act as ExamAct
-    from backend.campaign.qualification.exam.using import UsedReport
-    from backend.campaign.qualification.gold.results import GoldAnswer, GoldPerson
-    from backend.campaign.qualification.gold.setting import PAIRS as GOLD_PAIRS
-    from backend.campaign.qualification.gold.setting import GoldOptions, GoldReport
+    from backend.campaign.qualification.exam.using import UsedReport, exam_to_use, use_exam
+    from backend.campaign.qualification.gold.questions import PAIRS as GOLD_PAIRS
+    from backend.campaign.qualification.gold.questions import (
+        GoldAnswer,
+        GoldOptions,
+        GoldPerson,
+        GoldReport,
+        end_gold,
+        gold_results,
+        set_gold,
+    )
+    from backend.campaign.qualification.guideline.examples import (
+        choose_example,
+        example_clip,
+        examples,
+        examples_chosen,
+        withdraw_example,
+    )
+    from backend.campaign.qualification.guideline.model import Example
     from backend.campaign.qualification.guideline.reading import News as GuidelineNews
-    from backend.campaign.qualification.guideline.rows import Example
+    from backend.campaign.qualification.guideline.reading import (
+        guideline_due,
+        guideline_news,
+        guideline_version,
+        note_guideline_seen,
+    )
+    from backend.campaign.qualification.guideline.rewording import (
+        guideline_readers,
+        guideline_versions,
+        reword_guideline,
+        set_guideline_from_file,
+    )
+    from backend.campaign.qualification.guideline.rules import changes as guideline_changes
+    from backend.campaign.qualification.tutorial.choosing import (
+        choose_practice,
+        choose_practice_pair,
+        practice_figures,
+        set_practice_from_file,
+        switch_tutorial,
+        withdraw_practice,
+    )
+    from backend.campaign.qualification.tutorial.practising import answer_practice, practice_clip, practice_items
+    from backend.campaign.qualification.tutorial.suggesting import practice_offers, practice_texts
     from backend.campaign.release.board.leaderboard import Leaderboard
     from backend.campaign.release.board.rows import Kept
     from backend.campaign.release.earlier.judgements import JudgementsReport
@@ -422,7 +428,6 @@ if TYPE_CHECKING:
     from backend.systems.baselines import BASELINES, BaselineOptions
     from backend.systems.extracting import FeaturesReport
     from backend.systems.windowing import Windowing
-
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
 

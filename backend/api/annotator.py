@@ -121,7 +121,7 @@ def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> D
 def read_guideline(project: Project, person: Person, version: int, *, now: float) -> Desk[ExamDesk]:
     """This annotator was shown a version of the guideline, to its end; the fresh desk."""
     annotator = permissions.require_annotator(project.store, person)
-    guideline.note_seen(project.store, annotator, version, now=now)
+    guideline.note_guideline_seen(project, annotator, version, now=now)
     return _desk(project, annotator, now=now)
 
 

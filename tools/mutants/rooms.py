@@ -48,6 +48,10 @@ ROOMS = (
         ),
     ),
     Room("campaign/selection/batches/rules.py", ("campaign/selection/batches/test_rules.py",)),
+    Room(
+        "campaign/qualification/answers/rules.py",
+        ("campaign/qualification/exam/test_outcomes.py", "campaign/qualification/gold/test_rules.py"),
+    ),
     Room("campaign/qualification/gold/rules.py", ("campaign/qualification/gold/test_rules.py",)),
     Room(
         "campaign/qualification/exam/rules",

@@ -186,8 +186,8 @@ def _build(folder: Path, *, now: float, progress: Progress) -> Project:
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
         person = people.add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=now)
         if role is Role.ANNOTATOR:  # a tour of the demo begins with a clip; whoever is invited meets the tutorial
-            guideline.note_seen(project.store, permissions.require_annotator(project.store, person), 1, now=now)
-    tutorial.set_from_file(project.store, OPERATOR, kept / clips.PRACTICE, now=now)
+            guideline.note_guideline_seen(project, person, 1, now=now)
+    tutorial.set_practice_from_file(project, OPERATOR, kept / clips.PRACTICE, now=now)
     return project
 
 

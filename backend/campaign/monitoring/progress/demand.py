@@ -12,7 +12,7 @@ from backend.campaign.monitoring.progress.model import Ahead, Barred, Stuck, Wor
 from backend.campaign.monitoring.progress.rows import paces, wanting
 from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.exam import standing as exam
-from backend.campaign.qualification.exam.model import ExamPhase
+from backend.campaign.qualification.exam.model import Exam, ExamPhase
 from backend.campaign.qualification.exam.rows import exams
 from backend.store.connection import Database
 
@@ -103,9 +103,9 @@ def workers_of(db: Database, known: Sequence[paces.Pace] = (), *, span_days: flo
     return found
 
 
-def _passed(db: Database, held: exams.Exam, person: Person) -> bool:
+def _passed(db: Database, held: Exam, person: Person) -> bool:
     """Whether the exam is in nobody's way any more; whoever has passed and has yet to read so is through."""
     stands = exam.standing(db, person, held)
     if stands.phase in (ExamPhase.RESULT, ExamPhase.AGAIN) and stands.attempt is not None:
-        return exam.result(stands.places, stands.attempt).passed
+        return exam.result(stands.items, stands.attempt).passed
     return stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT)

@@ -1,4 +1,4 @@
-"""Gold on the way to an annotator's desk, and what follows from their answers.
+"""Offer gold questions to annotators, and warn or pause whoever misses too many.
 
 *Reads* gold pairs, answers, seats. *Writes* gold_seat, gold_rhythm, gold_finding, pauses, events. An offered pair goes
 out as one of the second round would: `backend.campaign.judging` hands it out and takes its grade.
@@ -12,10 +12,10 @@ from backend.campaign.judging import absences
 from backend.campaign.judging.model import Desk
 from backend.campaign.judging.rows import assigned, gold_seats
 from backend.campaign.nouns import Annotator
-from backend.campaign.qualification.exam.rules.marking import misses
+from backend.campaign.qualification.answers.rules import KnownPair, misses
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
-from backend.campaign.qualification.gold.rules import APART, Consequence, KnownPair, choose, consequence, gap
+from backend.campaign.qualification.gold.rules import APART, Consequence, choose, consequence, gap
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.model import GoldSettings
 from backend.core.ids import AnnotatorId

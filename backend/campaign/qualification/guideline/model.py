@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.core.ids import PairKey
+
 
 class Reading(StrEnum):
     """What somebody has to read before they grade."""
@@ -20,3 +22,18 @@ class Change:
     where: str
     before: str
     after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What a lead chose to show for a grade.
+
+    `version` is another one for every choice. `showing` is whether the pair still has this relevance, and a clip.
+    """
+
+    version: int
+    grade: int
+    pair: PairKey
+    query: str
+    note: str
+    showing: bool

@@ -35,7 +35,7 @@ def test_it_comes_before_the_exam_and_the_exam_before_work(fresh: Round) -> None
     start(fresh)
     found = fresh.desk(0).exam
     assert found is not None
-    assert (found.purpose, found.phase, found.items, found.queries) == (ExamPurpose.TRIAL, ExamPhase.FIRST, 3, 1)
+    assert (found.purpose, found.phase, found.items, found.queries) == (ExamPurpose.CALIBRATION, ExamPhase.FIRST, 3, 1)
     fresh.grade_all(0, 2)
     assert fresh.phase(0) is ExamPhase.ANSWERED
     after = fresh.act(0, "hand_in").exam
@@ -47,7 +47,7 @@ def test_it_comes_before_the_exam_and_the_exam_before_work(fresh: Round) -> None
     assert (fresh.desk(0).state, fresh.desk(0).exam) == (DeskState.READY, None)
     waiting = fresh.desk(1).exam
     assert waiting is not None
-    assert waiting.purpose is ExamPurpose.TRIAL, "everybody takes it"
+    assert waiting.purpose is ExamPurpose.CALIBRATION, "everybody takes it"
 
 
 def test_who_is_paused_takes_no_trial_either(fresh: Round) -> None:
@@ -194,4 +194,4 @@ def test_a_new_one_may_begin_when_one_is_over_and_asks_everybody_again(fresh: Ro
     assert before.isdisjoint(fresh.items()), "what somebody answered is not asked again"
     found = fresh.desk(0).exam
     assert found is not None
-    assert (found.purpose, found.attempt) == (ExamPurpose.TRIAL, 2)
+    assert (found.purpose, found.attempt) == (ExamPurpose.CALIBRATION, 2)

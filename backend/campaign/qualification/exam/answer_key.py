@@ -1,4 +1,4 @@
-"""The key of an exam of open pairs: it is fixed once, from what people answered blind.
+"""Read, explain and fix the answer key of an exam; that of open pairs is fixed once, from what people answered blind.
 
 *Reads* attempts, answers. *Writes* exam, exam_item, events. From then on everybody who handed in is told their result,
 and whoever comes later, or had not handed in, takes the exam as any other.
@@ -10,16 +10,17 @@ from dataclasses import dataclass
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.exam import planning
-from backend.campaign.qualification.exam.model import ExamKey
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey
 from backend.campaign.qualification.exam.rows import attempts, exams
-from backend.campaign.qualification.exam.rows.exams import Exam
+from backend.campaign.qualification.exam.rules.answer_key import median
 from backend.campaign.qualification.exam.rules.guessing import Guesses
-from backend.campaign.qualification.exam.rules.keys import median
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.saying import said
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
 
 FEWEST = 2
@@ -43,9 +44,39 @@ class KeyPreview:
     guesses: Guesses
 
 
-def preview(store: Store) -> KeyPreview | None:
-    """The key that closing the round of the exam that is held would fix now; None while it cannot be closed."""
-    with reading(store) as db:
+@permissions.in_charge
+def exam_items(project: Project, by: Lead | Operator) -> list[ExamItem]:
+    """Return the items of the exam that is held, with their key and explanations."""
+    with reading(project.store) as db:
+        held = exams.held(db)
+        return exams.items(db, held.exam_id) if held else []
+
+
+@permissions.lead_only
+def explain_exam_item(project: Project, lead: Lead, item_id: int, explanation: str, *, now: float) -> None:
+    """Write, for who missed an item, why its grade is right; an empty text takes the explanation back.
+
+    They are told after they handed in.
+
+    Raises:
+        ProjectError: no such item.
+    """
+    explanation = planning.written(explanation)
+    with writing(project.store) as db:
+        pair_id = exams.explain(db, item_id, explanation)
+        if pair_id is None:
+            raise ProjectError(said("there is no such item of the exam (any more): reload the page"))
+        payload, subject = {"pair": pair_id, "explanation": explanation}, f"exam_item:{item_id}"
+        events.record(db, EventKind.EXAM_EXPLAINED, at=now, actor=lead.annotator_id, subject=subject, payload=payload)
+
+
+@permissions.in_charge
+def preview_exam_key(project: Project, by: Lead | Operator) -> KeyPreview | None:
+    """Return the key that closing the round would fix now, and what guessing scores with it.
+
+    None while the round cannot be closed.
+    """
+    with reading(project.store) as db:
         try:
             held = _to_close(db)
             key = list(_key(db, held).values())
@@ -54,7 +85,8 @@ def preview(store: Store) -> KeyPreview | None:
         return KeyPreview(_by_grade(db, key), planning.guessed(db, key, held.most_missed))
 
 
-def close_round(store: Store, lead: Lead | Operator, *, although: str = "", now: float) -> KeyReport:
+@permissions.in_charge
+def close_exam_round(project: Project, by: Lead | Operator, *, although: str = "", now: float) -> KeyReport:
     """Fix the key of the exam that is held: of each item the median of everybody who finished.
 
     The first attempts that are handed in count. An item that none of them could grade, because its clip could not be
@@ -62,8 +94,8 @@ def close_round(store: Store, lead: Lead | Operator, *, although: str = "", now:
     passes it, for a reason.
 
     Args:
-        store: the project's store.
-        lead: who closes it.
+        project: the project.
+        by: who closes it.
         although: why this key is taken although a constant or chance passes, or nearly; blank for no reason.
         now: seconds since 1970.
 
@@ -71,10 +103,10 @@ def close_round(store: Store, lead: Lead | Operator, *, although: str = "", now:
         ProjectError: no exam, one whose key is there, fewer than `FEWEST` have finished, a lead has not handed the key
             in; or guessing passes the exam with this key, or nearly, and there is no reason why that may be.
     """
-    with writing(store) as db:
+    with writing(project.store) as db:
         held = _to_close(db)
         key, finished = _key(db, held), len(attempts.first_finished(db, held.exam_id))
-        fix(db, held, lead, key, although, now=now)
+        _fix(db, held, by, key, although, now=now)
         return KeyReport(finished, len(key), _by_grade(db, list(key.values())))
 
 
@@ -82,10 +114,10 @@ def take_own(db: Database, held: Exam, lead: Lead, *, now: float) -> None:
     """A lead has handed the key in: it is fixed, unless guessing passes it; then it waits for a reason."""
     key = _key(db, held)
     if not planning.guessed(db, list(key.values()), held.most_missed).weak:
-        fix(db, held, lead, key, "", now=now)
+        _fix(db, held, lead, key, "", now=now)
 
 
-def fix(db: Database, held: Exam, lead: Lead | Operator, key: Mapping[int, int], although: str, *, now: float) -> None:
+def _fix(db: Database, held: Exam, by: Lead | Operator, key: Mapping[int, int], although: str, *, now: float) -> None:
     """The key of an exam is there: the right grade of each item that has one.
 
     Raises:
@@ -96,9 +128,7 @@ def fix(db: Database, held: Exam, lead: Lead | Operator, key: Mapping[int, int],
     finished = len(attempts.first_finished(db, held.exam_id))
     payload = {"key": held.key_from, "finished": finished, "items": len(key)}
     subject = f"exam:{held.exam_id}"
-    events.record(
-        db, EventKind.EXAM_CLOSED, at=now, actor=lead.annotator_id, subject=subject, payload=payload | reserve
-    )
+    events.record(db, EventKind.EXAM_CLOSED, at=now, actor=by.annotator_id, subject=subject, payload=payload | reserve)
 
 
 def _to_close(db: Database) -> Exam:
