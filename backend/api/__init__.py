@@ -374,8 +374,8 @@ if TYPE_CHECKING:
     from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
     from backend.campaign.release.export.validating import ValidationReport
     from backend.campaign.release.statistics.model import Statistics
-    from backend.campaign.review.probing import ProbeReport
-    from backend.campaign.review.taking_back import TakenBack
+    from backend.campaign.review.probes import ProbeReport
+    from backend.campaign.review.query_removal import TakenBack
     from backend.campaign.selection.candidates.choosing import CandidateReport
     from backend.campaign.selection.candidates.model import PoolingReport
     from backend.campaign.selection.candidates.submitted import PoolingOptions

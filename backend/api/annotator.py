@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backend.campaign.corpus.importing import rows as corpus_rows
-from backend.campaign.judging import assignments, blocking, consensus, judgements, pausing, skips
+from backend.campaign.judging import broken_clips as blocking
+from backend.campaign.judging import consensus, pausing, skips
+from backend.campaign.judging import grades as judgements
+from backend.campaign.judging import queue as assignments
 from backend.campaign.judging.model import (
     Desk,
     DeskState,

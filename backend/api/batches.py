@@ -1,7 +1,9 @@
 """Next batches: the rule, what it says, and what leads decide."""
 
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.selection.batches import accepting, deciding, ruling
+from backend.campaign.selection.batches import next_batch as deciding
+from backend.campaign.selection.batches import rule_versions as ruling
+from backend.campaign.selection.batches import suggestions as accepting
 from backend.campaign.selection.batches.model import AcceptedReport, BatchRule, BatchRuleVersion, NextBatch, Suggestions
 from backend.campaign.selection.batches.rows import open_queries
 from backend.campaign.setup.people import permissions

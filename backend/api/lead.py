@@ -2,8 +2,9 @@
 
 from backend.campaign.judging import skips
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.review import deciding as review
-from backend.campaign.review import replying, ruling
+from backend.campaign.review import adjudicating as review
+from backend.campaign.review import notes as replying
+from backend.campaign.review import ruling
 from backend.campaign.review.model import CaseList, CasePage, PairReview, QueryFilter, QueryPlace, QueryReview
 from backend.campaign.review.rows import cases, query_list, reviews
 from backend.campaign.setup.people import permissions

@@ -3,7 +3,8 @@
 import time
 from collections.abc import Mapping, Sequence
 
-from backend.campaign.judging import assigning, assignments, pausing
+from backend.campaign.judging import assigning, pausing
+from backend.campaign.judging import queue as assignments
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.setup.people import accounts as people

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.review import probing
-from backend.campaign.review.probing import ProbeReport
+from backend.campaign.review import probes as probing
+from backend.campaign.review.probes import ProbeReport
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 

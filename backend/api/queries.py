@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backend.campaign.nouns import Operator, Person, Split
-from backend.campaign.review import taking_back
-from backend.campaign.review.taking_back import TakenBack
+from backend.campaign.review import query_removal as taking_back
+from backend.campaign.review.query_removal import TakenBack
 from backend.campaign.selection.candidates.record import require_no_lists
 from backend.campaign.selection.queries import drawing, editing
 from backend.campaign.selection.queries import rows as queries

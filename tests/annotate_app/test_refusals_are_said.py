@@ -26,7 +26,7 @@ COMMANDS_ONLY = {
         "campaign/release/export/importing.py",
         "campaign/release/export/validating.py",
     ),
-    *("campaign/release/export/formats", "campaign/release/export/rules", "campaign/review/probing.py"),
+    *("campaign/release/export/formats", "campaign/release/export/rules", "campaign/review/probes.py"),
     *("api/baselines.py", "api/building.py", "api/clip.py", "api/learning.py", "api/statistics.py", "api/systems.py"),
     *("api/upkeep.py", "ground/cluster.py", "store/creating.py", "store/moving.py", "store/schema"),
 }

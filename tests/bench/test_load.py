@@ -17,7 +17,8 @@ import pytest
 
 from annotate_app.server import agreement_worker
 from backend import api
-from backend.campaign.judging import assignments, consensus
+from backend.campaign.judging import consensus
+from backend.campaign.judging import queue as assignments
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.monitoring.quality.model import WHOLE
 from backend.campaign.nouns import Person

@@ -25,7 +25,7 @@ CROSSED = {
     "sqlite-utils is taken from the store's engine": ("backend/campaign/setup/people/rows.py", "import sqlite_utils"),
     "Pages and commands use the api, and values": (
         "annotate_app/screens/queries/__init__.py",
-        "import backend.campaign.review.deciding",
+        "import backend.campaign.review.adjudicating",
     ),
     "Nobody reads rows but the campaign and the gate": (
         "backend/cli/exam.py",

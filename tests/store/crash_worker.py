@@ -56,7 +56,8 @@ def _watched_writing(store: Store) -> Iterator[Database]:
 connection.writing = _watched_writing  # before anything else takes it from there
 
 from backend import api  # noqa: E402
-from backend.campaign.judging import assignments, consensus  # noqa: E402
+from backend.campaign.judging import consensus  # noqa: E402
+from backend.campaign.judging import queue as assignments
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind  # noqa: E402
 from backend.campaign.nouns import Role  # noqa: E402
 from backend.campaign.review.model import CaseList  # noqa: E402

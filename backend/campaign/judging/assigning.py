@@ -2,12 +2,12 @@
 
 *Reads* annotator, query. *Writes* assignment, assigned_query, seats, events. Nothing that anybody graded is
 touched, and a grade that is under way counts like one whose lease ran out. The desk obeys in
-`backend.campaign.judging.assignments`.
+`backend.campaign.judging.queue`.
 """
 
 from collections.abc import Mapping, Sequence
 
-from backend.campaign.judging import assignments
+from backend.campaign.judging import queue as assignments
 from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.rows import assigned
 from backend.campaign.nouns import Lead, Role, Split

@@ -7,7 +7,7 @@
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
-from backend.campaign.judging import judgements as grading
+from backend.campaign.judging import grades as grading
 from backend.campaign.judging.model import GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.judging.rows import judgements, rulings, seats
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version

@@ -4,7 +4,7 @@
 that a clip is broken.
 """
 
-from backend.campaign.judging import blocking
+from backend.campaign.judging import broken_clips as blocking
 from backend.campaign.judging.model import LiftedSkips, Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.judging.rows import assigned, judgements, seats, skips
 from backend.campaign.judging.rows.judgements import PairRow

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from backend import api
-from backend.campaign.judging import assignments, consensus
-from backend.campaign.judging.judgements import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
+from backend.campaign.judging import consensus
+from backend.campaign.judging import queue as assignments
+from backend.campaign.judging.grades import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
 from backend.campaign.judging.model import (
     CORRECTION_S,
     Assignment,

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from backend import api
-from backend.campaign.judging import assignments, skips
-from backend.campaign.judging.judgements import GONE, NOT_ASSIGNED, PAUSED, QUOTA
+from backend.campaign.judging import queue as assignments
+from backend.campaign.judging import skips
+from backend.campaign.judging.grades import GONE, NOT_ASSIGNED, PAUSED, QUOTA
 from backend.campaign.judging.model import (
     Assignment,
     DeskState,

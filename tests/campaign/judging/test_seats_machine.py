@@ -32,8 +32,8 @@ from hypothesis.stateful import (
 )
 
 from backend import api
-from backend.campaign.judging import assignments
-from backend.campaign.judging.judgements import NOT_ASSIGNED, PAUSED, QUOTA
+from backend.campaign.judging import queue as assignments
+from backend.campaign.judging.grades import NOT_ASSIGNED, PAUSED, QUOTA
 from backend.campaign.judging.model import (
     Assignment,
     Desk,

@@ -12,7 +12,7 @@ from backend.campaign.monitoring.activity.model import CampaignSetting
 from backend.campaign.nouns import Rounding
 from backend.campaign.qualification.exam.model import ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
-from backend.campaign.selection.batches import ruling
+from backend.campaign.selection.batches import rule_versions as ruling
 from backend.campaign.selection.batches.model import BatchRuleVersion
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from backend.campaign.judging import judgements as grading
-from backend.campaign.judging.assignments import QUEUE_LENGTH
+from backend.campaign.judging import grades as grading
 from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging.queue import QUEUE_LENGTH
 from backend.campaign.judging.rows import assigned, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person

@@ -32,7 +32,7 @@ from backend.campaign.release.export.rules import pair_checks, returning
 from backend.campaign.release.export.rules.returning import ReturnedMoment
 from backend.campaign.release.export.terms import set_terms
 from backend.campaign.release.export.validating import MANIFEST, PAIRS, RAW, VIDEOS
-from backend.campaign.review import deciding
+from backend.campaign.review import adjudicating as deciding
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan
 from backend.campaign.selection.candidates.rows import agenda, lists, sources

@@ -17,7 +17,7 @@ from backend.campaign.review.model import (
     PairReview,
     QueryReview,
 )
-from backend.campaign.selection.batches.rows import deciding
+from backend.campaign.selection.batches.rows import decisions as deciding
 from backend.campaign.selection.candidates.model import CandidateSource, FoundBy, SourceKind
 from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
 from backend.core.days import within_a_day

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from backend import api
-from backend.campaign.judging import assignments
+from backend.campaign.judging import queue as assignments
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.core.errors import InputError, ProjectError

@@ -13,7 +13,7 @@ from backend import api
 from backend.campaign.judging import consensus
 from backend.campaign.nouns import Role, Verdict
 from backend.campaign.release.export.model import Adjudicated
-from backend.campaign.review import deciding
+from backend.campaign.review import adjudicating as deciding
 from backend.campaign.setup.people import accounts as people
 from backend.core.errors import InputError, ProjectError
 from backend.encoders import sentence

@@ -4,7 +4,7 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.selection.batches import accepting
+from backend.campaign.selection.batches import suggestions as accepting
 from backend.campaign.selection.batches.model import AcceptedReport, BatchRule, NextState, RuleWord
 from backend.core.errors import InputError, Overtaken, ProjectError
 from support import NOW, Judging

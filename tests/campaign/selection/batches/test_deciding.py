@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend import api
-from backend.campaign.judging import assignments
+from backend.campaign.judging import queue as assignments
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person
 from backend.campaign.review.model import QueryFilter, QueryShow

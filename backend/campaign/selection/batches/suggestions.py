@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable
 
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.batches import deciding, rules
+from backend.campaign.selection.batches import next_batch as deciding
+from backend.campaign.selection.batches import rules
 from backend.campaign.selection.batches.model import AcceptedReport, NextState, RuleWord, Suggested, Suggestions
-from backend.campaign.selection.batches.rows import deciding as rows
+from backend.campaign.selection.batches.rows import decisions as rows
 from backend.campaign.selection.batches.rows import open_queries as facts
 from backend.campaign.setup.project import rows as project
 from backend.core.errors import Overtaken, ProjectError

@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.batches import rules
-from backend.campaign.selection.batches.deciding import tidied, who
 from backend.campaign.selection.batches.model import BatchRule, BatchRuleVersion
-from backend.campaign.selection.batches.rows import deciding as rows
+from backend.campaign.selection.batches.next_batch import tidied, who
+from backend.campaign.selection.batches.rows import decisions as rows
 from backend.campaign.setup.project import rows as facts
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
 from backend.core.saying import said

@@ -7,7 +7,7 @@ queries at once are the business of `accepting`, which uses the same acts.
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.batches import rules
 from backend.campaign.selection.batches.model import BatchRuleVersion, NextBatch, NextState, OpenedBatch, RuleReading
-from backend.campaign.selection.batches.rows import deciding as rows
+from backend.campaign.selection.batches.rows import decisions as rows
 from backend.campaign.selection.batches.rows import open_queries as facts
 from backend.campaign.selection.batches.rows import undoing
 from backend.campaign.selection.batches.rows.open_queries import OpenQuery
