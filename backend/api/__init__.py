@@ -55,18 +55,6 @@ if TYPE_CHECKING:
         why_not_shown,
     )
     from backend.api.baselines import BaselineReport, write_baseline_from_file
-    from backend.api.batches import (
-        accept_suggestions,
-        batch_rule_versions,
-        batch_shares,
-        batch_suggestions,
-        decline_batch,
-        next_batch,
-        open_batch,
-        set_batch_rule,
-        take_back_decline,
-        undo_batch,
-    )
     from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
     from backend.api.campaigns import import_judgements
     from backend.api.cast import cast_lines, correct_cast, propose_cast
@@ -376,6 +364,15 @@ if TYPE_CHECKING:
     from backend.campaign.release.statistics.model import Statistics
     from backend.campaign.review.probes import ProbeReport
     from backend.campaign.review.query_removal import TakenBack
+    from backend.campaign.selection.batches.next_batch import (
+        decline_batch,
+        next_batch,
+        open_batch,
+        take_back_decline,
+        undo_batch,
+    )
+    from backend.campaign.selection.batches.rule_versions import batch_rule_versions, set_batch_rule
+    from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_shares, batch_suggestions
     from backend.campaign.selection.candidates.choosing import CandidateReport
     from backend.campaign.selection.candidates.model import PoolingReport
     from backend.campaign.selection.candidates.submitted import PoolingOptions

@@ -3,8 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 
-from backend.campaign.judging import assigning, pausing
-from backend.campaign.judging import queue as assignments
+from backend.campaign.judging import assigning, pausing, queue
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.setup.people import accounts as people
@@ -54,7 +53,7 @@ def sign_out(project: Project, token: str, *, now: float) -> None:
     person = people.person_for(project.store, token, now=now)
     people.sign_out(project.store, token)
     if person is not None:
-        assignments.sign_off(project.store, person, now=now)
+        queue.sign_off(project.store, person, now=now)
 
 
 def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
@@ -62,7 +61,7 @@ def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
     person = people.person_for(project.store, token, now=now)
     if person is not None:
         people.sign_out_everywhere(project.store, person, now=now)
-        assignments.sign_off(project.store, person, now=now)
+        queue.sign_off(project.store, person, now=now)
 
 
 def change_password(project: Project, token: str, old: str, new: str, *, now: float) -> str:

@@ -7,7 +7,7 @@ touched, and a grade that is under way counts like one whose lease ran out. The 
 
 from collections.abc import Mapping, Sequence
 
-from backend.campaign.judging import queue as assignments
+from backend.campaign.judging import queue
 from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.rows import assigned
 from backend.campaign.nouns import Lead, Role, Split
@@ -64,7 +64,7 @@ def assign(
             assigned.end(db, annotator_id, by=by.annotator_id, at=now)
             assigned.add(db, annotator_id, _at(given, now), by=by.annotator_id)
             mine = assigned.standing(db, annotator_id)
-            assignments.give_back_others(db, annotator_id, mine, by.annotator_id, now=now)
+            queue.give_back_others(db, annotator_id, mine, by.annotator_id, now=now)
             events.record(
                 db,
                 EventKind.ASSIGNED,

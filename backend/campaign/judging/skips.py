@@ -4,7 +4,7 @@
 that a clip is broken.
 """
 
-from backend.campaign.judging import broken_clips as blocking
+from backend.campaign.judging import broken_clips
 from backend.campaign.judging.model import LiftedSkips, Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.judging.rows import assigned, judgements, seats, skips
 from backend.campaign.judging.rows.judgements import PairRow
@@ -75,7 +75,7 @@ def take(db: Database, person: Annotator, pair: PairRow, event: SkipEvent, *, no
         payload={"kind": event.kind, "reason": reason},
     )
     if event.kind is SkipKind.BROKEN_CLIP and skips.reporters(db, pair.moment_id) >= REPORTS_TO_BLOCK:
-        blocking.block_moment(db, person, pair.moment_id, f"Reported from the desk: {reason}", now=now)
+        broken_clips.block_moment(db, person, pair.moment_id, f"Reported from the desk: {reason}", now=now)
 
 
 def lift_all(store: Store, lead: Lead, annotator_id: AnnotatorId, *, reports_only: bool, now: float) -> LiftedSkips:
@@ -91,7 +91,7 @@ def lift_all(store: Store, lead: Lead, annotator_id: AnnotatorId, *, reports_onl
         count, moments = skips.lift_all(db, annotator_id, reports_only=reports_only, at=now)
         if not count:
             raise Overtaken(said("nothing is left to undo: somebody did it already"))
-        clips = blocking.free_reported(db, moments, fewest=REPORTS_TO_BLOCK)
+        clips = broken_clips.free_reported(db, moments, fewest=REPORTS_TO_BLOCK)
         events.record(
             db,
             EventKind.SKIPS_LIFTED,

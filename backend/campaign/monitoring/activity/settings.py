@@ -12,8 +12,8 @@ from backend.campaign.monitoring.activity.model import CampaignSetting
 from backend.campaign.nouns import Rounding
 from backend.campaign.qualification.exam.model import ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
-from backend.campaign.selection.batches import rule_versions as ruling
 from backend.campaign.selection.batches.model import BatchRuleVersion
+from backend.campaign.selection.batches.rows import decisions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign, GuidelineVersion
@@ -31,8 +31,8 @@ _FIXED = said("Fixed once somebody has graded; before that reelrank init --scale
 
 def settings(project: Project) -> list[CampaignSetting]:
     """All settings, by what they belong to."""
-    rules = ruling.versions(project.store)
     with reading(project.store) as db:
+        rules = decisions.versions(db)
         campaign = facts.campaign(db)
         guideline = facts.versions(db)
         return [

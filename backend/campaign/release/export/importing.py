@@ -32,7 +32,7 @@ from backend.campaign.release.export.rules import pair_checks, returning
 from backend.campaign.release.export.rules.returning import ReturnedMoment
 from backend.campaign.release.export.terms import set_terms
 from backend.campaign.release.export.validating import MANIFEST, PAIRS, RAW, VIDEOS
-from backend.campaign.review import adjudicating as deciding
+from backend.campaign.review import adjudicating
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan
 from backend.campaign.selection.candidates.rows import agenda, lists, sources
@@ -324,7 +324,7 @@ def _decide(project: Project, release: _Release, now: float) -> int:
         known = reviews.by_id(db, [PairId(number) for number in sorted(decided)])
         for pair in known:
             seen = len(rulings.acts(db, pair.pair_id))  # it may have been re-opened before
-            deciding.adjudicate(store, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
+            adjudicating.adjudicate(store, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
     return len(known)
 
 
