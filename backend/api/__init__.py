@@ -30,35 +30,10 @@ if TYPE_CHECKING:
         other_relevances_of_file,
         write_other_relevances,
     )
-    from backend.api.annotator import (
-        block_clip,
-        clip_elsewhere,
-        clip_for,
-        desk,
-        exam_act,
-        exchange,
-        gif_for,
-        lift_skips,
-        my_replies,
-        my_work,
-        read_guideline,
-        read_replies,
-        record_grades,
-        record_skips,
-        report_broken,
-        report_clip,
-        reported_clip,
-        reported_clips,
-        restore_clip,
-        shown,
-        storyboard_for,
-        why_not_shown,
-    )
     from backend.api.baselines import BaselineReport, write_baseline_from_file
     from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
     from backend.api.campaigns import import_judgements
     from backend.api.cast import cast_lines, correct_cast, propose_cast
-    from backend.api.clip import cut
     from backend.api.corpus import import_corpus, project_statistics
     from backend.api.demo import build_demo, demo_people
     from backend.api.describing import (
@@ -147,25 +122,6 @@ if TYPE_CHECKING:
         set_guideline_from_file,
         withdraw_example,
     )
-    from backend.api.lead import (
-        adjudicate,
-        case,
-        case_counts,
-        case_page,
-        confirm_discard,
-        count_queries,
-        find_queries,
-        list_queries,
-        notes_csv,
-        offer_again,
-        query_pairs,
-        query_place,
-        query_review,
-        re_open,
-        recent_reasons,
-        reply_to_note,
-        take_back,
-    )
     from backend.api.leaderboard import (
         board_pictures,
         leaderboard_version,
@@ -174,7 +130,6 @@ if TYPE_CHECKING:
         videos_with_file,
     )
     from backend.api.learning import PredictReport, predict_run, train_model
-    from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
     from backend.api.opening import (
         address,
@@ -324,10 +279,34 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.captions.rules.differences import RewriteSummary
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing.importing import ImportReport
+    from backend.campaign.corpus.moments.clips import moment_clip, moment_thumbnail
     from backend.campaign.corpus.moments.model import ProposeReport, RegisterReport, TakenMoments
+    from backend.campaign.desk.clips import (
+        clip_elsewhere,
+        clip_for,
+        gif_for,
+        report_broken,
+        report_clip,
+        reported_clip,
+        storyboard_for,
+        why_not_shown,
+    )
+    from backend.campaign.desk.exchange import (
+        desk,
+        exam_act,
+        exchange,
+        read_guideline,
+        record_grades,
+        record_skips,
+        shown,
+    )
     from backend.campaign.doctor.examining import DoctorReport, Finding
+    from backend.campaign.judging.broken_clips import block_clip, reported_clips, restore_clip
+    from backend.campaign.judging.replies import my_replies, read_replies
+    from backend.campaign.judging.skips import lift_skips, offer_again
     from backend.campaign.monitoring.progress.cutting import ClipsReport
     from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
+    from backend.campaign.monitoring.quality.my_work import my_work
     from backend.campaign.monitoring.videos.model import LookReport, VideoState
     from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.qualification.exam.keys import KeyPreview as ExamKeyPreview
@@ -362,7 +341,18 @@ if TYPE_CHECKING:
     from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
     from backend.campaign.release.export.validating import ValidationReport
     from backend.campaign.release.statistics.model import Statistics
+    from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
+    from backend.campaign.review.cases import case, case_counts, case_page, recent_reasons
+    from backend.campaign.review.notes import notes_csv, reply_to_note
     from backend.campaign.review.probes import ProbeReport
+    from backend.campaign.review.queries import (
+        count_queries,
+        find_queries,
+        list_queries,
+        query_pairs,
+        query_place,
+        query_review,
+    )
     from backend.campaign.review.query_removal import TakenBack
     from backend.campaign.selection.batches.next_batch import (
         decline_batch,
@@ -390,6 +380,7 @@ if TYPE_CHECKING:
     from backend.media.clips import ensure as cut_clip
     from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
     from backend.media.jobs import ClipJob, is_cut
+    from backend.media.one_clip import cut
     from backend.media.probe import EXTENSIONS as VIDEO_EXTENSIONS
     from backend.media.report import CutReport
     from backend.scoring.analysis.cases import Case

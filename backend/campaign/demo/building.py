@@ -18,7 +18,7 @@ from backend.campaign.corpus.captions import rewriting as captions
 from backend.campaign.corpus.importing import importing as corpus
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.demo import clips
-from backend.campaign.judging import consensus
+from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import OPERATOR, Annotator, Role, Verdict
@@ -201,7 +201,7 @@ def keep_runs(project: Project, *, now: float) -> None:
 
 def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rng: random.Random, *, now: float) -> int:
     """Two simulated grades a pair, four where the first two disagree."""
-    grades, highest = 0, project.campaign.scale.highest
+    given, highest = 0, project.campaign.scale.highest
     for pair in reviews.pairs_of_query(project.store.db, query_id):
         latent = (highest + highest / 10) * max(0.0, pair.similarity or 0.0) ** 1.3
         order = rng.sample(crowd, len(crowd))
@@ -212,6 +212,6 @@ def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rn
             event = GradeEvent(pair.pair, grade, f"simulated-{pair.pair}-{nth}", active_ms=rng.randrange(1500, 9000))
             with writing(project.store) as db:
                 seats.claim(db, person.annotator_id, pair.pair_id, now=now, until=now)
-            consensus.record_grade(project.store, person, event, now=now, simulated=True)
-            grades += 1
-    return grades
+            grades.record_grade(project.store, person, event, now=now, simulated=True)
+            given += 1
+    return given

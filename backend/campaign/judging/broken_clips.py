@@ -1,4 +1,4 @@
-"""Clips that cannot be shown: their pairs are not handed out until a lead says so.
+"""Block clips that cannot be shown: their pairs are not handed out until a lead restores them.
 
 A moment is blocked by its file, by a lead, or by the reports of two people (see `skips`); never by one annotator.
 
@@ -7,31 +7,31 @@ A moment is blocked by its file, by a lead, or by the reports of two people (see
 
 from collections.abc import Sequence
 
+from backend.campaign.judging.model import ReportedClip
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.setup.people.permissions import lead_only
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId, PairKey
 from backend.store import events
-from backend.store.connection import Database, Store, writing
+from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
 
 
-def block_clip(
-    store: Store,
-    person: Lead | Annotator,
-    key: PairKey,
-    reason: str,
-    *,
-    found_by: str = judgements.BY_PERSON,
-    now: float,
-) -> None:
-    """This pair's clip cannot be shown: it is not handed out again, the seats at it go back, the lead sees why.
+@lead_only
+def reported_clips(project: Project, lead: Lead) -> list[ReportedClip]:
+    """Return the clips that one person reported as broken and that are still shown to others."""
+    with reading(project.store) as db:
+        return skips.reported(db)
 
-    What its file showed (`found_by`) goes once the file is well; what a person said stays until a lead lifts it.
-    """
-    with writing(store) as db:
+
+@lead_only
+def block_clip(project: Project, lead: Lead, key: PairKey, reason: str, *, now: float) -> None:
+    """Block a clip that a lead has looked at: nobody gets it until a lead restores it."""
+    with writing(project.store) as db:
         if pair := judgements.pair_by_key(db, key):
-            block_moment(db, person, pair.moment_id, reason, found_by=found_by, now=now)
+            block_moment(db, lead, pair.moment_id, reason, now=now)
 
 
 def block_moment(
@@ -43,7 +43,10 @@ def block_moment(
     found_by: str = judgements.BY_PERSON,
     now: float,
 ) -> None:
-    """The same, for a moment."""
+    """Hand a moment out no more: the seats at its pairs go back, and leads read why.
+
+    What its file showed (`found_by`) goes once the file is well; what a person said stays until a lead lifts it.
+    """
     judgements.add_fault(db, moment_id, reason, at=now, found_by=found_by)
     seats.release_broken(db, moment_id)
     agenda.refresh_moment(db, moment_id)
@@ -68,9 +71,10 @@ def free_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) -> 
     return freed
 
 
-def restore_clip(store: Store, lead: Lead, key: PairKey, *, now: float) -> None:
-    """The clip may be shown again (the video was repaired, or the report was a mistake)."""
-    with writing(store) as db:
+@lead_only
+def restore_clip(project: Project, lead: Lead, key: PairKey, *, now: float) -> None:
+    """Show a blocked clip again (the video was repaired, or the report was a mistake)."""
+    with writing(project.store) as db:
         pair = judgements.pair_by_key(db, key)
         if pair is None:
             return

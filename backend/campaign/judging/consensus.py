@@ -7,37 +7,17 @@
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
-from backend.campaign.judging import grades as grading
-from backend.campaign.judging.model import GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.judging.rows import judgements, rulings, seats
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version
-from backend.campaign.nouns import Annotator, Operator, Person, Verdict
+from backend.campaign.nouns import Operator, Person, Verdict
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.project import rows as facts
-from backend.core.errors import ProjectError, ReelRankError
+from backend.core.errors import ProjectError
 from backend.core.ids import PairId
 from backend.core.saying import said
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
-
-
-def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
-    """Take a grade and settle its pair, as one transaction: `saved` means committed, with all that follows.
-
-    A grade that cannot count is refused in words and kept in the event log.
-    """
-    with writing(store) as db:
-        pair = judgements.pair_by_key(db, event.pair)
-        if pair is None:
-            return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
-        try:
-            if grading.accept(store, person, pair, event, now=now, simulated=simulated):
-                settle(db, pair.pair_id, person, now=now)
-        except ReelRankError as refusal:
-            grading.refuse(store, person, pair, event, str(refusal), now=now)
-            return Receipt(event.key, ReceiptStatus.REFUSED, str(refusal))
-    return Receipt(event.key, ReceiptStatus.SAVED)
 
 
 def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: float) -> None:

@@ -1,14 +1,14 @@
-"""Accept a grade, or a correction of one, from the person who holds a seat at the pair.
+"""Record a grade, or a correction of one, from the person who holds a seat at the pair, and settle the pair.
 
 A key of a pair gives nobody a right: a grade counts only at a seat that its giver holds, within their quota and
 assignment, while they are not paused. A seat whose lease ran out stays its holder's until somebody else takes it, so a
 grade that was given offline still counts then.
 
-*Reads* seats, pauses, assignments. *Writes* judgements, notes, seats, events. What the grades mean together is the
-business of `consensus`, which calls `accept` inside its own transaction.
+*Reads* seats, pauses, assignments. *Writes* judgements, notes, seats, consensus, events.
 """
 
-from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent
+from backend.campaign.judging import consensus
+from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.judging.rows import assigned, going_on, judgements, notes, rulings, seats
 from backend.campaign.judging.rows.going_on import GoneOn
 from backend.campaign.judging.rows.judgements import PairRow, Standing
@@ -47,6 +47,24 @@ GONE_ON = {
     GoneOn.GRADED: said("another annotator has graded this pair after you, so your earlier grade stays"),
     GoneOn.ON_SCREEN: said("another annotator has this pair on screen, so your earlier grade stays"),
 }
+
+
+def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
+    """Take a grade and settle its pair, as one transaction: `saved` means committed, with all that follows.
+
+    A grade that cannot count is refused in words and kept in the event log.
+    """
+    with writing(store) as db:
+        pair = judgements.pair_by_key(db, event.pair)
+        if pair is None:
+            return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
+        try:
+            if accept(store, person, pair, event, now=now, simulated=simulated):
+                consensus.settle(db, pair.pair_id, person, now=now)
+        except ReelRankError as refusal:
+            refuse(store, person, pair, event, str(refusal), now=now)
+            return Receipt(event.key, ReceiptStatus.REFUSED, str(refusal))
+    return Receipt(event.key, ReceiptStatus.SAVED)
 
 
 def accept(

@@ -4,20 +4,16 @@
 counts like one whose lease ran out: wherever nobody has taken the place.
 """
 
-from typing import Any
-
-from backend.campaign.judging.model import Desk, DeskState
-from backend.campaign.judging.rows import judgements, seats
-from backend.campaign.nouns import Annotator, Lead, Role
+from backend.campaign.judging.rows import seats
+from backend.campaign.nouns import Lead, Role
 from backend.campaign.setup.people import rows as people
-from backend.core import days
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.saying import said
 from backend.core.typed_text import tidy
 from backend.core.words import ago
 from backend.store import events
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 
 LONGEST_REASON = 400
@@ -89,21 +85,6 @@ def unpause(store: Store, by: Lead, annotator_id: AnnotatorId, *, now: float) ->
             raise Overtaken(said("{name} is not paused any more: somebody else let them go on", name=person.name))
         people.end_pause(db, annotator_id, by.annotator_id, at=now)
         events.record(db, EventKind.PERSON_UNPAUSED, at=now, actor=by.annotator_id, subject=f"annotator:{annotator_id}")
-
-
-def is_paused(store: Store, person: Annotator) -> bool:
-    """Whether a pause of this person stands."""
-    with reading(store) as db:
-        return people.standing_pause(db, person.annotator_id) is not None
-
-
-def desk(store: Store, person: Annotator, *, now: float) -> Desk[Any] | None:
-    """The empty desk of somebody who is paused; None for everybody else. Why they are paused is not on it."""
-    me = person.annotator_id
-    with reading(store) as db:
-        if people.standing_pause(db, me) is None:
-            return None
-        return Desk(DeskState.PAUSED, (), None, *judgements.counts(db, me, days.midnight(now)))
 
 
 def suspend(store: Store, lead: Lead, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:

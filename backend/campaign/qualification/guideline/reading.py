@@ -5,16 +5,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from backend.campaign.judging.model import Desk, DeskState
-from backend.campaign.judging.rows import judgements
 from backend.campaign.nouns import Annotator, Person
 from backend.campaign.qualification.guideline import rows
 from backend.campaign.qualification.guideline.model import Change, Reading
 from backend.campaign.qualification.guideline.rules import changes, to_read
 from backend.campaign.setup.project import rows as facts
-from backend.core import days
 from backend.core.errors import ProjectError
 from backend.core.saying import said
 from backend.store.connection import Store, reading, writing
@@ -37,16 +33,6 @@ def due(store: Store, person: Person) -> Reading | None:
     with reading(store) as db:
         seen, present, tutorial = rows.reading(db, person.annotator_id)
     return to_read(seen, present, tutorial=tutorial)
-
-
-def desk(store: Store, person: Annotator, *, now: float) -> Desk[Any] | None:
-    """The desk of somebody who has to read first; None for everybody else. Claims no seat."""
-    if due(store, person) is None:
-        return None
-    me = person.annotator_id
-    with reading(store) as db:
-        today, in_all = judgements.counts(db, me, days.midnight(now))
-    return Desk(DeskState.GUIDELINE, (), None, today, in_all)
 
 
 def news(store: Store, person: Person) -> News | None:

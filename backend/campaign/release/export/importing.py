@@ -324,7 +324,7 @@ def _decide(project: Project, release: _Release, now: float) -> int:
         known = reviews.by_id(db, [PairId(number) for number in sorted(decided)])
         for pair in known:
             seen = len(rulings.acts(db, pair.pair_id))  # it may have been re-opened before
-            adjudicating.adjudicate(store, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
+            adjudicating.adjudicate(project, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
     return len(known)
 
 
