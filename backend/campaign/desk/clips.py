@@ -12,7 +12,7 @@ from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.desk.exchange import require_desk
 from backend.campaign.judging import broken_clips, skips
 from backend.campaign.judging.model import ReceiptStatus, SkipEvent, SkipKind
-from backend.campaign.judging.rows import assigned, judgements, seats
+from backend.campaign.judging.rows import assigned, clip_faults, judgements, seats
 from backend.campaign.judging.rows import skips as skip_rows
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
@@ -112,7 +112,7 @@ def report_clip(project: Project, person: Lead | Annotator, pair: PairKey, reaso
     except NotAllowed:
         row = _reported(project, person, pair)
     with writing(project.store) as db:
-        broken_clips.block_moment(db, person, row.moment_id, reason, found_by=judgements.BY_FILE, now=now)
+        broken_clips.block_moment(db, person, row.moment_id, reason, found_by=clip_faults.BY_FILE, now=now)
 
 
 @signed_in

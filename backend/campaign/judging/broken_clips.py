@@ -8,7 +8,7 @@ A moment is blocked by its file, by a lead, or by the reports of two people (see
 from collections.abc import Sequence
 
 from backend.campaign.judging.model import ReportedClip
-from backend.campaign.judging.rows import judgements, seats, skips
+from backend.campaign.judging.rows import clip_faults, judgements, seats, skips
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.people.permissions import lead_only
@@ -40,14 +40,14 @@ def block_moment(
     moment_id: MomentId,
     reason: str,
     *,
-    found_by: str = judgements.BY_PERSON,
+    found_by: str = clip_faults.BY_PERSON,
     now: float,
 ) -> None:
     """Hand a moment out no more: the seats at its pairs go back, and leads read why.
 
     What its file showed (`found_by`) goes once the file is well; what a person said stays until a lead lifts it.
     """
-    judgements.add_fault(db, moment_id, reason, at=now, found_by=found_by)
+    clip_faults.add_fault(db, moment_id, reason, at=now, found_by=found_by)
     seats.release_broken(db, moment_id)
     agenda.refresh_moment(db, moment_id)
     events.record(
@@ -64,8 +64,8 @@ def free_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) -> 
     """Hand out again those of some moments that only annotators' reports blocked, and fewer than `fewest` still do."""
     freed = 0
     for moment_id in moments:
-        if skips.reporters(db, moment_id) < fewest and judgements.is_blocked_by_reports(db, moment_id):
-            judgements.remove_fault(db, moment_id)
+        if skips.reporters(db, moment_id) < fewest and clip_faults.is_blocked_by_reports(db, moment_id):
+            clip_faults.remove_fault(db, moment_id)
             agenda.refresh_moment(db, moment_id)
             freed += 1
     return freed
@@ -78,6 +78,6 @@ def restore_clip(project: Project, lead: Lead, key: PairKey, *, now: float) -> N
         pair = judgements.pair_by_key(db, key)
         if pair is None:
             return
-        judgements.remove_fault(db, pair.moment_id)
+        clip_faults.remove_fault(db, pair.moment_id)
         agenda.refresh_moment(db, pair.moment_id)
         events.record(db, EventKind.CLIP_RESTORED, at=now, actor=lead.annotator_id, subject=f"moment:{pair.moment_id}")

@@ -4,7 +4,7 @@
 """
 
 from backend.campaign.judging.model import CORRECTION_S, MyReply
-from backend.campaign.judging.rows import notes
+from backend.campaign.judging.rows import judgements
 from backend.campaign.nouns import Annotator
 from backend.campaign.setup.people.permissions import annotator_only
 from backend.campaign.setup.project.folder import Project
@@ -15,16 +15,16 @@ from backend.store.connection import Database, reading, writing
 def my_replies(project: Project, annotator: Annotator, *, now: float) -> list[MyReply]:
     """Return the replies that have reached this person, unread ones first."""
     with reading(project.store) as db:
-        return notes.replies_to(db, annotator.annotator_id, final_before=now - CORRECTION_S)
+        return judgements.replies_to(db, annotator.annotator_id, final_before=now - CORRECTION_S)
 
 
 @annotator_only
 def read_replies(project: Project, annotator: Annotator, *, now: float) -> None:
     """Note that the person has read the replies that have reached them."""
     with writing(project.store) as db:
-        notes.mark_replies_read(db, annotator.annotator_id, final_before=now - CORRECTION_S, at=now)
+        judgements.mark_replies_read(db, annotator.annotator_id, final_before=now - CORRECTION_S, at=now)
 
 
 def unread(db: Database, annotator: Annotator, *, now: float) -> int:
     """Return how many of their replies this person has not read."""
-    return notes.unread_replies(db, annotator.annotator_id, final_before=now - CORRECTION_S)
+    return judgements.unread_replies(db, annotator.annotator_id, final_before=now - CORRECTION_S)

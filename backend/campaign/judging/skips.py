@@ -6,7 +6,7 @@ and leads read the reason. A row of `skip` is also the record of a report that a
 
 from backend.campaign.judging import broken_clips
 from backend.campaign.judging.model import LiftedSkips, Receipt, ReceiptStatus, SkipEvent, SkipKind
-from backend.campaign.judging.rows import assigned, judgements, seats, skips
+from backend.campaign.judging.rows import assigned, judgements, seats, skips, verdicts
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.setup.people.permissions import lead_only
@@ -118,7 +118,7 @@ def offer_again(project: Project, lead: Lead, key: PairKey, *, now: float) -> in
     """
     with writing(project.store) as db:
         pair = judgements.pair_by_key(db, key)
-        if pair is not None and judgements.verdict(db, pair.pair_id).is_settled:
+        if pair is not None and verdicts.verdict(db, pair.pair_id).is_settled:
             raise PairLocked(said("this pair is settled: nobody is asked about it any more"))
         lifted = skips.lift(db, pair.pair_id, None, at=now) if pair else 0
         if pair is not None and not lifted and (offered := skips.last_offer(db, pair.pair_id)):

@@ -6,9 +6,9 @@ changes: an act counts until it is taken back, and both stay on record.
 
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind
-from backend.campaign.judging.rows import judgements, rulings, seats
+from backend.campaign.judging.rows import clip_faults, judgements, seats, verdicts
 from backend.campaign.judging.rows.judgements import PairRow
-from backend.campaign.judging.rows.rulings import LeadAct
+from backend.campaign.judging.rows.verdicts import LeadAct
 from backend.campaign.nouns import Lead, Verdict
 from backend.campaign.review.rows import cases
 from backend.campaign.setup.people.permissions import lead_only
@@ -58,7 +58,7 @@ def adjudicate(
         pair = _pair_of(db, key)
         if _is_done(db, pair, lead, ActKind.DECIDED, reason, seen=seen, now=now, relevance=relevance):
             return
-        rulings.adjudicate(db, pair.pair_id, lead.annotator_id, relevance, reason, at=now)
+        verdicts.add_decision(db, pair.pair_id, lead.annotator_id, relevance, reason, at=now)
         consensus.settle(db, pair.pair_id, lead, now=now)
         _record(db, pair, lead, EventKind.ADJUDICATED, now=now, relevance=relevance, reason=reason)
 
@@ -77,7 +77,7 @@ def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = ""
         pair = _pair_of(db, key)
         if _is_done(db, pair, lead, ActKind.DISCARD_CONFIRMED, reason.strip(), seen=seen, now=now):
             return
-        if judgements.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
+        if verdicts.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
             raise ProjectError(said("only a discard can be confirmed, and this pair is not discarded (any more)"))
         _add(db, pair, lead, ActKind.DISCARD_CONFIRMED, EventKind.DISCARD_CONFIRMED, reason.strip(), now=now)
 
@@ -100,11 +100,11 @@ def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: in
         pair = _pair_of(db, key)
         if _is_done(db, pair, lead, ActKind.RE_OPENED, reason, seen=seen, now=now):
             return
-        if rulings.is_re_opened(db, pair.pair_id):
+        if verdicts.is_re_opened(db, pair.pair_id):
             raise ProjectError(said("six people have graded this pair already: confirm its discard, or decide it"))
-        if judgements.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
+        if verdicts.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
             raise ProjectError(said("only a discarded pair can be re-opened, and this one is not (any more)"))
-        if judgements.is_faulty(db, pair.moment_id):
+        if clip_faults.is_faulty(db, pair.moment_id):
             raise ProjectError(
                 said("its clip cannot be shown, so nobody could grade it: hand the clip out again first")
             )
@@ -132,7 +132,7 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
         pair = _pair_of(db, key)
         if _is_done(db, pair, lead, ActKind.TAKEN_BACK, reason, seen=seen, now=now):
             return
-        last = next((act for act in reversed(rulings.acts(db, pair.pair_id)) if act.stands), None)
+        last = next((act for act in reversed(verdicts.acts(db, pair.pair_id)) if act.stands), None)
         if last is None:
             raise ProjectError(said("nothing that a lead did about this pair stands (any more)"))
         if last.kind is ActKind.RE_OPENED:
@@ -141,9 +141,11 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
             if who := seats.re_opened_in_use(db, pair.pair_id, now=now):
                 raise ProjectError(said("{who} has begun with this pair, so it stays open: decide it instead", who=who))
             seats.close_re_opened(db, pair.pair_id)
-        rulings.add(db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision)
+        verdicts.add_act(
+            db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision
+        )
         consensus.settle(db, pair.pair_id, lead, now=now)
-        if not judgements.verdict(db, pair.pair_id).is_settled:
+        if not verdicts.verdict(db, pair.pair_id).is_settled:
             _require_unknown(db, pair)
         _record(db, pair, lead, EventKind.TAKEN_BACK, now=now, what=last.kind, reason=last.reason, why=reason)
 
@@ -172,7 +174,7 @@ def _is_done(
     relevance: int | None = None,
 ) -> bool:
     """Whether this very act was done already; raises where there is another one that the lead had not seen."""
-    acts = rulings.acts(db, pair.pair_id)
+    acts = verdicts.acts(db, pair.pair_id)
     if len(acts) < seen:
         raise ProjectError(said("what this page shows of leads is not there (any more): reload the page"))
     if len(acts) == seen:
@@ -228,7 +230,7 @@ def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
 
 
 def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: EventKind, reason: str, *, now: float) -> None:
-    rulings.add(db, pair.pair_id, lead.annotator_id, kind, reason, at=now)
+    verdicts.add_act(db, pair.pair_id, lead.annotator_id, kind, reason, at=now)
     _record(db, pair, lead, event, now=now, reason=reason)
 
 

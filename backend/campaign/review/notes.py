@@ -3,7 +3,7 @@
 *Reads* notes. *Writes* replies, events. `backend.campaign.judging.replies` shows the replies to their readers.
 """
 
-from backend.campaign.judging.rows import notes
+from backend.campaign.judging.rows import judgements
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.review.rows import reviews
 from backend.campaign.setup.people.permissions import in_charge, lead_only
@@ -52,10 +52,10 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
             )
         )
     with writing(project.store) as db:
-        found = notes.by_id(db, note)
+        found = judgements.note_by_id(db, note)
         if found is None or not found[1]:
             raise ProjectError(said("there is no such note (any more): reload the page"))
-        newest = notes.newest_reply(db, note)
+        newest = judgements.newest_reply(db, note)
         if newest is not None and newest[0] != seen:
             if newest[1:3] == (lead.name, text):
                 return
@@ -68,7 +68,7 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
                     newest=newest[2],
                 )
             )
-        notes.reply(db, note, lead.annotator_id, text, at=now)
+        judgements.add_reply(db, note, lead.annotator_id, text, at=now)
         events.record(
             db,
             EventKind.NOTE_ANSWERED,

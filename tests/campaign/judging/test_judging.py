@@ -19,7 +19,7 @@ from backend.campaign.judging.model import (
     SkipKind,
 )
 from backend.campaign.judging.rows import seats
-from backend.campaign.judging.rows.going_on import GoneOn
+from backend.campaign.judging.rows.verdicts import GoneOn
 from backend.campaign.judging.skips import GRADED
 from backend.campaign.nouns import Verdict
 from backend.campaign.qualification.gold import rows as gold

@@ -18,7 +18,7 @@ from backend.campaign.corpus.captions.rows.rewrites import Rewrite
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.moments import rows as proposed
 from backend.campaign.corpus.moments.model import Origin
-from backend.campaign.judging.rows import judgements, rulings
+from backend.campaign.judging.rows import clip_faults, verdicts
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
 from backend.campaign.release.earlier import judgements as earlier
 from backend.campaign.release.earlier import rows as earlier_rows
@@ -323,7 +323,7 @@ def _decide(project: Project, release: _Release, now: float) -> int:
     with writing(store) as db:
         known = reviews.by_id(db, [PairId(number) for number in sorted(decided)])
         for pair in known:
-            seen = len(rulings.acts(db, pair.pair_id))  # it may have been re-opened before
+            seen = len(verdicts.acts(db, pair.pair_id))  # it may have been re-opened before
             adjudicating.adjudicate(project, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
     return len(known)
 
@@ -345,7 +345,7 @@ def _block(project: Project, release: _Release, now: float) -> int:
     with writing(project.store) as db:
         numbers = moment_ids(db)
         for moment in sorted({MomentId(numbers[pair.span]) for pair in held}):
-            judgements.add_fault(db, moment, reason, at=now)
+            clip_faults.add_fault(db, moment, reason, at=now)
             agenda.refresh_moment(db, moment)
             what = {"reason": reason}
             events.record(db, EventKind.CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=what)
