@@ -11,47 +11,10 @@ from typing import TYPE_CHECKING
 from backend.core import lazy
 
 if TYPE_CHECKING:
-    from backend.api.annotator import (
-        block_clip,
-        clip_elsewhere,
-        clip_for,
-        desk,
-        exam_act,
-        exchange,
-        gif_for,
-        lift_skips,
-        my_replies,
-        my_work,
-        read_guideline,
-        read_replies,
-        record_grades,
-        record_skips,
-        report_broken,
-        report_clip,
-        reported_clip,
-        reported_clips,
-        restore_clip,
-        shown,
-        storyboard_for,
-        why_not_shown,
-    )
     from backend.api.baselines import BaselineReport, write_baseline_from_file
-    from backend.api.batches import (
-        accept_suggestions,
-        batch_rule_versions,
-        batch_shares,
-        batch_suggestions,
-        decline_batch,
-        next_batch,
-        open_batch,
-        set_batch_rule,
-        take_back_decline,
-        undo_batch,
-    )
     from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
     from backend.api.campaigns import import_judgements
     from backend.api.cast import cast_lines, correct_cast, propose_cast
-    from backend.api.clip import cut
     from backend.api.corpus import import_corpus, project_statistics
     from backend.api.differing import diff_csv, diff_releases
     from backend.api.forms import export_form
@@ -64,25 +27,6 @@ if TYPE_CHECKING:
         release_terms,
         set_release_terms,
     )
-    from backend.api.lead import (
-        adjudicate,
-        case,
-        case_counts,
-        case_page,
-        confirm_discard,
-        count_queries,
-        find_queries,
-        list_queries,
-        notes_csv,
-        offer_again,
-        query_pairs,
-        query_place,
-        query_review,
-        re_open,
-        recent_reasons,
-        reply_to_note,
-        take_back,
-    )
     from backend.api.leaderboard import (
         board_pictures,
         leaderboard_version,
@@ -91,7 +35,6 @@ if TYPE_CHECKING:
         videos_with_file,
     )
     from backend.api.learning import PredictReport, predict_run, train_model
-    from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
     from backend.api.pipeline import (
         accept_rewrites,
@@ -188,12 +131,35 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.describing.writing import describe_exchange
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing.importing import ImportReport
+    from backend.campaign.corpus.moments.clips import moment_clip, moment_thumbnail
     from backend.campaign.corpus.moments.model import ProposeReport, RegisterReport, TakenMoments
     from backend.campaign.demo.building import build_demo, demo_people
+    from backend.campaign.desk.clips import (
+        clip_elsewhere,
+        clip_for,
+        gif_for,
+        report_broken,
+        report_clip,
+        reported_clip,
+        storyboard_for,
+        why_not_shown,
+    )
+    from backend.campaign.desk.exchange import (
+        desk,
+        exam_act,
+        exchange,
+        read_guideline,
+        record_grades,
+        record_skips,
+        shown,
+    )
     from backend.campaign.doctor.backups import backup, backup_now, list_backups
     from backend.campaign.doctor.database import migrate, move, restore
     from backend.campaign.doctor.examination import DoctorReport, Finding, doctor
     from backend.campaign.judging.absences import pause_person, sign_out, sign_out_everywhere, suspend, unpause_person
+    from backend.campaign.judging.broken_clips import block_clip, reported_clips, restore_clip
+    from backend.campaign.judging.replies import my_replies, read_replies
+    from backend.campaign.judging.skips import lift_skips, offer_again
     from backend.campaign.judging.work_assignments import assign, assignments_standing, unassign
     from backend.campaign.monitoring.activity.log import activity_csv, activity_people, count_activity, find_activity
     from backend.campaign.monitoring.activity.settings import campaign_settings
@@ -236,6 +202,7 @@ if TYPE_CHECKING:
     )
     from backend.campaign.monitoring.quality.flags import behind_flag, flags, pairs_behind
     from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
+    from backend.campaign.monitoring.quality.my_work import my_work
     from backend.campaign.monitoring.quality.rules.board import as_json as agreement_json
     from backend.campaign.monitoring.quality.rules.board_tables import table as agreement_table
     from backend.campaign.monitoring.videos.check import look_at_videos, video_states
@@ -332,9 +299,29 @@ if TYPE_CHECKING:
     from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
     from backend.campaign.release.export.validating import ValidationReport
     from backend.campaign.release.statistics.model import Statistics
-    from backend.campaign.review.probing import ProbeReport
+    from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
+    from backend.campaign.review.cases import case, case_counts, case_page, recent_reasons
+    from backend.campaign.review.notes import notes_csv, reply_to_note
+    from backend.campaign.review.probes import ProbeReport
+    from backend.campaign.review.queries import (
+        count_queries,
+        find_queries,
+        list_queries,
+        query_pairs,
+        query_place,
+        query_review,
+    )
+    from backend.campaign.review.query_removal import TakenBack
     from backend.campaign.review.status import next_step, status_counts
-    from backend.campaign.review.taking_back import TakenBack
+    from backend.campaign.selection.batches.next_batch import (
+        decline_batch,
+        next_batch,
+        open_batch,
+        take_back_decline,
+        undo_batch,
+    )
+    from backend.campaign.selection.batches.rule_versions import batch_rule_versions, set_batch_rule
+    from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_shares, batch_suggestions
     from backend.campaign.selection.candidates.choosing import CandidateReport
     from backend.campaign.selection.candidates.model import PoolingReport
     from backend.campaign.selection.candidates.submitted import PoolingOptions
@@ -374,6 +361,7 @@ if TYPE_CHECKING:
     from backend.media.clips import ensure as cut_clip
     from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
     from backend.media.jobs import ClipJob, is_cut
+    from backend.media.one_clip import cut
     from backend.media.probe import EXTENSIONS as VIDEO_EXTENSIONS
     from backend.media.report import CutReport
     from backend.scoring.analysis.cases import Case

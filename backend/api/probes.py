@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.review import probing
-from backend.campaign.review.probing import ProbeReport
+from backend.campaign.review import probes
+from backend.campaign.review.probes import ProbeReport
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 
@@ -16,4 +16,4 @@ def write_probe_figures(project: Project, by: Person | Operator, out: Path) -> P
         ProjectError: nothing is probed, or nothing of it is judged yet.
     """
     permissions.require_in_charge(project.store, by)
-    return probing.write(project, out)
+    return probes.write(project, out)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backend.campaign.nouns import Operator, Person, Split
-from backend.campaign.review import taking_back
-from backend.campaign.review.taking_back import TakenBack
+from backend.campaign.review import query_removal
+from backend.campaign.review.query_removal import TakenBack
 from backend.campaign.selection.candidates.record import require_no_lists
 from backend.campaign.selection.queries import drawing, editing
 from backend.campaign.selection.queries import rows as queries
@@ -57,7 +57,7 @@ def queries_csv(project: Project, by: Person | Operator) -> str:
 
 def take_back_queries(project: Project, by: Person | Operator, *, now: float) -> TakenBack:
     """Remove all queries, with candidates, batches, pairs and seats, as long as nobody has worked on them."""
-    return taking_back.take_back(project.store, permissions.require_in_charge(project.store, by), now=now)
+    return query_removal.take_back(project.store, permissions.require_in_charge(project.store, by), now=now)
 
 
 def drawn_queries(

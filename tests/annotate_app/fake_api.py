@@ -21,6 +21,7 @@ from backend.campaign.judging.model import (
     DeskState,
     GradeEvent,
     LiftedSkips,
+    MyReply,
     Receipt,
     ReceiptStatus,
     ReportedClip,
@@ -39,7 +40,7 @@ from backend.campaign.monitoring.progress.model import (
     Wait,
     WorkProgress,
 )
-from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAgreement, MyReply, MyWork, PersonFlags
+from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAgreement, MyWork, PersonFlags
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
 from backend.campaign.qualification.exam.answer_key import KeyPreview, KeyReport

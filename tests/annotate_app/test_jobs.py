@@ -192,7 +192,7 @@ def test_a_release_is_a_job_that_every_lead_sees_and_can_start_again(
 ) -> None:
     project, lea = judging.project, judging.lead
     leo = people.add(project.store, api.OPERATOR, "Leo", Role.LEAD, now=NOW)
-    tokens = {one.name: people._new_session(project.store, one, now=time.time()) for one in (lea, leo)}
+    tokens = {one.name: sessions.new_session(project.store, one, now=time.time()) for one in (lea, leo)}
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
 
     def opened(name: str) -> AppTest:

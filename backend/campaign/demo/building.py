@@ -18,9 +18,9 @@ from backend.campaign.corpus.captions import rewriting as captions
 from backend.campaign.corpus.importing import importing as corpus
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.demo import clips
-from backend.campaign.judging import consensus
+from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rows import seats, verdicts
 from backend.campaign.nouns import OPERATOR, Annotator, Role, Verdict
 from backend.campaign.qualification.guideline import reading as guideline
 from backend.campaign.qualification.tutorial import choosing as tutorial
@@ -252,17 +252,17 @@ def keep_runs(project: Project, *, now: float) -> None:
 
 def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rng: random.Random, *, now: float) -> int:
     """Two simulated grades a pair, four where the first two disagree."""
-    grades, highest = 0, project.campaign.scale.highest
+    given, highest = 0, project.campaign.scale.highest
     for pair in reviews.pairs_of_query(project.store.db, query_id):
         latent = (highest + highest / 10) * max(0.0, pair.similarity or 0.0) ** 1.3
         order = rng.sample(crowd, len(crowd))
         for nth, person in enumerate(order):
-            if nth == 2 and judgements.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:
+            if nth == 2 and verdicts.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:
                 break
             grade = min(highest, max(0, round(rng.gauss(latent, 0.9))))
             event = GradeEvent(pair.pair, grade, f"simulated-{pair.pair}-{nth}", active_ms=rng.randrange(1500, 9000))
             with writing(project.store) as db:
                 seats.claim(db, person.annotator_id, pair.pair_id, now=now, until=now)
-            consensus.record_grade(project.store, person, event, now=now, simulated=True)
-            grades += 1
-    return grades
+            grades.record_grade(project.store, person, event, now=now, simulated=True)
+            given += 1
+    return given

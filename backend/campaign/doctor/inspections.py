@@ -15,7 +15,7 @@ from pathlib import Path
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor import rows as invariants
 from backend.campaign.judging import consensus
-from backend.campaign.judging.rows import judgements, rulings
+from backend.campaign.judging.rows import verdicts
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Verdict
 from backend.campaign.selection.candidates.rows import agenda
@@ -55,7 +55,7 @@ def long_leases(project: Project, db: Database, now: float) -> list[str]:
 
 def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
     """Pairs with another number of seats than the rule gives them; see `backend.campaign.judging.consensus.settle`."""
-    grades, rule, re_opened = judgements.grades_by_pair(db), consensus.rule(db), rulings.all_re_opened(db)
+    grades, rule, re_opened = verdicts.grades_by_pair(db), consensus.rule(db), verdicts.all_re_opened(db)
     for pair, has_moment, seats, highest, judged in invariants.seat_counts(db):
         given = grades.get(pair, [])
         # A third grade was asked for once, so the fourth is too; a pair known by number alone is not handed out.

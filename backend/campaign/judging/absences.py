@@ -7,24 +7,20 @@ place.
 *Reads* annotator, session, pause. *Writes* annotator, session, pause, seats, events.
 """
 
-from typing import Any
-
-from backend.campaign.judging import assignments
-from backend.campaign.judging.model import Desk, DeskState
-from backend.campaign.judging.rows import judgements, seats
-from backend.campaign.nouns import Annotator, Lead, Role
+from backend.campaign.judging import queue
+from backend.campaign.judging.rows import seats
+from backend.campaign.nouns import Lead, Role
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import lead_only, public
 from backend.campaign.setup.people.sessions import digest, person_for
 from backend.campaign.setup.project.folder import Project
-from backend.core import days
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.saying import said
 from backend.core.typed_text import tidy
 from backend.core.words import ago
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, writing
 from backend.store.events import EventKind
 
 LONGEST_REASON = 400
@@ -103,21 +99,6 @@ def unpause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
         events.record(db, EventKind.PERSON_UNPAUSED, at=now, actor=lead.annotator_id, subject=subject)
 
 
-def is_paused(store: Store, person: Annotator) -> bool:
-    """Return whether a person is paused now."""
-    with reading(store) as db:
-        return people.standing_pause(db, person.annotator_id) is not None
-
-
-def desk(store: Store, person: Annotator, *, now: float) -> Desk[Any] | None:
-    """Return the empty desk of somebody who is paused; None for everybody else. Why they are paused is not on it."""
-    me = person.annotator_id
-    with reading(store) as db:
-        if people.standing_pause(db, me) is None:
-            return None
-        return Desk(DeskState.PAUSED, (), None, *judgements.counts(db, me, days.midnight(now)))
-
-
 @lead_only
 def suspend(project: Project, lead: Lead, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
     """Suspend somebody, which ends their sessions, or let them in again.
@@ -150,7 +131,7 @@ def sign_out(project: Project, token: str, *, now: float) -> None:
     with writing(project.store) as db:
         people.end_session(db, digest(token))
         if person is not None:
-            assignments.sign_off(project.store, person, now=now)
+            queue.sign_off(project.store, person, now=now)
 
 
 @public
@@ -168,7 +149,7 @@ def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
             subject=f"annotator:{person.annotator_id}",
             payload={"sessions": people.end_sessions(db, person.annotator_id)},
         )
-        assignments.sign_off(project.store, person, now=now)
+        queue.sign_off(project.store, person, now=now)
 
 
 def _return_seats(db: Database, annotator_id: AnnotatorId, actor: AnnotatorId | None, why: str, *, now: float) -> None:

@@ -1,14 +1,14 @@
 """Assign work to annotators: which queries they grade, and how many grades are wanted of them.
 
 Nothing that anybody graded is touched, and a grade that is under way counts like one whose lease ran out. The desk
-obeys in `backend.campaign.judging.assignments`.
+obeys in `backend.campaign.judging.queue`.
 
 *Reads* annotator, query. *Writes* assignment, assigned_query, seats, events.
 """
 
 from collections.abc import Mapping, Sequence
 
-from backend.campaign.judging import assignments
+from backend.campaign.judging import queue
 from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.rows import assigned
 from backend.campaign.nouns import Lead, Operator, Role, Split
@@ -68,7 +68,7 @@ def assign(
             assigned.end(db, annotator_id, by=lead.annotator_id, at=now)
             assigned.add(db, annotator_id, _at(given, now), by=lead.annotator_id)
             mine = assigned.standing(db, annotator_id)
-            assignments.give_back_others(db, annotator_id, mine, lead.annotator_id, now=now)
+            queue.give_back_others(db, annotator_id, mine, lead.annotator_id, now=now)
             events.record(
                 db,
                 EventKind.ASSIGNED,

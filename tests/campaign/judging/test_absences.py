@@ -9,7 +9,7 @@ import pytest
 
 from backend import api
 from backend.campaign.judging import absences
-from backend.campaign.judging.judgements import PAUSED
+from backend.campaign.judging.grades import PAUSED
 from backend.campaign.judging.model import DeskState, GradeEvent, ReceiptStatus
 from backend.core.errors import Overtaken, ProjectError, StoreUnavailable
 from backend.core.ids import AnnotatorId

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 from annotate_app.language import as_json
 from backend import api
-from backend.campaign.judging.assignments import order
+from backend.campaign.judging.queue import order
 from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Role
 from backend.campaign.setup.people import accounts as people

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from backend import api
-from backend.campaign.judging import assignments, consensus
-from backend.campaign.judging.judgements import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
+from backend.campaign.judging import consensus, queue
+from backend.campaign.judging.grades import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
 from backend.campaign.judging.model import (
     CORRECTION_S,
     Assignment,
@@ -19,7 +19,7 @@ from backend.campaign.judging.model import (
     SkipKind,
 )
 from backend.campaign.judging.rows import seats
-from backend.campaign.judging.rows.going_on import GoneOn
+from backend.campaign.judging.rows.verdicts import GoneOn
 from backend.campaign.judging.skips import GRADED
 from backend.campaign.nouns import Verdict
 from backend.campaign.qualification.gold import rows as gold
@@ -292,7 +292,7 @@ def test_a_clip_that_left_the_screen_with_its_seat_stands_in_nobodys_way(judging
     api.shown(judging.project, judging.annotators[2], key, now=NOW)
     at = NOW + 30
     if how == "signed out":
-        assignments.sign_off(judging.project.store, judging.annotators[2], now=at)
+        queue.sign_off(judging.project.store, judging.annotators[2], now=at)
     elif how == "skipped":
         skip(judging, 2, key)
     else:
@@ -525,7 +525,7 @@ def test_an_exchange_commits_each_grade_before_it_fills_the_desk(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(assignments, "desk", broken)
+    monkeypatch.setattr(queue, "desk", broken)
     with pytest.raises(RuntimeError):
         api.exchange(judging.project, judging.annotators[0], [GradeEvent(key, 3, "k")], [], now=NOW)
     assert [grade.grade for grade in judging.state(key).grades] == [3]

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend import api
-from backend.campaign.judging.judgements import GONE
+from backend.campaign.judging.grades import GONE
 from backend.campaign.judging.model import Assignment, DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.nouns import Role, Split
 from backend.core.errors import Overtaken, ProjectError

@@ -12,8 +12,8 @@ from backend.campaign.monitoring.activity.model import CampaignSetting
 from backend.campaign.nouns import Lead, Operator, Rounding
 from backend.campaign.qualification.exam.model import ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
-from backend.campaign.selection.batches import ruling
 from backend.campaign.selection.batches.model import BatchRuleVersion
+from backend.campaign.selection.batches.rows import decisions
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
@@ -33,8 +33,8 @@ _FIXED = said("Fixed once somebody has graded; before that reelrank init --scale
 @in_charge
 def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSetting]:
     """Return every setting in words, by what it belongs to: its value, what it changes, since when, by whom, where."""
-    rules = ruling.versions(project.store)
     with reading(project.store) as db:
+        rules = decisions.versions(db)
         campaign = facts.campaign(db)
         guideline = facts.versions(db)
         return [

@@ -40,19 +40,6 @@ class MyAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class MyReply:
-    """A lead's reply to a note of the person: nothing in it but their own grade and note, and the lead's words."""
-
-    reply_id: int
-    query: str
-    grade: int
-    note: str
-    text: str
-    at: float
-    is_new: bool
-
-
-@dataclass(frozen=True, slots=True)
 class MyWork:
     """What an annotator may know of their own work. Judgements of earlier campaigns are left out."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.measuring import found_again, measure
 from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
-from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rows import clip_faults, seats
 from backend.campaign.monitoring.videos import rows
 from backend.campaign.monitoring.videos.model import LookReport, VideoState
 from backend.campaign.nouns import Lead, Operator
@@ -129,7 +129,7 @@ def _settle(db: Database, *, now: float) -> int:
     What a person reported about a clip stays.
     """
     for moment_id, message in rows.to_block(db):
-        judgements.add_fault(db, moment_id, message, at=now, found_by=judgements.BY_FILE)
+        clip_faults.add_fault(db, moment_id, message, at=now, found_by=clip_faults.BY_FILE)
         seats.release_broken(db, moment_id)
         agenda.refresh_moment(db, moment_id)
     return _free(db)
@@ -138,7 +138,7 @@ def _settle(db: Database, *, now: float) -> int:
 def _free(db: Database) -> int:
     freed = rows.to_free(db)
     for moment_id in freed:
-        judgements.remove_fault(db, moment_id)
+        clip_faults.remove_fault(db, moment_id)
         agenda.refresh_moment(db, moment_id)
     return len(freed)
 

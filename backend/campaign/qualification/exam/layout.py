@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backend.campaign.judging.assignments import QUEUE_LENGTH
 from backend.campaign.judging.model import Desk, DeskItem, DeskState
+from backend.campaign.judging.queue import QUEUE_LENGTH
 from backend.campaign.qualification.exam.model import Exam, ExamDesk, ExamItem, ExamMiss, ExamPhase
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt

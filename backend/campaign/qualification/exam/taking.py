@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 
-from backend.campaign.judging import judgements as grading
+from backend.campaign.judging import grades as grading
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import assigned, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow

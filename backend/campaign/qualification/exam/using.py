@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from backend.campaign.judging import consensus
-from backend.campaign.judging.rows import judgements, seats, skips
+from backend.campaign.judging.rows import judgements, seats, skips, verdicts
 from backend.campaign.nouns import FROM_EXAM, Lead, Operator
 from backend.campaign.qualification.exam.model import Exam
 from backend.campaign.qualification.exam.rows import attempts, exams
@@ -75,7 +75,7 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
         free = {
             pair: [number for number in seats.free_of(db, pair, now=now) if number in FIRST_ROUND_SEATS]
             for pair in given
-            if not judgements.verdict(db, pair).is_settled
+            if not verdicts.verdict(db, pair).is_settled
         }
         chosen = spread(given, {pair: len(numbers) for pair, numbers in free.items()}, found.seed or 0)
         had: defaultdict[AnnotatorId, int] = defaultdict(int, {attempt.annotator_id: 0 for attempt in finished})

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from backend.campaign.judging import absences
-from backend.campaign.judging.model import Desk
+from backend.campaign.judging.model import Desk, DeskState
 from backend.campaign.judging.rows import assigned, gold_seats
 from backend.campaign.nouns import Annotator
 from backend.campaign.qualification.answers.rules import KnownPair, misses
@@ -70,7 +70,7 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
                 last = GoldFinding(what, len(counted), sum(counted), answers[-1].gold_answer_id, desk.in_all, now)
                 _draw(store, person, last, settings, again=warned)
                 if what is Consequence.PAUSED:
-                    return absences.desk(store, person, now=now) or desk
+                    return Desk(DeskState.PAUSED, (), None, desk.today, desk.in_all)
     told = last is not None and last.kind is Consequence.WARNED and desk.in_all - last.graded < TOLD_FOR
     return replace(desk, warned=True) if told else desk
 

@@ -5,10 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from backend.campaign.judging.model import Desk, DeskState
-from backend.campaign.judging.rows import judgements
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.guideline import rows
 from backend.campaign.qualification.guideline.model import Change, Reading
@@ -16,11 +13,10 @@ from backend.campaign.qualification.guideline.rules import changes, to_read
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
-from backend.core import days
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.saying import said
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, reading, writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +42,6 @@ def guideline_due(project: Project, person: Annotator) -> Reading | None:
     """Return what an annotator has to read before they grade; None for nothing."""
     with reading(project.store) as db:
         return _due(db, person.annotator_id)
-
-
-def desk(store: Store, person: Annotator, *, now: float) -> Desk[Any] | None:
-    """The desk of somebody who has to read first; None for everybody else. Claims no seat."""
-    me = person.annotator_id
-    with reading(store) as db:
-        if _due(db, me) is None:
-            return None
-        today, in_all = judgements.counts(db, me, days.midnight(now))
-    return Desk(DeskState.GUIDELINE, (), None, today, in_all)
 
 
 @permissions.annotator_only

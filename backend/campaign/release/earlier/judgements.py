@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind
-from backend.campaign.judging.rows import rulings
+from backend.campaign.judging.rows import verdicts as rows_verdicts
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.campaign.release.earlier import pairs as earlier_pairs
@@ -190,7 +190,7 @@ class _Import:
         earlier.remove_seats(self.db, self.graded & self.known.keys())
         for pair_id in sorted(self.campaign.re_opened):
             why = f"re-opened in the campaign of {self.campaign.raw_file}"
-            rulings.add(self.db, PairId(pair_id), None, ActKind.RE_OPENED, why, at=self.now)
+            rows_verdicts.add_act(self.db, PairId(pair_id), None, ActKind.RE_OPENED, why, at=self.now)
         total = len(self.campaign.grades)
         earlier.add_seats(self.db, self._counted("storing seats", self._seats(person_ids), total))
         judgements = self._judgements(person_ids, digest[:16])

@@ -6,7 +6,7 @@
 from backend.campaign.corpus.captions.rows import rewrites
 from backend.campaign.corpus.captions.rules.differences import summary
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.judging.rows import judgements, rulings
+from backend.campaign.judging.rows import judgements, verdicts
 from backend.campaign.nouns import Split
 from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.model import Contents, ReleaseOptions, ReleaseSelection
@@ -28,7 +28,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
     with reading(project.store) as db:
         selection = select(releases.query_standings(db), options)
         all_pairs = reviews.all_pairs(db)
-        decided, re_opened = rulings.all_adjudicated(db), rulings.all_re_opened(db)
+        decided, re_opened = verdicts.all_adjudicated(db), verdicts.all_re_opened(db)
         raw: list[tuple[object, ...]] = [
             (*row, decided.get(row[0], ""), "1" if row[0] in re_opened else "")
             for row in judgements.released_standing(db)

@@ -18,7 +18,7 @@ from backend.campaign.corpus.captions.rows.rewrites import Rewrite
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.moments import rows as proposed
 from backend.campaign.corpus.moments.model import Origin
-from backend.campaign.judging.rows import judgements, rulings
+from backend.campaign.judging.rows import clip_faults, verdicts
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
 from backend.campaign.release.earlier import judgements as earlier
 from backend.campaign.release.earlier import rows as earlier_rows
@@ -32,7 +32,7 @@ from backend.campaign.release.export.rules import pair_checks, returning
 from backend.campaign.release.export.rules.returning import ReturnedMoment
 from backend.campaign.release.export.terms import set_terms
 from backend.campaign.release.export.validating import MANIFEST, PAIRS, RAW, VIDEOS
-from backend.campaign.review import deciding
+from backend.campaign.review import adjudicating
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan
 from backend.campaign.selection.candidates.rows import agenda, lists, sources
@@ -323,8 +323,8 @@ def _decide(project: Project, release: _Release, now: float) -> int:
     with writing(store) as db:
         known = reviews.by_id(db, [PairId(number) for number in sorted(decided)])
         for pair in known:
-            seen = len(rulings.acts(db, pair.pair_id))  # it may have been re-opened before
-            deciding.adjudicate(store, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
+            seen = len(verdicts.acts(db, pair.pair_id))  # it may have been re-opened before
+            adjudicating.adjudicate(project, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
     return len(known)
 
 
@@ -345,7 +345,7 @@ def _block(project: Project, release: _Release, now: float) -> int:
     with writing(project.store) as db:
         numbers = moment_ids(db)
         for moment in sorted({MomentId(numbers[pair.span]) for pair in held}):
-            judgements.add_fault(db, moment, reason, at=now)
+            clip_faults.add_fault(db, moment, reason, at=now)
             agenda.refresh_moment(db, moment)
             what = {"reason": reason}
             events.record(db, EventKind.CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=what)

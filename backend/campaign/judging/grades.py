@@ -1,18 +1,18 @@
-"""Accept a grade, or a correction of one, from the person who holds a seat at the pair.
+"""Record a grade, or a correction of one, from the person who holds a seat at the pair, and settle the pair.
 
 A key of a pair gives nobody a right: a grade counts only at a seat that its giver holds, within their quota and
 assignment, while they are not paused. A seat whose lease ran out stays its holder's until somebody else takes it, so a
 grade that was given offline still counts then.
 
-*Reads* seats, pauses, assignments. *Writes* judgements, notes, seats, events. What the grades mean together is the
-business of `consensus`, which calls `accept` inside its own transaction.
+*Reads* seats, pauses, assignments. *Writes* judgements, notes, seats, consensus, events.
 """
 
-from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent
-from backend.campaign.judging.rows import assigned, going_on, judgements, notes, rulings, seats
-from backend.campaign.judging.rows.going_on import GoneOn
+from backend.campaign.judging import consensus
+from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent, Receipt, ReceiptStatus
+from backend.campaign.judging.rows import assigned, judgements, seats, verdicts
 from backend.campaign.judging.rows.judgements import PairRow, Standing
 from backend.campaign.judging.rows.seats import Seat
+from backend.campaign.judging.rows.verdicts import GoneOn
 from backend.campaign.nouns import FROM_EXAM, Annotator, Verdict
 from backend.campaign.setup.people.crediting import WorkTime, counted, work_time
 from backend.campaign.setup.project import rows as facts
@@ -47,6 +47,24 @@ GONE_ON = {
     GoneOn.GRADED: said("another annotator has graded this pair after you, so your earlier grade stays"),
     GoneOn.ON_SCREEN: said("another annotator has this pair on screen, so your earlier grade stays"),
 }
+
+
+def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
+    """Take a grade and settle its pair, as one transaction: `saved` means committed, with all that follows.
+
+    A grade that cannot count is refused in words and kept in the event log.
+    """
+    with writing(store) as db:
+        pair = judgements.pair_by_key(db, event.pair)
+        if pair is None:
+            return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
+        try:
+            if accept(store, person, pair, event, now=now, simulated=simulated):
+                consensus.settle(db, pair.pair_id, person, now=now)
+        except ReelRankError as refusal:
+            refuse(store, person, pair, event, str(refusal), now=now)
+            return Receipt(event.key, ReceiptStatus.REFUSED, str(refusal))
+    return Receipt(event.key, ReceiptStatus.SAVED)
 
 
 def accept(
@@ -105,7 +123,7 @@ def accept(
         if not simulated:
             work = work_time(db, me, event.active_ms, event.elapsed_ms, since=seat.claimed_at, now=now)
         note = None if event.note is None else tidy(event.note)
-        if note is not None and note == notes.of(db, pair.pair_id, me):
+        if note is not None and note == judgements.note_on(db, pair.pair_id, me):
             note = None
         given = judgements.add(
             db,
@@ -123,13 +141,13 @@ def accept(
         )
         seats.mark_judged(db, seat, me)
         if note is not None and not seat.gold:
-            notes.add(db, given, note)
+            judgements.add_note(db, given, note)
     return True
 
 
 def _why_no_seat(db: Database, me: AnnotatorId, pair: PairRow) -> str:
     """Why somebody has no seat at a pair, in words for them."""
-    if not judgements.verdict(db, pair.pair_id).is_settled:
+    if not verdicts.verdict(db, pair.pair_id).is_settled:
         if seats.is_set_aside(db, pair.pair_id):
             return SET_ASIDE
         if seats.knows(db, me, pair.pair_id):
@@ -171,14 +189,14 @@ def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *,
     with reading(store) as db:
         if seats.knows(db, person.annotator_id, pair.pair_id):
             return IN_EXAM
-        verdict = judgements.verdict(db, pair.pair_id)
+        verdict = verdicts.verdict(db, pair.pair_id)
         if verdict is Verdict.OPEN:
             return None
         if verdict is Verdict.ADJUDICATED and not earlier.gold:
             return DECIDED
-        if not earlier.gold and rulings.gone_on(db, pair.pair_id, earlier.seat_no):
+        if not earlier.gold and verdicts.lead_has_gone_on(db, pair.pair_id, earlier.seat_no):
             return LOOKED_AT
-        gone_on = going_on.gone_on_from(db, pair.pair_id, person.annotator_id, now=now)
+        gone_on = verdicts.annotator_has_gone_on(db, pair.pair_id, person.annotator_id, now=now)
     if gone_on is not None:
         return GONE_ON[gone_on]
     return TOO_LATE if now - earlier.graded_at > CORRECTION_S else None
@@ -210,5 +228,5 @@ def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
         if earlier is None or locked(store, person, pair, earlier, now=now):
             return None
         graded, total = seats.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
-        note = notes.of(db, pair.pair_id, person.annotator_id)
+        note = judgements.note_on(db, pair.pair_id, person.annotator_id)
     return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, grade, pair.whole, note)

@@ -1,4 +1,4 @@
-"""Leads adjust the rule about next batches; every version stays in the record.
+"""List and change the rule about next batches; every version stays on record.
 
 *Reads* the campaign. *Writes* batch_rule, events.
 """
@@ -7,31 +7,35 @@ from dataclasses import asdict
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.batches import rules
-from backend.campaign.selection.batches.deciding import tidied, who
 from backend.campaign.selection.batches.model import BatchRule, BatchRuleVersion
-from backend.campaign.selection.batches.rows import deciding as rows
+from backend.campaign.selection.batches.next_batch import tidied, who
+from backend.campaign.selection.batches.rows import decisions as rows
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
 from backend.core.saying import said
 from backend.core.words import ago
 from backend.store import events
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 
 
-def versions(store: Store) -> list[BatchRuleVersion]:
-    """All versions of the rule, the first one first; the last one stands."""
-    with reading(store) as db:
+@in_charge
+def batch_rule_versions(project: Project, by: Lead | Operator) -> list[BatchRuleVersion]:
+    """Return all versions of the rule, the first one first; the last one is in force."""
+    with reading(project.store) as db:
         return rows.versions(db)
 
 
-def change(
-    store: Store, by: Lead | Operator, rule: BatchRule, reason: str, *, based_on: int | None = None, now: float
+@in_charge
+def set_batch_rule(
+    project: Project, by: Lead | Operator, rule: BatchRule, reason: str, *, based_on: int | None = None, now: float
 ) -> int:
-    """Let another rule say which next batches are worth opening; its number. What was decided before stays.
+    """Change the rule that says which next batches are worth opening; return its version. Earlier decisions stay.
 
     Args:
-        store: the project's store.
+        project: the project.
         by: who changes it.
         rule: all of it.
         reason: why, in a sentence.
@@ -44,7 +48,7 @@ def change(
         ProjectError: no reason, or nothing changed.
     """
     reason = tidied(reason, said("another rule"))
-    with writing(store) as db:
+    with writing(project.store) as db:
         present = rows.versions(db)[-1]
         if problems := list(rules.wrong(rule, facts.scale(db))):
             raise InputError([Problem("the rule about next batches", None, text) for text in problems])

@@ -1,56 +1,92 @@
-"""What a lead says about a pair beside a relevance: its discard is right, two more people shall look, I take it back.
+"""Adjudicate pairs: decide a relevance, confirm a discard, re-open a pair for two more people, and take that back.
 
-*Reads* everything before. *Writes* rulings, seats, consensus, agenda, events. Nothing here changes a row that anybody
-gave: an act counts until it is taken back, and both stay on record.
+*Reads* everything before. *Writes* adjudications, rulings, seats, consensus, agenda, events. No row that anybody gave
+changes: an act counts until it is taken back, and both stay on record.
 """
 
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind
-from backend.campaign.judging.rows import judgements, rulings, seats
+from backend.campaign.judging.rows import clip_faults, judgements, seats, verdicts
 from backend.campaign.judging.rows.judgements import PairRow
-from backend.campaign.judging.rows.rulings import LeadAct
+from backend.campaign.judging.rows.verdicts import LeadAct
 from backend.campaign.nouns import Lead, Verdict
 from backend.campaign.review.rows import cases
+from backend.campaign.setup.people.permissions import lead_only
+from backend.campaign.setup.project import rows as campaign_rows
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import PairKey
 from backend.core.saying import said
 from backend.core.typed_text import is_visible
 from backend.core.words import ago
 from backend.store import events
-from backend.store.connection import Database, Store, writing
+from backend.store.connection import Database, writing
 from backend.store.events import EventKind
 
 GONE = said("there is no such pair (any more): reload the page")
 
 
-def confirm_discard(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
-    """The discard of a pair is right: nothing is left to decide about it. A reason may be given.
+@lead_only
+def adjudicate(
+    project: Project, lead: Lead, key: PairKey, relevance: int, reason: str, *, seen: int = 0, now: float
+) -> None:
+    """Record a lead's decision on a pair. It overrides the rule and erases nothing; the newest one counts.
 
     Args:
-        store: the project's store.
-        lead: who says so.
+        project: the project.
+        lead: who decides.
         key: the pair.
+        relevance: what it shall be.
         reason: why, in the lead's words.
-        seen: how many acts of leads about the pair this lead had seen.
+        seen: how many acts of leads about the pair this lead had seen. A lead who has not seen the newest act does not
+            replace it.
         now: seconds since 1970.
+
+    Raises:
+        Overtaken: there is an act that the lead had not seen. The same one sent again changes nothing.
+        ProjectError: no such pair, no reason, or not a relevance.
+    """
+    reason = reason.strip()
+    if not is_visible(reason):
+        raise ProjectError(said("a decision needs a reason: write one sentence about why"))
+    with writing(project.store) as db:
+        scale = campaign_rows.scale(db)
+        if relevance not in scale:
+            raise ProjectError(
+                said("{relevance} is not a relevance: choose {words}", relevance=relevance, words=scale.words)
+            )
+        pair = _pair_of(db, key)
+        if _is_done(db, pair, lead, ActKind.DECIDED, reason, seen=seen, now=now, relevance=relevance):
+            return
+        verdicts.add_decision(db, pair.pair_id, lead.annotator_id, relevance, reason, at=now)
+        consensus.settle(db, pair.pair_id, lead, now=now)
+        _record(db, pair, lead, EventKind.ADJUDICATED, now=now, relevance=relevance, reason=reason)
+
+
+@lead_only
+def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = "", *, seen: int = 0, now: float) -> None:
+    """Confirm that the discard of a pair is right: nothing is left to decide about it. A reason may be given.
+
+    Args and the rest as for `adjudicate`.
 
     Raises:
         Overtaken: there is an act that the lead had not seen. The same one sent again changes nothing.
         ProjectError: no such pair, or it is not discarded.
     """
-    with writing(store) as db:
-        pair = pair_of(db, key)
-        if already(db, pair, lead, ActKind.DISCARD_CONFIRMED, reason.strip(), seen=seen, now=now):
+    with writing(project.store) as db:
+        pair = _pair_of(db, key)
+        if _is_done(db, pair, lead, ActKind.DISCARD_CONFIRMED, reason.strip(), seen=seen, now=now):
             return
-        if judgements.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
+        if verdicts.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
             raise ProjectError(said("only a discard can be confirmed, and this pair is not discarded (any more)"))
         _add(db, pair, lead, ActKind.DISCARD_CONFIRMED, EventKind.DISCARD_CONFIRMED, reason.strip(), now=now)
 
 
-def re_open(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
+@lead_only
+def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: int = 0, now: float) -> None:
     """Ask two more people about a discarded pair; of the six grades the middle two decide.
 
-    Args and the rest as for `confirm_discard`.
+    Args and the rest as for `adjudicate`.
 
     Raises:
         Overtaken: there is an act that the lead had not seen.
@@ -60,15 +96,15 @@ def re_open(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, n
     reason = reason.strip()
     if not is_visible(reason):
         raise ProjectError(said("re-opening needs a reason: two more people will work on this pair"))
-    with writing(store) as db:
-        pair = pair_of(db, key)
-        if already(db, pair, lead, ActKind.RE_OPENED, reason, seen=seen, now=now):
+    with writing(project.store) as db:
+        pair = _pair_of(db, key)
+        if _is_done(db, pair, lead, ActKind.RE_OPENED, reason, seen=seen, now=now):
             return
-        if rulings.is_re_opened(db, pair.pair_id):
+        if verdicts.is_re_opened(db, pair.pair_id):
             raise ProjectError(said("six people have graded this pair already: confirm its discard, or decide it"))
-        if judgements.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
+        if verdicts.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
             raise ProjectError(said("only a discarded pair can be re-opened, and this one is not (any more)"))
-        if judgements.is_faulty(db, pair.moment_id):
+        if clip_faults.is_faulty(db, pair.moment_id):
             raise ProjectError(
                 said("its clip cannot be shown, so nobody could grade it: hand the clip out again first")
             )
@@ -78,10 +114,11 @@ def re_open(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, n
         consensus.settle(db, pair.pair_id, lead, now=now)
 
 
-def take_back(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
+@lead_only
+def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
     """Take back what a lead did last about a pair: it is then what it was before, by the rule or an earlier decision.
 
-    Args and the rest as for `confirm_discard`.
+    Args and the rest as for `adjudicate`.
 
     Raises:
         Overtaken: there is an act that the lead had not seen.
@@ -91,11 +128,11 @@ def take_back(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int,
     reason = reason.strip()
     if not is_visible(reason):
         raise ProjectError(said("taking something back needs a reason: it is kept with it"))
-    with writing(store) as db:
-        pair = pair_of(db, key)
-        if already(db, pair, lead, ActKind.TAKEN_BACK, reason, seen=seen, now=now):
+    with writing(project.store) as db:
+        pair = _pair_of(db, key)
+        if _is_done(db, pair, lead, ActKind.TAKEN_BACK, reason, seen=seen, now=now):
             return
-        last = next((act for act in reversed(rulings.acts(db, pair.pair_id)) if act.stands), None)
+        last = next((act for act in reversed(verdicts.acts(db, pair.pair_id)) if act.stands), None)
         if last is None:
             raise ProjectError(said("nothing that a lead did about this pair stands (any more)"))
         if last.kind is ActKind.RE_OPENED:
@@ -104,21 +141,16 @@ def take_back(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int,
             if who := seats.re_opened_in_use(db, pair.pair_id, now=now):
                 raise ProjectError(said("{who} has begun with this pair, so it stays open: decide it instead", who=who))
             seats.close_re_opened(db, pair.pair_id)
-        rulings.add(db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision)
-        consensus.settle(db, pair.pair_id, lead, now=now)
-        if not judgements.verdict(db, pair.pair_id).is_settled:
-            _require_unknown(db, pair)
-        events.record(
-            db,
-            EventKind.TAKEN_BACK,
-            at=now,
-            actor=lead.annotator_id,
-            subject=f"pair:{pair.pair_id}",
-            payload={"what": last.kind, "reason": last.reason, "why": reason},
+        verdicts.add_act(
+            db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision
         )
+        consensus.settle(db, pair.pair_id, lead, now=now)
+        if not verdicts.verdict(db, pair.pair_id).is_settled:
+            _require_unknown(db, pair)
+        _record(db, pair, lead, EventKind.TAKEN_BACK, now=now, what=last.kind, reason=last.reason, why=reason)
 
 
-def pair_of(db: Database, key: PairKey) -> PairRow:
+def _pair_of(db: Database, key: PairKey) -> PairRow:
     """The pair behind an opaque name.
 
     Raises:
@@ -130,7 +162,7 @@ def pair_of(db: Database, key: PairKey) -> PairRow:
     return pair
 
 
-def already(
+def _is_done(
     db: Database,
     pair: PairRow,
     lead: Lead,
@@ -142,7 +174,7 @@ def already(
     relevance: int | None = None,
 ) -> bool:
     """Whether this very act was done already; raises where there is another one that the lead had not seen."""
-    acts = rulings.acts(db, pair.pair_id)
+    acts = verdicts.acts(db, pair.pair_id)
     if len(acts) < seen:
         raise ProjectError(said("what this page shows of leads is not there (any more): reload the page"))
     if len(acts) == seen:
@@ -198,10 +230,12 @@ def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
 
 
 def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: EventKind, reason: str, *, now: float) -> None:
-    rulings.add(db, pair.pair_id, lead.annotator_id, kind, reason, at=now)
-    events.record(
-        db, event, at=now, actor=lead.annotator_id, subject=f"pair:{pair.pair_id}", payload={"reason": reason}
-    )
+    verdicts.add_act(db, pair.pair_id, lead.annotator_id, kind, reason, at=now)
+    _record(db, pair, lead, event, now=now, reason=reason)
+
+
+def _record(db: Database, pair: PairRow, lead: Lead, event: EventKind, *, now: float, **payload: object) -> None:
+    events.record(db, event, at=now, actor=lead.annotator_id, subject=f"pair:{pair.pair_id}", payload=payload)
 
 
 def _require_unknown(db: Database, pair: PairRow) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend import api
-from backend.campaign.judging import assignments
+from backend.campaign.judging import queue
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person
 from backend.campaign.review.model import QueryFilter, QueryShow
@@ -84,7 +84,7 @@ def test_opened_and_taken_back_is_as_if_nothing_had_been(
     for who in people:
         held += len(api.desk(project, settled.annotators[who], now=NOW).items)
         if leave:
-            assignments.sign_off(project.store, settled.annotators[who], now=NOW)
+            queue.sign_off(project.store, settled.annotators[who], now=NOW)
     assert held == 7 * len(people)
     for nth in reversed(order[1:]):
         assert api.undo_batch(project, settled.lead, ids[nth], "too early", number=2, now=NOW) == 20

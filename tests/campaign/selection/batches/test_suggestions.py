@@ -4,7 +4,7 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.selection.batches import accepting
+from backend.campaign.selection.batches import suggestions
 from backend.campaign.selection.batches.model import AcceptedReport, BatchRule, NextState, RuleWord
 from backend.core.errors import InputError, Overtaken, ProjectError
 from support import NOW, Judging
@@ -18,8 +18,8 @@ def states(judging: Judging) -> list[NextState]:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two queries a transaction, and nobody to wait for."""
-    monkeypatch.setattr(accepting, "AT_ONCE", 2)
-    monkeypatch.setattr(accepting, "REST_S", 0)
+    monkeypatch.setattr(suggestions, "AT_ONCE", 2)
+    monkeypatch.setattr(suggestions, "REST_S", 0)
 
 
 def test_what_would_be_done_is_told_before_and_then_done(settled: Judging) -> None:
@@ -87,14 +87,14 @@ def test_a_process_that_dies_in_between_leaves_whole_queries_and_the_rest_sugges
     settled: Judging, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project, lead = settled.project, settled.lead
-    monkeypatch.setattr(accepting, "AT_ONCE", 1)
+    monkeypatch.setattr(suggestions, "AT_ONCE", 1)
 
-    def die(done: int, total: int) -> None:
+    def die(what: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 
     seen = api.batch_suggestions(project, lead)
     with pytest.raises(KeyboardInterrupt):
-        accepting.accept(project.store, api.OPERATOR, seen, decline=True, now=NOW, progress=die)
+        suggestions.accept_suggestions(project, api.OPERATOR, seen, decline=True, now=NOW, progress=die)
     assert states(settled) == [NextState.ENDED, NextState.READY, NextState.READY]
     assert api.doctor(project, now=NOW).findings == ()
     left = api.batch_suggestions(project, lead)
@@ -112,7 +112,7 @@ def test_others_get_in_between_two_transactions(settled: Judging) -> None:
         found.append(len(api.desk(other, carla, now=NOW).items))
         other.store.close()
 
-    accepting.accept(project.store, api.OPERATOR, seen, decline=True, now=NOW, rest=rest)
+    suggestions.accept_suggestions(project, api.OPERATOR, seen, decline=True, now=NOW, rest=rest)
     assert found == [7]
 
 

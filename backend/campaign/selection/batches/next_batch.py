@@ -1,18 +1,20 @@
-"""What leads do about the next batch of one query: open it, decline it, and take either back.
+"""Open or decline the next batch of one query, and take either back.
 
 *Reads* everything that people did with a batch. *Writes* batch, pair, seat, agenda, declined_batch, events. Several
-queries at once are the business of `accepting`, which uses the same acts.
+queries at once are the business of `suggestions`, which uses the same functions.
 """
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.batches import rules
 from backend.campaign.selection.batches.model import BatchRuleVersion, NextBatch, NextState, OpenedBatch, RuleReading
-from backend.campaign.selection.batches.rows import deciding as rows
+from backend.campaign.selection.batches.rows import decisions as rows
 from backend.campaign.selection.batches.rows import open_queries as facts
 from backend.campaign.selection.batches.rows import undoing
 from backend.campaign.selection.batches.rows.open_queries import OpenQuery
 from backend.campaign.selection.candidates.rows import lists
-from backend.campaign.setup.project import rows as project
+from backend.campaign.setup.people.permissions import in_charge, lead_only
+from backend.campaign.setup.project import rows as campaign_rows
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import QueryId
@@ -20,19 +22,20 @@ from backend.core.saying import joined, said
 from backend.core.typed_text import tidy
 from backend.core.words import ago
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
 
 LONGEST_REASON = 300
 
 
-def next_batch(store: Store, query_id: QueryId) -> NextBatch:
-    """How the next batch of a query stands, and what the rule says about it.
+@in_charge
+def next_batch(project: Project, by: Lead | Operator, query_id: QueryId) -> NextBatch:
+    """Return how the next batch of a query stands, and what the rule says about it.
 
     Raises:
         ProjectError: no such query.
     """
-    with reading(store) as db:
+    with reading(project.store) as db:
         query = _query(db, query_id)
         number = query.batches + 1
         newest = facts.opened(db, query_id, query.batches) if query.batches > 1 else None
@@ -48,14 +51,15 @@ def next_batch(store: Store, query_id: QueryId) -> NextBatch:
         )
 
 
-def open_next(
-    store: Store, by: Lead | Operator, query_id: QueryId, *, number: int, reason: str = "", now: float
+@lead_only
+def open_batch(
+    project: Project, lead: Lead, query_id: QueryId, *, number: int = 2, reason: str = "", now: float
 ) -> int:
-    """Open a batch of a query, which the lead was shown as the next; the number of new pairs.
+    """Open a batch of a query, which the lead was shown as the next; return the number of new pairs.
 
     Args:
-        store: the project's store.
-        by: who opens it.
+        project: the project.
+        lead: who opens it.
         query_id: of which query.
         number: the batch, from 2 on.
         reason: why, where somebody says so; what the rule said is noted in any case.
@@ -66,10 +70,10 @@ def open_next(
         ProjectError: the open batches are not settled yet, or the candidate list ends here.
     """
     reason = tidied(reason, "")
-    with writing(store) as db:
-        query = _decidable(db, by, query_id, number, said("opened"), now=now)
+    with writing(project.store) as db:
+        query = _decidable(db, lead, query_id, number, said("opened"), now=now)
         version = rows.versions(db)[-1]
-        return hand_out(db, by, query, project.campaign(db), version, reason=reason, now=now)
+        return hand_out(db, lead, query, campaign_rows.campaign(db), version, reason=reason, now=now)
 
 
 def hand_out(
@@ -86,12 +90,13 @@ def hand_out(
     number = query.batches + 1
     pairs = lists.open_batch(db, campaign, query.query_id, number, at=now, by=by.annotator_id)
     told = _told(version, rules.read(version.rule, query.relevances))
-    _record(db, EventKind.BATCH_OPENED, by, query.query_id, {"number": number, "pairs": pairs} | told, reason, now=now)
+    _record(db, EventKind.BATCH_OPENED, by, query.query_id, reason, now=now, number=number, pairs=pairs, **told)
     return pairs
 
 
-def undo(store: Store, by: Lead | Operator, query_id: QueryId, *, number: int, reason: str, now: float) -> int:
-    """Take the newest batch of a query back, as if it had never been opened; how many pairs went.
+@lead_only
+def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> int:
+    """Take the newest batch of a query back, as if it had never been opened; return how many pairs went.
 
     Pairs that merely lie ahead on somebody's desk go back first. Those that the query's probe had handed out before
     are the probe's again.
@@ -101,7 +106,7 @@ def undo(store: Store, by: Lead | Operator, query_id: QueryId, *, number: int, r
         ProjectError: no reason, or somebody has worked on it.
     """
     reason = tidied(reason, said("taking a batch back"))
-    with writing(store) as db:
+    with writing(project.store) as db:
         query = _query(db, query_id)
         found = facts.opened(db, query_id, number)
         if found is None:
@@ -119,26 +124,27 @@ def undo(store: Store, by: Lead | Operator, query_id: QueryId, *, number: int, r
                     db,
                     EventKind.SEATS_RETURNED,
                     at=now,
-                    actor=by.annotator_id,
+                    actor=lead.annotator_id,
                     subject=f"annotator:{person}",
                     payload={"pairs": pairs, "why": "a batch was taken back"},
                 )
         removed = undoing.remove(db, found[0], probe)
-        _record(db, EventKind.BATCH_UNDONE, by, query_id, {"number": number, "pairs": removed}, reason, now=now)
+        _record(db, EventKind.BATCH_UNDONE, lead, query_id, reason, now=now, number=number, pairs=removed)
     return removed
 
 
-def decline(store: Store, by: Lead | Operator, query_id: QueryId, *, number: int, reason: str, now: float) -> None:
-    """Decide that the next batch of a query is not to be opened; it can be taken back at any time.
+@lead_only
+def decline_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> None:
+    """Decide not to open the next batch of a query; this can be taken back at any time.
 
     Raises:
         Overtaken: it is open already, or somebody declined it.
         ProjectError: no reason, or there is nothing to decide about yet.
     """
     reason = tidied(reason, said("declining a batch"))
-    with writing(store) as db:
-        query = _decidable(db, by, query_id, number, said("declined"), now=now)
-        note_declined(db, by, query, rows.versions(db)[-1], reason=reason, now=now)
+    with writing(project.store) as db:
+        query = _decidable(db, lead, query_id, number, said("declined"), now=now)
+        note_declined(db, lead, query, rows.versions(db)[-1], reason=reason, now=now)
 
 
 def note_declined(
@@ -148,12 +154,11 @@ def note_declined(
     number = query.batches + 1
     rows.decline(db, query.query_id, number, by.annotator_id, reason, at=now)
     told = _told(version, rules.read(version.rule, query.relevances))
-    _record(db, EventKind.BATCH_DECLINED, by, query.query_id, {"number": number} | told, reason, now=now)
+    _record(db, EventKind.BATCH_DECLINED, by, query.query_id, reason, now=now, number=number, **told)
 
 
-def take_back_decline(
-    store: Store, by: Lead | Operator, query_id: QueryId, *, number: int, reason: str, now: float
-) -> None:
+@lead_only
+def take_back_decline(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> None:
     """Let a declined batch be decided about again.
 
     Raises:
@@ -161,11 +166,11 @@ def take_back_decline(
         ProjectError: no reason, or nobody declined it.
     """
     reason = tidied(reason, said("taking a decision back"))
-    with writing(store) as db:
+    with writing(project.store) as db:
         if rows.declined(db, query_id) is None:
             if ended := rows.taken_back(db, query_id, number):
                 raise Overtaken(
-                    said("{who} took this decision back {when}", who=who(ended[0], by), when=ago(now - ended[1]))
+                    said("{who} took this decision back {when}", who=who(ended[0], lead), when=ago(now - ended[1]))
                 )
             raise ProjectError(
                 said(
@@ -174,8 +179,8 @@ def take_back_decline(
                     query_id=query_id,
                 )
             )
-        rows.end_decline(db, query_id, by.annotator_id, at=now)
-        _record(db, EventKind.BATCH_DECLINE_ENDED, by, query_id, {"number": number}, reason, now=now)
+        rows.end_decline(db, query_id, lead.annotator_id, at=now)
+        _record(db, EventKind.BATCH_DECLINE_ENDED, lead, query_id, reason, now=now, number=number)
 
 
 def who(name: str | None, me: Lead | Operator) -> str:
@@ -295,14 +300,7 @@ def _told(version: BatchRuleVersion, read: RuleReading) -> dict[str, object]:
 
 
 def _record(
-    db: Database,
-    kind: EventKind,
-    by: Lead | Operator,
-    query_id: QueryId,
-    payload: dict[str, object],
-    reason: str,
-    *,
-    now: float,
+    db: Database, kind: EventKind, by: Lead | Operator, query_id: QueryId, reason: str, *, now: float, **payload: object
 ) -> None:
     actor, subject = by.annotator_id, f"query:{query_id}"
-    events.record(db, kind, at=now, actor=actor, subject=subject, payload=payload | {"reason": reason})
+    events.record(db, kind, at=now, actor=actor, subject=subject, payload={**payload, "reason": reason})

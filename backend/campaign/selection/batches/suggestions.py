@@ -1,23 +1,25 @@
-"""What the rule suggests for all queries, and accepting it in one act.
+"""Suggest which next batches are worth opening, and accept the suggestions for all queries at once.
 
-*Reads* relevances, batches, candidate lists. *Writes* what `deciding` writes.
+*Reads* relevances, batches, candidate lists. *Writes* what `next_batch` writes.
 
-Thousands of batches take seconds to write, and whoever grades meanwhile must not wait for all of them: the act writes
-a few queries at a time and lets others in between. Each query is done or not, whatever ends the act; what is left is
-still suggested, and accepting again goes on with it.
+Thousands of batches take seconds to write, and annotators must not wait for all of them: a few queries are written at
+a time, and others may write in between. If it is interrupted, each query is done or not; what is left is still
+suggested, and accepting again continues with it.
 """
 
 import time
 from collections.abc import Callable
 
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.batches import deciding, rules
+from backend.campaign.selection.batches import next_batch, rules
 from backend.campaign.selection.batches.model import AcceptedReport, NextState, RuleWord, Suggested, Suggestions
-from backend.campaign.selection.batches.rows import deciding as rows
+from backend.campaign.selection.batches.rows import decisions as rows
 from backend.campaign.selection.batches.rows import open_queries as facts
-from backend.campaign.setup.project import rows as project
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project import rows as campaign_rows
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
-from backend.core.progress import Steps
+from backend.core.progress import Progress, named
 from backend.core.saying import said
 from backend.core.words import ago
 from backend.store.connection import Database, Store, reading, writing
@@ -28,9 +30,10 @@ REST_S = 0.01
 """Between two of them, for others who want to write: about as long as one takes."""
 
 
-def suggestions(store: Store) -> Suggestions:
-    """What the rule says about every query whose next batch may be opened and was not declined."""
-    with reading(store) as db:
+@in_charge
+def batch_suggestions(project: Project, by: Lead | Operator) -> Suggestions:
+    """Return what the rule says about every query whose next batch may be opened and was not declined."""
+    with reading(project.store) as db:
         version = rows.versions(db)[-1]
         found: list[Suggested] = []
         counts = {state: 0 for state in NextState}
@@ -43,22 +46,29 @@ def suggestions(store: Store) -> Suggestions:
     return Suggestions(version, tuple(found), counts[NextState.DECLINED], counts[NextState.UNSETTLED])
 
 
-def accept(
-    store: Store,
+@in_charge
+def batch_shares(project: Project, by: Lead | Operator) -> dict[str, dict[str, int]]:
+    """Return how many queries of each split have one batch, two batches and so on."""
+    return facts.shares(project.store.db)
+
+
+@in_charge
+def accept_suggestions(
+    project: Project,
     by: Lead | Operator,
     seen: Suggestions,
     *,
-    decline: bool,
+    decline: bool = False,
     now: float,
-    progress: Steps | None = None,
+    progress: Progress | None = None,
     rest: Callable[[float], None] = time.sleep,
 ) -> AcceptedReport:
-    """Do what the rule suggests, as it was looked at: open batches and, where asked to, decline the others.
+    """Do what the rule suggested when it was looked at: open batches and, if asked to, decline the others.
 
-    Nothing is done about a query of which the rule cannot tell, nor about one that stands otherwise than it was seen.
+    Queries that have changed since, and those the rule cannot tell about, are left as they are.
 
     Args:
-        store: the project's store.
+        project: the project.
         by: who accepts.
         seen: the suggestions that were looked at.
         decline: decline the batches of which the rule says that they are not worth it.
@@ -73,28 +83,29 @@ def accept(
     wanted = [*seen.saying(RuleWord.OPEN), *(seen.saying(RuleWord.LEAVE) if decline else ())]
     if not wanted:
         raise ProjectError(_nothing(seen, decline))
+    steps = named(progress, said("queries"))
     opened = pairs = declined = overtaken = 0
     for start in range(0, len(wanted), AT_ONCE):
         if start:
             rest(REST_S)
-        with writing(store) as db:
+        with writing(project.store) as db:
             _require_rule(db, by, seen, opened + declined, now=now)
-            campaign = project.campaign(db)
+            campaign = campaign_rows.campaign(db)
             for one in wanted[start : start + AT_ONCE]:
                 query = next(facts.open_queries(db, one.query_id), None)
                 if query is None or not _as_seen(query, one):
                     overtaken += 1
                 elif one.reading.word is RuleWord.OPEN:
-                    pairs += deciding.hand_out(db, by, query, campaign, seen.rule, reason="", now=now)
+                    pairs += next_batch.hand_out(db, by, query, campaign, seen.rule, reason="", now=now)
                     opened += 1
                 else:
                     reason = f"The rule: {one.reading.words}"
-                    deciding.note_declined(db, by, query, seen.rule, reason=reason, now=now)
+                    next_batch.note_declined(db, by, query, seen.rule, reason=reason, now=now)
                     declined += 1
-        if progress:
-            progress(min(start + AT_ONCE, len(wanted)), len(wanted))
+        if steps:
+            steps(min(start + AT_ONCE, len(wanted)), len(wanted))
     if overtaken == len(wanted):
-        raise Overtaken(_others(store, by, wanted[0], now=now))
+        raise Overtaken(_others(project.store, by, wanted[0], now=now))
     return AcceptedReport(opened, pairs, declined, overtaken)
 
 
@@ -112,7 +123,7 @@ def _require_rule(db: Database, by: Lead | Operator, seen: Suggestions, done: in
         raise Overtaken(
             said(
                 "{who} changed the rule {when} (“{reason}”).{before} Look at what it suggests now",
-                who=deciding.who(version.by, by),
+                who=next_batch.who(version.by, by),
                 when=ago(now - (version.since or now)),
                 reason=version.reason,
                 before=before,
@@ -145,7 +156,7 @@ def _others(store: Store, by: Lead | Operator, one: Suggested, *, now: float) ->
     if opened:
         did = said(
             "{who} opened batch {number} of “{query}” {when}",
-            who=deciding.who(opened[1], by),
+            who=next_batch.who(opened[1], by),
             number=one.number,
             query=one.query,
             when=ago(now - opened[2]),
@@ -153,7 +164,7 @@ def _others(store: Store, by: Lead | Operator, one: Suggested, *, now: float) ->
     elif declined:
         did = said(
             "{who} declined batch {number} of “{query}” {when}",
-            who=deciding.who(declined.by, by),
+            who=next_batch.who(declined.by, by),
             number=one.number,
             query=one.query,
             when=ago(now - declined.at),

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.review.rows import taking_back as rows
+from backend.campaign.review.rows import query_removal as rows
 from backend.campaign.selection.pool_check import rows as pool_check
 from backend.campaign.selection.queries import rows as queries
 from backend.core.errors import ProjectError

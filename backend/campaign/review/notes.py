@@ -1,18 +1,20 @@
-"""A lead's reply to a note that somebody gave with a grade.
+"""Reply to the notes that annotators gave with their grades, and write all notes to a CSV file.
 
-*Reads* notes. *Writes* replies, events. The person reads it by `backend.campaign.monitoring.quality.replies`.
+*Reads* notes. *Writes* replies, events. `backend.campaign.judging.replies` shows the replies to their readers.
 """
 
-from backend.campaign.judging.rows import notes
-from backend.campaign.nouns import Lead
+from backend.campaign.judging.rows import judgements
+from backend.campaign.nouns import Lead, Operator
 from backend.campaign.review.rows import reviews
+from backend.campaign.setup.people.permissions import in_charge, lead_only
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.saying import said
 from backend.core.text_files import csv_text
 from backend.core.typed_text import tidy
 from backend.core.words import ago
 from backend.store import events
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 
 LONGEST_REPLY = 600
@@ -22,11 +24,12 @@ HEADER = (
 )
 
 
-def reply(store: Store, lead: Lead, note: int, text: str, *, seen: int, now: float) -> None:
+@lead_only
+def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: int = 0, now: float) -> None:
     """Reply to a note, or reword the reply; the newest one counts, and the person reads it once the pair is settled.
 
     Args:
-        store: the project's store.
+        project: the project.
         lead: who replies.
         note: which note, by its judgement.
         text: in the lead's words.
@@ -48,11 +51,11 @@ def reply(store: Store, lead: Lead, note: int, text: str, *, seen: int, now: flo
                 length=len(text),
             )
         )
-    with writing(store) as db:
-        found = notes.by_id(db, note)
+    with writing(project.store) as db:
+        found = judgements.note_by_id(db, note)
         if found is None or not found[1]:
             raise ProjectError(said("there is no such note (any more): reload the page"))
-        newest = notes.newest_reply(db, note)
+        newest = judgements.newest_reply(db, note)
         if newest is not None and newest[0] != seen:
             if newest[1:3] == (lead.name, text):
                 return
@@ -65,7 +68,7 @@ def reply(store: Store, lead: Lead, note: int, text: str, *, seen: int, now: flo
                     newest=newest[2],
                 )
             )
-        notes.reply(db, note, lead.annotator_id, text, at=now)
+        judgements.add_reply(db, note, lead.annotator_id, text, at=now)
         events.record(
             db,
             EventKind.NOTE_ANSWERED,
@@ -76,10 +79,11 @@ def reply(store: Store, lead: Lead, note: int, text: str, *, seen: int, now: flo
         )
 
 
-def as_csv(store: Store) -> str:
-    """All notes that stand, with their grades and replies, a row each, for leads."""
+@in_charge
+def notes_csv(project: Project, by: Lead | Operator) -> str:
+    """Return all current notes with their grades and replies as CSV, a row each. No release holds them."""
     rows = []
-    with reading(store) as db:
+    with reading(project.store) as db:
         for pair in reviews.noted(db):
             of = (pair.query, pair.video, pair.start_s, pair.end_s, pair.rank, pair.verdict.value)
             for grade in pair.grades:

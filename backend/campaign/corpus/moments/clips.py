@@ -1,16 +1,20 @@
-"""Clips and thumbnails of moments that need be no pairs: what runs predicted, what lists show."""
+"""Find the clips and thumbnails of moments that need not be pairs: what runs predicted, what lists show.
+
+*Reads* videos, moments. *Writes* nothing.
+"""
 
 from backend.campaign.corpus.importing import rows as corpus_rows
-from backend.campaign.nouns import Person
-from backend.campaign.setup.people import permissions
+from backend.campaign.nouns import Lead
+from backend.campaign.setup.people.permissions import lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import VideoUnreadable
 from backend.core.saying import said
 from backend.media.jobs import ClipJob, clip_job, predicted, thumbnail
 
 
-def moment_clip(project: Project, lead: Person, video: str, start_s: float, end_s: float) -> ClipJob:
-    """The clip of any moment of a video, for leads; what lies after the video's end is left out.
+@lead_only
+def moment_clip(project: Project, lead: Lead, video: str, start_s: float, end_s: float) -> ClipJob:
+    """Return the clip of any moment of a video; what lies after the video's end is left out.
 
     A moment of the project has the clip that annotators see; any other has one of its own kind, so that the doctor
     knows it from a clip that nobody needs.
@@ -19,19 +23,18 @@ def moment_clip(project: Project, lead: Person, video: str, start_s: float, end_
         NotAllowed: not a lead.
         VideoUnreadable: the project has no file of that video, or the moment begins after its end.
     """
-    permissions.require_lead(project.store, lead)
     job, own = _moment(project, video, start_s, end_s)
     return job if own else predicted(job)
 
 
-def moment_thumbnail(project: Project, lead: Person, video: str, start_s: float, end_s: float) -> ClipJob:
-    """The thumbnail of any span of a video, such as a moment or all of it, for leads.
+@lead_only
+def moment_thumbnail(project: Project, lead: Lead, video: str, start_s: float, end_s: float) -> ClipJob:
+    """Return the thumbnail of any span of a video, such as a moment or all of it.
 
     Raises:
         NotAllowed: not a lead.
         VideoUnreadable: the project has no file of that video, or the span begins after its end.
     """
-    permissions.require_lead(project.store, lead)
     job, own = _moment(project, video, start_s, end_s)
     return thumbnail(job) if own else predicted(thumbnail(job))
 

@@ -1,4 +1,4 @@
-"""One moment of one video, as a file of its own; no project needed."""
+"""Cut one moment of one video into a file of its own; no project needed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Who judges what: seats are claimed, renewed and returned here.
+"""Fill an annotator's queue: claim, renew and give back seats.
 
 *Reads* batches, pairs, seats. *Writes* seats and events.
 
@@ -121,12 +121,6 @@ def _why_empty(
     if mine is not None and (seats.waiting_for(db, me, now=now) or seats.next_batch(db, me, now=now)):
         return DeskState.ASSIGNED
     return DeskState.FINISHED if lists.any_batch(db) else DeskState.NOTHING
-
-
-def shown(store: Store, person: Annotator, key: PairKey, *, now: float) -> None:
-    """The clip of a pair came on this person's screen; of a pair they do not hold (any more) this says nothing."""
-    with writing(store) as db:
-        seats.mark_shown(db, person.annotator_id, key, now=now)
 
 
 def sign_off(store: Store, person: Person, *, now: float) -> int:
