@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from backend.api.campaigns import import_judgements
     from backend.api.cast import cast_lines, correct_cast, propose_cast
     from backend.api.clip import cut
-    from backend.api.corpus import import_corpus, project_statistics
     from backend.api.demo import build_demo, demo_people
     from backend.api.describing import (
         choose_describing,
@@ -250,17 +249,6 @@ if TYPE_CHECKING:
     from backend.api.pool_figures import write_pool_figures
     from backend.api.pools import pool_statistics
     from backend.api.probes import write_probe_figures
-    from backend.api.proposing import (
-        change_moments,
-        join_moments,
-        moments_csv,
-        moments_of_video,
-        propose_moments,
-        register_videos,
-        split_moment,
-        take_moments,
-        videos_and_moments,
-    )
     from backend.api.queries import (
         change_query,
         count_drawn_queries,
@@ -336,10 +324,21 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.captions.rules.differences import RewriteSummary
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing.importing import ImportReport
+    from backend.campaign.corpus.moments.editing import (
+        change_moments,
+        join_moments,
+        moments_csv,
+        moments_of_video,
+        split_moment,
+        take_moments,
+        videos_and_moments,
+    )
     from backend.campaign.corpus.moments.model import ProposeReport, RegisterReport, TakenMoments
+    from backend.campaign.corpus.moments.proposing import propose_moments
     from backend.campaign.doctor.examining import DoctorReport, Finding
     from backend.campaign.monitoring.progress.cutting import ClipsReport
     from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
+    from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
     from backend.campaign.monitoring.videos.model import LookReport, VideoState
     from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.qualification.exam.keys import KeyPreview as ExamKeyPreview
@@ -373,6 +372,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.export.model import KeptRelease, ReleaseOptions, ReleaseSelection
     from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
     from backend.campaign.release.export.validating import ValidationReport
+    from backend.campaign.release.statistics.from_project import project_statistics
     from backend.campaign.release.statistics.model import Statistics
     from backend.campaign.review.probing import ProbeReport
     from backend.campaign.review.taking_back import TakenBack

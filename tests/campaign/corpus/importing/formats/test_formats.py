@@ -13,7 +13,7 @@ from backend.campaign.corpus.importing.formats import FORMATS, parse
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, LeftOut, Parsed
 from backend.core.errors import InputError
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[5]
 EXAMPLES = ROOT / "assets" / "example" / "corpora"
 
 
