@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     )
     from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
     from backend.api.campaigns import import_judgements
-    from backend.api.cast import cast_lines, correct_cast, propose_cast
     from backend.api.clip import cut
     from backend.api.demo import build_demo, demo_people
     from backend.api.describing import (
@@ -234,34 +233,12 @@ if TYPE_CHECKING:
         unassign,
         unpause_person,
     )
-    from backend.api.pipeline import (
-        accept_rewrites,
-        choose_candidates,
-        choose_encoder,
-        encoder_name,
-        init_project,
-        pool_candidates,
-        rewrite_captions,
-        waiting_rewrites,
-        write_pseudo_train,
-    )
     from backend.api.pool_check import make_pool_check, pool_check_report
     from backend.api.pool_figures import write_pool_figures
     from backend.api.pools import pool_statistics
-    from backend.api.probes import write_probe_figures
-    from backend.api.queries import (
-        change_query,
-        count_drawn_queries,
-        draw_queries,
-        drawn_queries,
-        queries_csv,
-        remove_queries,
-        take_back_queries,
-    )
     from backend.api.raw import summarise_raw
     from backend.api.releases import import_release
     from backend.api.reports import report_page
-    from backend.api.rewrites import decide_rewrite, rewrite_queue, rewrite_summary, take_back_rewrite
     from backend.api.runs import (
         add_run,
         add_truth,
@@ -319,8 +296,16 @@ if TYPE_CHECKING:
     from backend.api.validating import validate_release
     from backend.api.videos import look_at_videos, video_states
     from backend.api.work_flags import behind_flag, flags, pairs_behind
-    from backend.campaign.corpus.captions.cast import CastReport
-    from backend.campaign.corpus.captions.rewriting import RewriteReport
+    from backend.campaign.corpus.captions.cast import CastReport, cast_lines, correct_cast, propose_cast
+    from backend.campaign.corpus.captions.deciding import (
+        accept_rewrites,
+        decide_rewrite,
+        rewrite_queue,
+        rewrite_summary,
+        take_back_rewrite,
+        waiting_rewrites,
+    )
+    from backend.campaign.corpus.captions.rewriting import RewriteReport, rewrite_captions
     from backend.campaign.corpus.captions.rules.differences import RewriteSummary
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing.importing import ImportReport
@@ -366,7 +351,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.board.leaderboard import Leaderboard
     from backend.campaign.release.board.rows import Kept
     from backend.campaign.release.earlier.judgements import JudgementsReport
-    from backend.campaign.release.export.export import ReleaseReport
+    from backend.campaign.release.export.export import ReleaseReport, write_pseudo_train
     from backend.campaign.release.export.formats.model import FormReport
     from backend.campaign.release.export.importing import ReleaseImport
     from backend.campaign.release.export.model import KeptRelease, ReleaseOptions, ReleaseSelection
@@ -374,21 +359,35 @@ if TYPE_CHECKING:
     from backend.campaign.release.export.validating import ValidationReport
     from backend.campaign.release.statistics.from_project import project_statistics
     from backend.campaign.release.statistics.model import Statistics
-    from backend.campaign.review.probing import ProbeReport
-    from backend.campaign.review.taking_back import TakenBack
-    from backend.campaign.selection.candidates.choosing import CandidateReport
+    from backend.campaign.review.probing import ProbeReport, write_probe_figures
+    from backend.campaign.review.taking_back import TakenBack, take_back_queries
+    from backend.campaign.selection.candidates.choosing import (
+        CandidateReport,
+        choose_candidates,
+        choose_encoder,
+        encoder_name,
+    )
     from backend.campaign.selection.candidates.model import PoolingReport
-    from backend.campaign.selection.candidates.submitted import PoolingOptions
+    from backend.campaign.selection.candidates.pooling import pool_candidates
+    from backend.campaign.selection.candidates.submitted import CandidatePooling as PoolingOptions
     from backend.campaign.selection.pool_check.model import CheckReport as PoolCheckReport
     from backend.campaign.selection.pool_check.model import MadeReport as PoolCheckMade
     from backend.campaign.selection.pool_check.model import Share as PoolCheckShare
     from backend.campaign.selection.pools.building import BuildReport
     from backend.campaign.selection.pools.stored import StoredThresholds
-    from backend.campaign.selection.queries.drawing import QueryReport
+    from backend.campaign.selection.queries.drawing import QueryReport, draw_queries
+    from backend.campaign.selection.queries.editing import (
+        change_query,
+        count_drawn_queries,
+        drawn_queries,
+        queries_csv,
+        remove_queries,
+    )
     from backend.campaign.setup.people.accounts import PASSWORD_LENGTH, SESSION_S
     from backend.campaign.setup.project.folder import Project
     from backend.campaign.setup.project.model import Terms
     from backend.campaign.setup.project.places import is_project
+    from backend.campaign.setup.project.sentence_encoder import init_project
     from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
     from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES

@@ -12,7 +12,6 @@ import pytest
 from backend import api
 from backend.campaign.nouns import Role, Split
 from backend.campaign.release.export import keeping, terms
-from backend.campaign.selection.queries import editing
 from backend.campaign.selection.queries.rows import query_rows
 from backend.campaign.selection.queries.rules import own
 from backend.core import typed_text
@@ -147,4 +146,4 @@ def test_what_leads_type_has_no_control_characters(judging: Judging) -> None:
         there = query_rows(db)[0]
     for text, why in (("A cat\x7f", r"control character U\+007F"), ("\u3164", "the text is empty")):
         with pytest.raises(ProjectError, match=why):
-            editing.change(project.store, api.OPERATOR, there.query_id, text, Split.TEST, seen=there.text, now=NOW)
+            api.change_query(project, api.OPERATOR, there.query_id, text, Split.TEST, seen=there.text, now=NOW)

@@ -16,6 +16,8 @@ from backend.campaign.corpus.captions.rules.cast import contradictions, is_said
 from backend.campaign.corpus.captions.rules.proposing import MAN, PERSON, WOMAN, Proposed, propose
 from backend.campaign.corpus.captions.rules.text import tidy
 from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import SETTINGS_FILE
@@ -85,8 +87,9 @@ def _cast(project: Project, becomes: Mapping[str, str], rows: Mapping[str, int])
     return cast
 
 
-def propose_cast(project: Project, *, progress: Progress | None = None) -> CastReport:
-    """Write the names of the published captions that the cast lacks into `cast.csv`, below what stands there.
+@in_charge
+def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> CastReport:
+    """Add the names of the published captions that the mapping lacks to `cast.csv`, each with a guess what it becomes.
 
     Raises:
         ProjectError: there are no captions.
@@ -112,8 +115,9 @@ def propose_cast(project: Project, *, progress: Progress | None = None) -> CastR
     return _report(path, cells, new)
 
 
-def lines_of(project: Project) -> tuple[CastLine, ...]:
-    """What stands in `cast.csv`, in its order; nothing where there is none.
+@in_charge
+def cast_lines(project: Project, by: Lead | Operator) -> tuple[CastLine, ...]:
+    """Return the lines of `cast.csv`, in its order; none if there is no such file.
 
     Raises:
         InputError: it cannot be used as it is.
@@ -121,11 +125,12 @@ def lines_of(project: Project) -> tuple[CastLine, ...]:
     return tuple(CastLine(line.name, line.becomes, *line.cells[2:]) for line in _lines(project))
 
 
-def correct(project: Project, becomes: Mapping[str, str]) -> None:
+@in_charge
+def correct_cast(project: Project, by: Lead | Operator, becomes: Mapping[str, str]) -> None:
     """Write what names become into `cast.csv`; a name that has no line gets one, and all other lines stay.
 
     Raises:
-        InputError: with these words the cast cannot be used; the file stays as it was.
+        InputError: with these words the mapping cannot be used; the file stays as it was.
     """
     said = {tidy(name): tidy(words) for name, words in becomes.items()}
     lines = _lines(project)

@@ -11,7 +11,7 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.selection.candidates import submitted
 from backend.campaign.selection.candidates.merging import Place
 from backend.campaign.selection.candidates.rows import lists, sources
-from backend.campaign.selection.candidates.submitted import PoolingOptions, Submitted
+from backend.campaign.selection.candidates.submitted import CandidatePooling, Submitted
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
@@ -35,7 +35,7 @@ class Material:
     state: tuple[int, ...]
 
 
-def read(project: Project, given: Given, options: PoolingOptions, *, without_runs: bool = False) -> Material:
+def read(project: Project, given: Given, options: CandidatePooling, *, without_runs: bool = False) -> Material:
     """Read and check everything, the runs last; there may be none of them where it is said so.
 
     Raises:

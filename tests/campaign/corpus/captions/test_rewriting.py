@@ -73,7 +73,7 @@ def rows(project: api.Project, columns: str, where: str = "kind = 'rewritten'") 
 
 def test_only_what_the_gates_refused_gets_another_attempt(project: api.Project) -> None:
     told = Told([lambda text: text if text.startswith("Anna") else without_name(text), without_name])
-    report = rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=told, now=NOW)
+    report = rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
     annas = [text for text in ORIGINALS if text.startswith("Anna")]
     assert [sorted(asked) for asked in told.asked] == [ORIGINALS, annas]
     assert (report.at_once, report.after_retry, report.waiting, report.decided) == (48 - len(annas), len(annas), 0, 0)
@@ -85,7 +85,7 @@ def test_only_what_the_gates_refused_gets_another_attempt(project: api.Project) 
 
 def test_what_fails_the_last_attempt_waits_with_the_reason_of_each_gate(project: api.Project) -> None:
     told = Told([lambda text: "Anna xylophone.", lambda text: "Anna zeppelin."])
-    report = rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=told, now=NOW)
+    report = rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
     assert (report.accepted, report.waiting) == (0, 48)
     for _, text, reason in api.waiting_rewrites(project):
         assert text == "Anna zeppelin."
@@ -94,7 +94,7 @@ def test_what_fails_the_last_attempt_waits_with_the_reason_of_each_gate(project:
 
 
 def test_where_there_is_no_answer_the_caption_itself_waits(project: api.Project) -> None:
-    rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=Told([lambda text: ""]), now=NOW)
+    rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([lambda text: ""]), now=NOW)
     waiting = api.waiting_rewrites(project)
     assert {(text, reason) for _, text, reason in waiting} == {
         (caption, "there is no answer of any use") for caption in ORIGINALS
@@ -118,19 +118,19 @@ def test_a_tagger_finds_what_capitals_cannot(tmp_path: Path) -> None:
 
 
 def test_a_person_decides_for_good_and_no_rewriter_is_asked_again(project: api.Project, tmp_path: Path) -> None:
-    rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=Told([str]), now=NOW)
+    rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([str]), now=NOW)
     decisions = tmp_path / "waiting.csv"
     decisions.write_text(f"caption,rewrite\n{ORIGINALS[0]},Somebody is there.\n")
     api.accept_rewrites(project, decisions, now=NOW)
     told = Told([without_name])
-    report = rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=told, now=NOW)
+    report = rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
     assert sorted(told.asked[0]) == ORIGINALS[1:]
     assert (report.at_once, report.decided) == (47, 1)
     assert rows(project, "text", "rule_version = 'by-hand'") == [("Somebody is there.",)]
 
 
 def test_queries_drawn_while_a_model_is_at_work_keep_their_captions(project: api.Project) -> None:
-    rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=Told([without_name]), now=NOW)
+    rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([without_name]), now=NOW)
     before = rows(project, "caption_id, text")
 
     def draws(text: str) -> str:
@@ -139,7 +139,7 @@ def test_queries_drawn_while_a_model_is_at_work_keep_their_captions(project: api
         return without_name(text)
 
     with pytest.raises(ProjectError, match="fixed from then on"):
-        rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=Told([draws]), now=NOW)
+        rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([draws]), now=NOW)
     assert rows(project, "caption_id, text") == before
 
 
