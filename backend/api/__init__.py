@@ -67,7 +67,6 @@ if TYPE_CHECKING:
         take_back_decline,
         undo_batch,
     )
-    from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
     from backend.api.campaigns import import_judgements
     from backend.api.clip import cut
     from backend.api.demo import build_demo, demo_people
@@ -185,7 +184,6 @@ if TYPE_CHECKING:
     )
     from backend.api.learning import PredictReport, predict_run, train_model
     from backend.api.moments import moment_clip, moment_thumbnail
-    from backend.api.negatives import write_negatives
     from backend.api.opening import (
         address,
         next_step,
@@ -233,9 +231,6 @@ if TYPE_CHECKING:
         unassign,
         unpause_person,
     )
-    from backend.api.pool_check import make_pool_check, pool_check_report
-    from backend.api.pool_figures import write_pool_figures
-    from backend.api.pools import pool_statistics
     from backend.api.raw import summarise_raw
     from backend.api.releases import import_release
     from backend.api.reports import report_page
@@ -370,10 +365,16 @@ if TYPE_CHECKING:
     from backend.campaign.selection.candidates.model import PoolingReport
     from backend.campaign.selection.candidates.pooling import pool_candidates
     from backend.campaign.selection.candidates.submitted import CandidatePooling as PoolingOptions
+    from backend.campaign.selection.pool_check.making import make_pool_check
     from backend.campaign.selection.pool_check.model import CheckReport as PoolCheckReport
     from backend.campaign.selection.pool_check.model import MadeReport as PoolCheckMade
     from backend.campaign.selection.pool_check.model import Share as PoolCheckShare
+    from backend.campaign.selection.pool_check.reporting import pool_check_report
     from backend.campaign.selection.pools.building import BuildReport
+    from backend.campaign.selection.pools.calibrating import calibrate_thresholds
+    from backend.campaign.selection.pools.corpora import build_pools, build_pools_from_file
+    from backend.campaign.selection.pools.figures import write_pool_figures
+    from backend.campaign.selection.pools.negatives import write_negatives
     from backend.campaign.selection.pools.stored import StoredThresholds
     from backend.campaign.selection.queries.drawing import QueryReport, draw_queries
     from backend.campaign.selection.queries.editing import (
@@ -402,7 +403,7 @@ if TYPE_CHECKING:
     from backend.scoring.files.release_folder import choose_truth
     from backend.scoring.inputs import file_inputs
     from backend.scoring.pools.pooling import PoolFile, Pooling
-    from backend.scoring.pools.stats import PoolStatistics
+    from backend.scoring.pools.stats import PoolStatistics, pool_statistics
     from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.report.figures import write_figure as write_score_figure
