@@ -13,7 +13,7 @@ from backend import api
 from backend.campaign.nouns import Role, Split
 from backend.campaign.release.export import keeping, terms
 from backend.campaign.selection.queries.rows import query_rows
-from backend.campaign.selection.queries.rules import own
+from backend.campaign.selection.queries.rules import parse_own
 from backend.core import typed_text
 from backend.core.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused
 from backend.store import events
@@ -128,7 +128,7 @@ def test_a_text_of_which_nothing_is_visible_is_empty(judging: Judging, tmp_path:
     with pytest.raises(ProjectError, match="needs a reason"):
         api.adjudicate(project, lead, judging.pairs()[0].pair, 2, text, now=NOW)
     with pytest.raises(InputError, match="row 2: the text is empty"):
-        own.parse(f"A cat sits.\n{text}\nIt rains.".encode(), "q.txt", Split.TEST, {})
+        parse_own(f"A cat sits.\n{text}\nIt rains.".encode(), "q.txt", Split.TEST, {})
     assert typed_text.tidy(text) == ""
 
 

@@ -21,8 +21,7 @@ from backend.campaign.corpus.importing.model import (
     Trouble,
     VideoTrouble,
 )
-from backend.campaign.corpus.importing.rules.checks import Fault, leaving_out, outside
-from backend.campaign.corpus.importing.rules.naming import called_otherwise
+from backend.campaign.corpus.importing.rules import Fault, called_otherwise, leaving_out, outside
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Place

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
+from backend.campaign.selection.candidates import rules
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
-from backend.campaign.selection.candidates.rules import probes as rules
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.selection.queries.record import require_no_lists

@@ -17,7 +17,7 @@ from backend.campaign.selection.candidates.model import (
     SourceKind,
 )
 from backend.campaign.selection.candidates.rows import lists, sources
-from backend.campaign.selection.candidates.rules.pooling import MergedSpan
+from backend.campaign.selection.candidates.rules import MergedSpan
 from backend.campaign.selection.candidates.submitted import CandidatePooling
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.project.folder import Project

@@ -15,7 +15,7 @@ import numpy as np
 
 from backend.campaign.selection.pools.labelled import ScoredPair, read_labelled
 from backend.campaign.selection.pools.model import Measured
-from backend.campaign.selection.pools.rules.thresholds import Doubles, Thresholds, calibrate, judged
+from backend.campaign.selection.pools.rules import Doubles, Thresholds, calibrate, judged
 from backend.campaign.selection.pools.similarity import rounded
 from backend.campaign.selection.pools.stored import RULE, StoredThresholds
 from backend.campaign.selection.pools.vectors import PoolVectors

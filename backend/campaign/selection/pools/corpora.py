@@ -12,7 +12,7 @@ from backend.campaign.corpus.captions.rows import rewrites
 from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions
-from backend.campaign.corpus.importing.rules.checks import leaving_out, outside
+from backend.campaign.corpus.importing.rules import leaving_out, outside
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.pools.building import BuildReport, build, require_sensible
 from backend.campaign.selection.pools.looking import Looking, files_in, look

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.campaign.selection.pools.model import Captioned
-from backend.campaign.selection.pools.rules.selecting import Doubles, Numbers, Seen
+from backend.campaign.selection.pools.rules import Doubles, Numbers, Seen
 from backend.core.errors import InputError, Problem, VideoUnreadable
 from backend.core.progress import Progress, named
 from backend.encoders.clip import Clip

@@ -14,10 +14,9 @@ from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries import rules
 from backend.campaign.selection.queries.model import Draw, Drawable, DrawOptions, OwnFile, OwnQuery, Repeats, Stratum
 from backend.campaign.selection.queries.record import require_no_lists
-from backend.campaign.selection.queries.rules import drawing as rules
-from backend.campaign.selection.queries.rules import own as own_rules
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
@@ -93,7 +92,7 @@ def draw_queries(
         own: own queries, beside the drawn ones or in their place.
         own_split: of the lines of a text file; a table says it itself.
         stratum: what the draw is spread over, in proportion; evenly over all texts if None.
-        show_of: how the show is told from a video's name; see `rules.drawing.named_shows`.
+        show_of: how the show is told from a video's name; see `rules.named_shows`.
         repeats: what becomes of training captions with one text.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
@@ -216,7 +215,7 @@ def _first(fixed: Iterable[tuple[str, Split]]) -> tuple[tuple[str, Split], ...]:
 
 def _own(db: Database, own: OwnFile) -> list[OwnQuery]:
     there = {query.text: query.split for query in queries.query_rows(db)}
-    return own_rules.parse(own.data, own.name, own.split, there)
+    return rules.parse_own(own.data, own.name, own.split, there)
 
 
 def _named_shows(project: Project, asked: DrawOptions) -> dict[str, str | None]:

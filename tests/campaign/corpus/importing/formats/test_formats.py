@@ -48,7 +48,7 @@ def test_each_format_is_told_of_in_the_docs(name: str) -> None:
 NEW = """
 from backend.campaign.corpus.importing.format import CorpusFormat
 from backend.campaign.corpus.importing.model import CaptionedMoment
-from backend.campaign.corpus.importing.rules.checks import finish
+from backend.campaign.corpus.importing.rules import finish
 
 def read(data, file, options):
     video, start, end, caption = data.decode().strip().split("|")
