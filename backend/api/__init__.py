@@ -291,8 +291,7 @@ if TYPE_CHECKING:
     from backend.api.validating import validate_release
     from backend.api.videos import look_at_videos, video_states
     from backend.api.work_flags import behind_flag, flags, pairs_behind
-    from backend.campaign.corpus.captions.cast import CastReport, cast_lines, correct_cast, propose_cast
-    from backend.campaign.corpus.captions.deciding import (
+    from backend.campaign.corpus.captions.decisions import (
         accept_rewrites,
         decide_rewrite,
         rewrite_queue,
@@ -300,6 +299,7 @@ if TYPE_CHECKING:
         take_back_rewrite,
         waiting_rewrites,
     )
+    from backend.campaign.corpus.captions.name_mapping import CastReport, cast_lines, correct_cast, propose_cast
     from backend.campaign.corpus.captions.rewriting import RewriteReport, rewrite_captions
     from backend.campaign.corpus.captions.rules.differences import RewriteSummary
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS

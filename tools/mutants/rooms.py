@@ -114,7 +114,7 @@ ROOMS = (
                 "campaign/corpus/captions/test_word_rules.py",
             ),
         )
-        for name in ("replacing", "mentions", "names", "joining", "cast", "counting", "text")
+        for name in ("replacing", "mentions", "names", "joining", "name_mapping", "counting", "text")
     ),
     Room("campaign/release/export/rules/checks.py", ("campaign/release/export/test_checks.py",)),
     Room("campaign/release/export/rules/diffing.py", ("campaign/release/export/test_diffing_rules.py",)),

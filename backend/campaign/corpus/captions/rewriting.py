@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from backend.campaign.corpus.captions.by_model import ByModel
-from backend.campaign.corpus.captions.cast import cast_of
 from backend.campaign.corpus.captions.first_names import known_words
-from backend.campaign.corpus.captions.gates import Examined, Gates
 from backend.campaign.corpus.captions.model import Rewriter, Tagger, Usage
+from backend.campaign.corpus.captions.name_mapping import name_mapping_of
+from backend.campaign.corpus.captions.rewrite_check import RewriteCheck, RewriteVerdict
 from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus.captions.rows.rewrites import Rewrite
 from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, RULES_VERSION, Known, rewrite, unknown_names
-from backend.campaign.corpus.captions.rules.cast import Cast
+from backend.campaign.corpus.captions.rules.name_mapping import NameMapping
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.rows import CaptionRow
 from backend.campaign.nouns import Lead, Operator
@@ -46,7 +46,7 @@ class RewriteReport:
 
     `decided` are those that a person had decided on before, in whatever words.
     `texts` are the distinct texts that were rewritten, and `changed` how many captions got other words. `unknown`
-    are probable names that the cast list lacks, the most frequent first. `usage` is what this run took from an
+    are probable names that the mapping lacks, the most frequent first. `usage` is what this run took from an
     endpoint, `usage_ever` what all runs of the same model, prompt and temperatures took.
     """
 
@@ -63,7 +63,7 @@ class RewriteReport:
 
     @property
     def accepted(self) -> int:
-        """Accepted by the gates, at the first attempt or a later one."""
+        """Accepted by the rewrite check, at the first attempt or a later one."""
         return self.at_once + self.after_retry
 
 
@@ -74,7 +74,7 @@ class ByRules:
     `people` says how several people are put, `known` which names in lower case are no words.
     """
 
-    cast: Mapping[str, str]
+    mapping: Mapping[str, str]
     people: People = "counted"
     known: Known = field(default=NOTHING_KNOWN, repr=False)
 
@@ -95,22 +95,22 @@ class ByRules:
 
     def version(self, attempt: int = 1) -> str:
         """Return the name of the rules with how people are put and the mapping they are used with."""
-        digest = blake2b(repr(sorted(self.cast.items())).encode(), digest_size=4).hexdigest()
+        digest = blake2b(repr(sorted(self.mapping.items())).encode(), digest_size=4).hexdigest()
         return f"{RULES_VERSION}+{self.people}+cast-{digest}"
 
     def rewrite(self, texts: Sequence[str], attempt: int = 1, *, progress: Steps | None = None) -> list[str]:
         """Rewrite each text by the rules."""
-        cast = Cast(self.cast)
-        return [rewrite(text, cast, self.people, self.known) for text in texts]
+        mapping = NameMapping(self.mapping)
+        return [rewrite(text, mapping, self.people, self.known) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """The last rewrite of one text, the attempt it came from, and what the gates said."""
+    """The last rewrite of one text, the attempt it came from, and what the rewrite check said."""
 
     text: str
     attempt: int
-    verdict: Examined
+    verdict: RewriteVerdict
 
 
 @in_charge
@@ -156,16 +156,16 @@ def rewrite_captions(
             said("there are no captions to rewrite: run `{command}` first", command=steps.importing(project.folder))
         )
     require_no_queries(project)
-    cast = cast_of(project)
+    mapping = name_mapping_of(project)
     originals = [_original(caption) for caption in captions]
     known = known_words(encoder.vocabulary(), originals)
     if rewriter is None:
-        rewriter = ByModel(store, endpoint, now=now) if endpoint else ByRules(cast, settings.people, known)
+        rewriter = ByModel(store, endpoint, now=now) if endpoint else ByRules(mapping, settings.people, known)
     decided = caption_rows.decided(store.db)
-    unknown = unknown_names(originals, cast, known)
-    gates = Gates(encoder, project.embeddings, cast, unknown, tagger, known)
+    unknown = unknown_names(originals, mapping, known)
+    check = RewriteCheck(encoder, project.embeddings, mapping, unknown, tagger, known)
     open_ones = [caption for caption in captions if caption.caption_id not in decided]
-    made = _made([_original(caption) for caption in open_ones], rewriter, gates, progress)
+    made = _made([_original(caption) for caption in open_ones], rewriter, check, progress)
     rewrites = [_rewrite(caption, made[_original(caption)], rewriter) for caption in open_ones]
     accepted = Counter(rewrite.attempts for rewrite in rewrites if rewrite.accepted)
     report = RewriteReport(
@@ -211,14 +211,16 @@ def require_no_queries(project: Project) -> None:
         raise ProjectError(said("queries were drawn from the captions already; their texts are fixed from then on"))
 
 
-def _made(originals: Sequence[str], rewriter: Rewriter, gates: Gates, progress: Progress | None) -> dict[str, _Made]:
-    """Each distinct original with its rewrite: the first that passes the gates, else the last attempt's."""
+def _made(
+    originals: Sequence[str], rewriter: Rewriter, check: RewriteCheck, progress: Progress | None
+) -> dict[str, _Made]:
+    """Each distinct original with its rewrite: the first that passes the check, else the last attempt's."""
     made: dict[str, _Made] = {}
     asked = list(dict.fromkeys(originals))
     for attempt in range(1, rewriter.attempts + 1):
         what = said("rewriting") if attempt == 1 else said("attempt {number}", number=attempt)
         texts = rewriter.rewrite(asked, attempt, progress=named(progress, what))
-        verdicts = gates.examine(asked, texts, progress=progress)
+        verdicts = check.examine(asked, texts, progress=progress)
         made |= {
             original: _Made(text, attempt, verdict)
             for original, text, verdict in zip(asked, texts, verdicts, strict=True)

@@ -7,8 +7,8 @@ check says of them, except that no name of the mapping may be left; later runs o
 from collections.abc import Mapping
 from pathlib import Path
 
-from backend.campaign.corpus.captions.cast import cast_of
 from backend.campaign.corpus.captions.model import RewriteQueue, TakenDecision, WaitingRewrite
+from backend.campaign.corpus.captions.name_mapping import name_mapping_of
 from backend.campaign.corpus.captions.rows import decisions
 from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus.captions.rows.decisions import DecisionRow
@@ -75,7 +75,7 @@ def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | No
 
     Raises:
         Overtaken: another decision stands already.
-        ProjectError: no such rewrite, an empty text, a name of the cast in it, or queries were drawn.
+        ProjectError: no such rewrite, an empty text, a name of the mapping in it, or queries were drawn.
     """
     wanted = None if text is None else " ".join(text.split())
     with writing(project.store) as db:
@@ -86,7 +86,7 @@ def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | No
             raise ProjectError(said("this rewrite is not there any more: the captions were rewritten again since"))
         if _stands(found, lead, wanted, now=now):
             return
-        if wanted is not None and (problem := _problem(cast_of(project), wanted)):
+        if wanted is not None and (problem := _problem(name_mapping_of(project), wanted)):
             raise ProjectError(problem)
         _decide(project.store, found.published, wanted, at=now, by=lead.annotator_id)
 
@@ -134,13 +134,13 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
         raise ProjectError(_FIXED)
     table = read_csv(bytes_of(file), file.name, ["caption", "rewrite"])
     problems = list(table.problems)
-    cast = cast_of(project)
+    mapping = name_mapping_of(project)
     decided = 0
     taken: dict[str, tuple[int, str]] = {}
     with writing(project.store):
         for row, caption, text in zip(table.rows, table.columns["caption"], table.columns["rewrite"], strict=True):
             wanted = tidy(text)
-            if problem := _problem(cast, wanted):
+            if problem := _problem(mapping, wanted):
                 problems.append(Problem(file.name, row, problem))
             elif (before := taken.setdefault(caption.strip(), (row, wanted))) != (row, wanted):
                 if before[1] != wanted:
@@ -172,11 +172,11 @@ def _decide(store: Store, published: str, text: str | None, *, at: float, by: An
     return captions
 
 
-def _problem(cast: Mapping[str, str], text: str) -> str:
+def _problem(mapping: Mapping[str, str], text: str) -> str:
     """Why a person's words cannot stand, or an empty text."""
     if not text:
         return said("the rewrite is empty: write what a searcher might type, or reject it")
-    names = names_in(text, cast, {})
+    names = names_in(text, mapping, {})
     return said("a name of the cast is left: {names}", names=", ".join(names)) if names else ""
 
 
