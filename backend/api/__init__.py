@@ -402,7 +402,8 @@ if TYPE_CHECKING:
     from backend.scoring.files.facts import Inputs
     from backend.scoring.files.release_folder import choose_truth
     from backend.scoring.inputs import file_inputs
-    from backend.scoring.pools.pooling import PoolFile, Pooling
+    from backend.scoring.pools.pooling import PoolConventions as Pooling
+    from backend.scoring.pools.pooling import PoolFile
     from backend.scoring.pools.stats import PoolStatistics, pool_statistics
     from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
