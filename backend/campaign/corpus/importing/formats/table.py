@@ -2,8 +2,7 @@
 
 import math
 
-from backend.campaign.corpus.importing.format import CorpusFormat
-from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
+from backend.campaign.corpus.importing.model import CaptionedMoment, CorpusFormat, ImportOptions, Parsed
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.errors import Problem
 from backend.core.json_entries import FileLayout, Sample
