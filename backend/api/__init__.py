@@ -364,7 +364,7 @@ if TYPE_CHECKING:
     )
     from backend.campaign.selection.candidates.model import PoolingReport
     from backend.campaign.selection.candidates.pooling import pool_candidates
-    from backend.campaign.selection.candidates.submitted import CandidatePooling as PoolingOptions
+    from backend.campaign.selection.candidates.submitted_runs import CandidatePooling as PoolingOptions
     from backend.campaign.selection.pool_check.making import make_pool_check
     from backend.campaign.selection.pool_check.model import CheckReport as PoolCheckReport
     from backend.campaign.selection.pool_check.model import MadeReport as PoolCheckMade
@@ -375,7 +375,7 @@ if TYPE_CHECKING:
     from backend.campaign.selection.pools.corpora import build_pools, build_pools_from_file
     from backend.campaign.selection.pools.figures import write_pool_figures
     from backend.campaign.selection.pools.negatives import write_negatives
-    from backend.campaign.selection.pools.stored import StoredThresholds
+    from backend.campaign.selection.pools.thresholds_file import StoredThresholds
     from backend.campaign.selection.queries.drawing import QueryReport, draw_queries
     from backend.campaign.selection.queries.editing import (
         change_query,

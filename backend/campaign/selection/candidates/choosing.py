@@ -19,8 +19,8 @@ from backend.campaign.selection.candidates import rules
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.candidate_lists import require_no_lists
 from backend.campaign.selection.queries.model import QueryRow
-from backend.campaign.selection.queries.record import require_no_lists
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as facts

@@ -9,16 +9,14 @@ opens their first batches; a later one adds what nobody was asked about yet, and
 from dataclasses import replace
 
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.candidates import choosing, visual
-from backend.campaign.selection.candidates.material import Given, require_unchanged
-from backend.campaign.selection.candidates.material import read as material_of
+from backend.campaign.selection.candidates import choosing, frame_search
 from backend.campaign.selection.candidates.merging import CAPTIONS, VISUAL, Listed
 from backend.campaign.selection.candidates.model import (
     CandidateSource,
     PoolingReport,
     SourceKind,
 )
-from backend.campaign.selection.candidates.pooled import (
+from backend.campaign.selection.candidates.pooled_lists import (
     add_runs,
     append_to_list,
     merge_found,
@@ -27,10 +25,12 @@ from backend.campaign.selection.candidates.pooled import (
     report_on,
     store_moments,
 )
+from backend.campaign.selection.candidates.pooling_inputs import Given, require_unchanged
+from backend.campaign.selection.candidates.pooling_inputs import read as material_of
 from backend.campaign.selection.candidates.rows import lists, sources
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
-from backend.campaign.selection.candidates.submitted import CandidatePooling
-from backend.campaign.selection.queries.record import require_no_lists
+from backend.campaign.selection.candidates.submitted_runs import CandidatePooling
+from backend.campaign.selection.queries.candidate_lists import require_no_lists
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
@@ -124,7 +124,7 @@ def _pool_first(
     split_ties, unread = 0, list[str]()
     if encoder:
         similar, split_ties = choosing.search(project, encoder, asked, MAX_CANDIDATES, unread=unread, progress=progress)
-    seen = visual.search(project, clip, asked, MAX_CANDIDATES, progress=progress) if clip else None
+    seen = frame_search.search(project, clip, asked, MAX_CANDIDATES, progress=progress) if clip else None
     beside: dict[QueryId, list[Listed]] = {}
     for source, rows in ((CAPTIONS, similar), (VISUAL, seen.rows if seen else ())):
         for row in rows:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.campaign.selection.pools.beside import Built, read_built
+from backend.campaign.selection.pools.build_manifest import Built, read_built
 from backend.campaign.selection.pools.charts import (
     NEGATIVE,
     OWN,

@@ -15,8 +15,8 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries import rules
+from backend.campaign.selection.queries.candidate_lists import require_no_lists
 from backend.campaign.selection.queries.model import Draw, Drawable, DrawOptions, OwnFile, OwnQuery, Repeats, Stratum
-from backend.campaign.selection.queries.record import require_no_lists
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.candidate_lists import require_no_lists
 from backend.campaign.selection.queries.model import ListedQuery
-from backend.campaign.selection.queries.record import require_no_lists
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError

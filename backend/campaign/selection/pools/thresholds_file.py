@@ -1,4 +1,4 @@
-"""Thresholds as a file that `calibrate` writes and `build` takes."""
+"""Read the file of thresholds that `calibrate` writes and `build` takes."""
 
 from pathlib import Path
 

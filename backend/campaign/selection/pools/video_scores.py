@@ -1,4 +1,4 @@
-"""Look at the videos of a corpus: EMScore of a query and a video, by CLIP.
+"""Score queries against the videos of a corpus by their frames: EMScore, by CLIP.
 
 *Reads* video files, and what is kept of them. *Writes* vectors of frames, which are kept.
 """

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.candidates.material import Material
 from backend.campaign.selection.candidates.merging import Listed, Merging
 from backend.campaign.selection.candidates.model import (
     CandidateSource,
@@ -16,9 +15,10 @@ from backend.campaign.selection.candidates.model import (
     PoolingReport,
     SourceKind,
 )
+from backend.campaign.selection.candidates.pooling_inputs import Material
 from backend.campaign.selection.candidates.rows import lists, sources
 from backend.campaign.selection.candidates.rules import MergedSpan
-from backend.campaign.selection.candidates.submitted import CandidatePooling
+from backend.campaign.selection.candidates.submitted_runs import CandidatePooling
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId, QueryId

@@ -1,4 +1,4 @@
-"""Runs as they are submitted for pooling: read and checked, all of them at once.
+"""Read and check the runs that are submitted for pooling, all of them at once.
 
 *Reads* run files, queries, videos, what was pooled before. *Writes* nothing.
 """
