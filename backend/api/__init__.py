@@ -12,10 +12,7 @@ from backend.core import lazy
 
 if TYPE_CHECKING:
     from backend.api.baselines import BaselineReport, write_baseline_from_file
-    from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
     from backend.api.campaigns import import_judgements
-    from backend.api.cast import cast_lines, correct_cast, propose_cast
-    from backend.api.corpus import import_corpus, project_statistics
     from backend.api.differing import diff_csv, diff_releases
     from backend.api.forms import export_form
     from backend.api.freezing import (
@@ -35,46 +32,9 @@ if TYPE_CHECKING:
         videos_with_file,
     )
     from backend.api.learning import PredictReport, predict_run, train_model
-    from backend.api.negatives import write_negatives
-    from backend.api.pipeline import (
-        accept_rewrites,
-        choose_candidates,
-        choose_encoder,
-        encoder_name,
-        init_project,
-        pool_candidates,
-        rewrite_captions,
-        waiting_rewrites,
-        write_pseudo_train,
-    )
-    from backend.api.pool_check import make_pool_check, pool_check_report
-    from backend.api.pool_figures import write_pool_figures
-    from backend.api.pools import pool_statistics
-    from backend.api.probes import write_probe_figures
-    from backend.api.proposing import (
-        change_moments,
-        join_moments,
-        moments_csv,
-        moments_of_video,
-        propose_moments,
-        register_videos,
-        split_moment,
-        take_moments,
-        videos_and_moments,
-    )
-    from backend.api.queries import (
-        change_query,
-        count_drawn_queries,
-        draw_queries,
-        drawn_queries,
-        queries_csv,
-        remove_queries,
-        take_back_queries,
-    )
     from backend.api.raw import summarise_raw
     from backend.api.releases import import_release
     from backend.api.reports import report_page
-    from backend.api.rewrites import decide_rewrite, rewrite_queue, rewrite_summary, take_back_rewrite
     from backend.api.runs import (
         add_run,
         add_truth,
@@ -101,8 +61,16 @@ if TYPE_CHECKING:
     )
     from backend.api.systems import write_baseline, write_frame_features
     from backend.api.validating import validate_release
-    from backend.campaign.corpus.captions.cast import CastReport
-    from backend.campaign.corpus.captions.rewriting import RewriteReport
+    from backend.campaign.corpus.captions.decisions import (
+        accept_rewrites,
+        decide_rewrite,
+        rewrite_queue,
+        rewrite_summary,
+        take_back_rewrite,
+        waiting_rewrites,
+    )
+    from backend.campaign.corpus.captions.name_mapping import CastReport, cast_lines, correct_cast, propose_cast
+    from backend.campaign.corpus.captions.rewriting import RewriteReport, rewrite_captions
     from backend.campaign.corpus.captions.rules.differences import RewriteSummary
     from backend.campaign.corpus.describing.frames import describe_frames
     from backend.campaign.corpus.describing.listing import (
@@ -132,7 +100,17 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing.importing import ImportReport
     from backend.campaign.corpus.moments.clips import moment_clip, moment_thumbnail
+    from backend.campaign.corpus.moments.editing import (
+        change_moments,
+        join_moments,
+        moments_csv,
+        moments_of_video,
+        split_moment,
+        take_moments,
+        videos_and_moments,
+    )
     from backend.campaign.corpus.moments.model import ProposeReport, RegisterReport, TakenMoments
+    from backend.campaign.corpus.moments.proposing import propose_moments
     from backend.campaign.demo.building import build_demo, demo_people
     from backend.campaign.desk.clips import (
         clip_elsewhere,
@@ -205,6 +183,7 @@ if TYPE_CHECKING:
     from backend.campaign.monitoring.quality.my_work import my_work
     from backend.campaign.monitoring.quality.rules.board import as_json as agreement_json
     from backend.campaign.monitoring.quality.rules.board_tables import table as agreement_table
+    from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
     from backend.campaign.monitoring.videos.check import look_at_videos, video_states
     from backend.campaign.monitoring.videos.model import LookReport, VideoState
     from backend.campaign.nouns import OPERATOR, Operator
@@ -292,17 +271,18 @@ if TYPE_CHECKING:
     from backend.campaign.release.board.rows import Kept
     from backend.campaign.release.earlier.judgements import JudgementsReport
     from backend.campaign.release.earlier.raw_agreement import agreement_of_file, other_relevances_of_file
-    from backend.campaign.release.export.export import ReleaseReport
+    from backend.campaign.release.export.export import ReleaseReport, write_pseudo_train
     from backend.campaign.release.export.formats.model import FormReport
     from backend.campaign.release.export.importing import ReleaseImport
     from backend.campaign.release.export.model import KeptRelease, ReleaseOptions, ReleaseSelection
     from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
     from backend.campaign.release.export.validating import ValidationReport
+    from backend.campaign.release.statistics.from_project import project_statistics
     from backend.campaign.release.statistics.model import Statistics
     from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
     from backend.campaign.review.cases import case, case_counts, case_page, recent_reasons
     from backend.campaign.review.notes import notes_csv, reply_to_note
-    from backend.campaign.review.probes import ProbeReport
+    from backend.campaign.review.probes import ProbeReport, write_probe_figures
     from backend.campaign.review.queries import (
         count_queries,
         find_queries,
@@ -311,7 +291,7 @@ if TYPE_CHECKING:
         query_place,
         query_review,
     )
-    from backend.campaign.review.query_removal import TakenBack
+    from backend.campaign.review.query_removal import TakenBack, take_back_queries
     from backend.campaign.review.status import next_step, status_counts
     from backend.campaign.selection.batches.next_batch import (
         decline_batch,
@@ -322,15 +302,34 @@ if TYPE_CHECKING:
     )
     from backend.campaign.selection.batches.rule_versions import batch_rule_versions, set_batch_rule
     from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_shares, batch_suggestions
-    from backend.campaign.selection.candidates.choosing import CandidateReport
+    from backend.campaign.selection.candidates.choosing import (
+        CandidateReport,
+        choose_candidates,
+        choose_encoder,
+        encoder_name,
+    )
     from backend.campaign.selection.candidates.model import PoolingReport
-    from backend.campaign.selection.candidates.submitted import PoolingOptions
+    from backend.campaign.selection.candidates.pooling import pool_candidates
+    from backend.campaign.selection.candidates.submitted_runs import CandidatePooling as PoolingOptions
+    from backend.campaign.selection.pool_check.making import make_pool_check
     from backend.campaign.selection.pool_check.model import CheckReport as PoolCheckReport
     from backend.campaign.selection.pool_check.model import MadeReport as PoolCheckMade
     from backend.campaign.selection.pool_check.model import Share as PoolCheckShare
+    from backend.campaign.selection.pool_check.reporting import pool_check_report
     from backend.campaign.selection.pools.building import BuildReport
-    from backend.campaign.selection.pools.stored import StoredThresholds
-    from backend.campaign.selection.queries.drawing import QueryReport
+    from backend.campaign.selection.pools.calibrating import calibrate_thresholds
+    from backend.campaign.selection.pools.corpora import build_pools, build_pools_from_file
+    from backend.campaign.selection.pools.figures import write_pool_figures
+    from backend.campaign.selection.pools.negatives import write_negatives
+    from backend.campaign.selection.pools.thresholds_file import StoredThresholds
+    from backend.campaign.selection.queries.drawing import QueryReport, draw_queries
+    from backend.campaign.selection.queries.editing import (
+        change_query,
+        count_drawn_queries,
+        drawn_queries,
+        queries_csv,
+        remove_queries,
+    )
     from backend.campaign.setup.people.accounts import (
         accept_invitation,
         accept_invitation_as,
@@ -354,6 +353,7 @@ if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project, open_project
     from backend.campaign.setup.project.model import Terms
     from backend.campaign.setup.project.places import is_project
+    from backend.campaign.setup.project.sentence_encoder import init_project
     from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, put_work_away, tell_work
     from backend.campaign.setup.serving.server import address, not_ready, note_address, served_at
     from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt, keep_draft, take_draft
@@ -371,8 +371,9 @@ if TYPE_CHECKING:
     from backend.scoring.files.facts import Inputs
     from backend.scoring.files.release_folder import choose_truth
     from backend.scoring.inputs import file_inputs
-    from backend.scoring.pools.pooling import PoolFile, Pooling
-    from backend.scoring.pools.stats import PoolStatistics
+    from backend.scoring.pools.pooling import PoolConventions as Pooling
+    from backend.scoring.pools.pooling import PoolFile
+    from backend.scoring.pools.stats import PoolStatistics, pool_statistics
     from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.report.figures import write_figure as write_score_figure

@@ -15,6 +15,7 @@ from annotate_app.session import auth
 from backend import api
 from backend.campaign.nouns import Person, Role
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.people import sessions
 from backend.campaign.setup.serving.model import LongWork, WorkOutcome, WorkState
 from backend.core import processes
 from backend.core.errors import NotAllowed, ProjectError
@@ -192,7 +193,8 @@ def test_a_release_is_a_job_that_every_lead_sees_and_can_start_again(
 ) -> None:
     project, lea = judging.project, judging.lead
     leo = people.add(project.store, api.OPERATOR, "Leo", Role.LEAD, now=NOW)
-    tokens = {one.name: sessions.new_session(project.store, one, now=time.time()) for one in (lea, leo)}
+    with writing(project.store) as db:
+        tokens = {one.name: sessions.new_session(db, one, now=time.time()) for one in (lea, leo)}
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
 
     def opened(name: str) -> AppTest:

@@ -19,7 +19,7 @@ from backend.campaign.monitoring.explore.model import (
 )
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.queries.rules.drawing import named_shows
+from backend.campaign.selection.queries.rules import named_shows
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project

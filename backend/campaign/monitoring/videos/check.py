@@ -91,7 +91,7 @@ def look_at_videos(
     with writing(project.store) as db:
         corpus.set_video_facts(db, {**found.well, **accepted})
         corpus.set_troubles(db, troubles)
-        freed = _settle(db, now=now)
+        freed = settle(db, now=now)
         report = LookReport(tuple(rows.states(db)), found.moved, tuple(sorted(accepted)), freed, found.decoded)
         events.record(
             db,
@@ -117,13 +117,7 @@ def find_moved(project: Project) -> None:
         _free(db)
 
 
-def settle_videos(project: Project, *, now: float) -> None:
-    """Keep back or offer again the pairs of the videos that somebody took in a moment ago."""
-    with writing(project.store) as db:
-        _settle(db, now=now)
-
-
-def _settle(db: Database, *, now: float) -> int:
+def settle(db: Database, *, now: float) -> int:
     """Keep back the pairs of videos that cannot be shown, offer those again that can; how many clips are offered again.
 
     What a person reported about a clip stays.

@@ -26,6 +26,7 @@ from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.people.permissions import public
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.project.places import DATABASE_FILE
 from backend.core.arriving import new_files, new_folder, require_new_file, require_new_folder
@@ -35,6 +36,7 @@ from backend.core.progress import Progress
 from backend.core.release_entries import training_file
 from backend.core.saying import as_text, said
 from backend.core.text_files import csv_text
+from backend.core.where import HERE, Where
 from backend.encoders.sentence import Encoder
 
 
@@ -197,20 +199,33 @@ def _write(contents: Contents, part: Path) -> bytes:
     return data
 
 
-def write_training_sets(
+@public
+def write_pseudo_train(
     project: Project,
-    encoder: Encoder | None,
     out: Path,
-    tops: Sequence[int],
     *,
+    tops: Sequence[int] = pseudo_train.TOPS,
+    where: Where = HERE,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Write only the pseudo training sets, one `train_topNN.json` a size; the files written.
+    """Write only the pseudo training sets, one `train_topNN.json` a size; for the command line.
+
+    Args:
+        project: the project.
+        out: the folder.
+        tops: how many moments of each query a file holds.
+        where: where sentences are encoded.
+        progress: called with (what is done, done, all).
+
+    Returns:
+        The files written.
 
     Raises:
         ProjectError: there are no training queries, or a file exists already.
+        EncoderUnavailable: the encoder cannot be found.
     """
-    require_new_sets(out, tops)
+    for top in tops:
+        require_new_file(out / training_file(top))
     counts = queries.split_counts(project.store.db)
     if not any(counts.values()):
         raise ProjectError(
@@ -221,19 +236,10 @@ def write_training_sets(
         )
     if not counts[Split.TRAIN.value]:
         raise ProjectError(said("there are no training queries: every caption was drawn for validation or test"))
+    encoder = pseudo_train.training_encoder(project, where)
     with new_files(out) as part:
         pseudo_train.write(project, encoder, part, tops, progress=progress)
     return [out / training_file(top) for top in tops]
-
-
-def require_new_sets(out: Path, tops: Sequence[int]) -> None:
-    """Refuse, before the work, to write training sets over others, or where nothing can be written.
-
-    Raises:
-        ProjectError: a file is there, or none can be made.
-    """
-    for top in tops:
-        require_new_file(out / training_file(top))
 
 
 def _sha256(file: Path) -> str:
