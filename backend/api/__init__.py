@@ -54,7 +54,6 @@ if TYPE_CHECKING:
         storyboard_for,
         why_not_shown,
     )
-    from backend.api.baselines import BaselineReport, write_baseline_from_file
     from backend.api.batches import (
         accept_suggestions,
         batch_rule_versions,
@@ -68,7 +67,6 @@ if TYPE_CHECKING:
         undo_batch,
     )
     from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
-    from backend.api.campaigns import import_judgements
     from backend.api.cast import cast_lines, correct_cast, propose_cast
     from backend.api.clip import cut
     from backend.api.corpus import import_corpus, project_statistics
@@ -99,7 +97,6 @@ if TYPE_CHECKING:
         reword_describing,
         take_back_description,
     )
-    from backend.api.differing import diff_csv, diff_releases
     from backend.api.exam import (
         close_exam_round,
         end_exam,
@@ -133,16 +130,6 @@ if TYPE_CHECKING:
         relevances_along,
         same_words,
         source_standings,
-    )
-    from backend.api.forms import export_form
-    from backend.api.freezing import (
-        export_release,
-        list_releases,
-        release_changes,
-        release_file,
-        release_preview,
-        release_terms,
-        set_release_terms,
     )
     from backend.api.gold import end_gold, gold_results, set_gold
     from backend.api.guideline import (
@@ -178,14 +165,6 @@ if TYPE_CHECKING:
         reply_to_note,
         take_back,
     )
-    from backend.api.leaderboard import (
-        board_pictures,
-        leaderboard_version,
-        score_kept_runs,
-        truth_names,
-        videos_with_file,
-    )
-    from backend.api.learning import PredictReport, predict_run, train_model
     from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
     from backend.api.opening import (
@@ -270,21 +249,7 @@ if TYPE_CHECKING:
         remove_queries,
         take_back_queries,
     )
-    from backend.api.raw import summarise_raw
-    from backend.api.releases import import_release
-    from backend.api.reports import report_page
     from backend.api.rewrites import decide_rewrite, rewrite_queue, rewrite_summary, take_back_rewrite
-    from backend.api.runs import (
-        add_run,
-        add_truth,
-        list_runs,
-        list_truths,
-        load_run,
-        load_truth,
-        remove_run,
-        remove_truth,
-        truth_of_project,
-    )
     from backend.api.serving import (
         attempt_succeeded,
         begin_attempt,
@@ -297,20 +262,6 @@ if TYPE_CHECKING:
         take_draft,
         tell_work,
     )
-    from backend.api.statistics import file_statistics, release_statistics, release_statistics_table
-    from backend.api.studies import (
-        Study,
-        StudyInputs,
-        agreement_study,
-        axioms_study,
-        model_selection_study,
-        noise_study,
-        stability_study,
-        theory_study,
-        ties_study,
-        write_study,
-    )
-    from backend.api.systems import write_baseline, write_frame_features
     from backend.api.trial import end_trial, start_trial, trial_csv, trial_round
     from backend.api.tutorial import (
         answer_practice,
@@ -328,7 +279,6 @@ if TYPE_CHECKING:
         withdraw_practice,
     )
     from backend.api.upkeep import backup, doctor, migrate, move, restore
-    from backend.api.validating import validate_release
     from backend.api.videos import look_at_videos, video_states
     from backend.api.work_flags import behind_flag, flags, pairs_behind
     from backend.campaign.corpus.captions.cast import CastReport
@@ -364,15 +314,43 @@ if TYPE_CHECKING:
     from backend.campaign.qualification.gold.setting import GoldOptions, GoldReport
     from backend.campaign.qualification.guideline.reading import News as GuidelineNews
     from backend.campaign.qualification.guideline.rows import Example
-    from backend.campaign.release.board.leaderboard import Leaderboard
+    from backend.campaign.release.board.baselines import write_baseline, write_frame_features
+    from backend.campaign.release.board.case_frames import report_frames, videos_with_file
+    from backend.campaign.release.board.kept_runs import (
+        add_run,
+        add_truth,
+        list_runs,
+        list_truths,
+        load_run,
+        load_truth,
+        remove_run,
+        remove_truth,
+    )
+    from backend.campaign.release.board.leaderboard import (
+        Leaderboard,
+        leaderboard_version,
+        score_kept_runs,
+        truth_names,
+    )
     from backend.campaign.release.board.rows import Kept
-    from backend.campaign.release.earlier.judgements import JudgementsReport
-    from backend.campaign.release.export.export import ReleaseReport
+    from backend.campaign.release.board.truths import truth_of_project
+    from backend.campaign.release.earlier.importing import import_judgements
+    from backend.campaign.release.earlier.model import JudgementsReport
+    from backend.campaign.release.earlier.raw_summary import summarise_raw
+    from backend.campaign.release.export.contents import release_preview
+    from backend.campaign.release.export.counting import release_statistics
+    from backend.campaign.release.export.diffing import diff_csv, diff_releases
+    from backend.campaign.release.export.formats.exporting import export_form
     from backend.campaign.release.export.formats.model import FormReport
-    from backend.campaign.release.export.importing import ReleaseImport
+    from backend.campaign.release.export.freezing import ReleaseReport, export_release
+    from backend.campaign.release.export.importing import ReleaseImport, import_release
+    from backend.campaign.release.export.kept_releases import list_releases, release_changes, release_file
     from backend.campaign.release.export.model import KeptRelease, ReleaseOptions, ReleaseSelection
     from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
-    from backend.campaign.release.export.validating import ValidationReport
+    from backend.campaign.release.export.statistics.rules import release_statistics_table
+    from backend.campaign.release.export.terms import release_terms, set_release_terms
+    from backend.campaign.release.export.validating import ValidationReport, validate_release
+    from backend.campaign.release.statistics.from_files import file_statistics
     from backend.campaign.release.statistics.model import Statistics
     from backend.campaign.review.probing import ProbeReport
     from backend.campaign.review.taking_back import TakenBack
@@ -407,10 +385,24 @@ if TYPE_CHECKING:
     from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.report.figures import write_figure as write_score_figure
+    from backend.scoring.report.parts import board_pictures
+    from backend.scoring.report.report import report_page
     from backend.scoring.run_files import RunFile, RunList, named_files, of_releases, read_run_list
     from backend.scoring.scoreboard import Scoreboard, score_runs
     from backend.scoring.scored_files import evaluate_files, score_files, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
+    from backend.scoring.studies.inputs import StudyInputs
+    from backend.scoring.studies.running import (
+        agreement_study,
+        axioms_study,
+        model_selection_study,
+        noise_study,
+        stability_study,
+        theory_study,
+        ties_study,
+    )
+    from backend.scoring.studies.study import Study
+    from backend.scoring.studies.writing import write_study
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
     from backend.scoring.tables import to_csv as score_csv
     from backend.scoring.trec import MatchedRun, match_run
@@ -444,8 +436,10 @@ if TYPE_CHECKING:
     from backend.scoring.views.splits import parts_of as score_parts
     from backend.scoring.views.table import Table as ScoreTable
     from backend.store.upkeep import Backup, Restored
+    from backend.systems.baseline_runs import BaselineReport, write_baseline_from_file
     from backend.systems.baselines import BASELINES, BaselineOptions
     from backend.systems.extracting import FeaturesReport
+    from backend.systems.learning.trained_models import PredictReport, predict_run, train_model
     from backend.systems.windowing import Windowing
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
@@ -808,6 +802,7 @@ __all__ = [
     "reply_to_note",
     "report_broken",
     "report_clip",
+    "report_frames",
     "report_page",
     "reported_clip",
     "reported_clips",

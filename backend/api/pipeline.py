@@ -9,7 +9,7 @@ from backend.campaign.corpus.captions.by_model import ByModel
 from backend.campaign.corpus.captions.rewriting import RewriteReport
 from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.nouns import Operator, Person
-from backend.campaign.release.export import export
+from backend.campaign.release.export import freezing
 from backend.campaign.selection.candidates import choosing as candidates
 from backend.campaign.selection.candidates import pooling, pseudo_train
 from backend.campaign.selection.candidates.choosing import CandidateReport
@@ -186,8 +186,8 @@ def write_pseudo_train(
     progress: Progress | None = None,
 ) -> list[Path]:
     """Write `train_topNN.json` files into a folder; the files written."""
-    export.require_new_sets(out, tops)  # before the encoder is loaded
-    return export.write_training_sets(project, encoder_needed(project, where), out, tops, progress=progress)
+    freezing.require_new_sets(out, tops)  # before the encoder is loaded
+    return freezing.write_training_sets(project, encoder_needed(project, where), out, tops, progress=progress)
 
 
 def encoder_needed(project: Project, where: Where = HERE) -> Encoder | None:

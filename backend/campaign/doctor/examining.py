@@ -17,7 +17,7 @@ from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Verdict
-from backend.campaign.release.export import keeping
+from backend.campaign.release.export import kept_releases
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.setup.people import rows as people
@@ -454,6 +454,6 @@ CHECKS = (
         "releases",
         "Releases are not what was noted down when they were made, or their files are gone. Put the files back from a "
         f"copy of the project's folder; for a manifest: {RESTORE}",
-        lambda project, db, now: keeping.damaged(project, db),
+        lambda project, db, now: kept_releases.damaged(project, db),
     ),
 )

@@ -106,7 +106,7 @@ def report_page(
         "charts": told(
             [
                 {"title": one.title, "caption": one.caption, "alt": one.caption, "svg": inline(one.chart)}
-                for one in parts.pictures(board, focus)
+                for one in parts.board_pictures(board, focus)
             ]
         ),
         "measures": parts.measures(summary),
