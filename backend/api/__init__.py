@@ -379,7 +379,6 @@ if TYPE_CHECKING:
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs
     from backend.scoring.files.release_folder import choose_truth
-    from backend.scoring.inputs import file_inputs
     from backend.scoring.pools.pooling import PoolFile, Pooling
     from backend.scoring.pools.stats import PoolStatistics
     from backend.scoring.presets import FORMER as FORMER_PRESETS
@@ -389,7 +388,7 @@ if TYPE_CHECKING:
     from backend.scoring.report.report import report_page
     from backend.scoring.run_files import RunFile, RunList, named_files, of_releases, read_run_list
     from backend.scoring.scoreboard import Scoreboard, score_runs
-    from backend.scoring.scored_files import evaluate_files, score_files, score_splits
+    from backend.scoring.scored_files import evaluate_files, file_inputs, score_files, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
     from backend.scoring.studies.inputs import StudyInputs
     from backend.scoring.studies.running import (

@@ -1,22 +1,31 @@
-"""The evaluation report: everything that a scoreboard holds, on one HTML page.
+"""Make the evaluation report: everything that a scoreboard holds, on one HTML page that fetches nothing.
 
-Reads: nothing. Writes: nothing.
+Reads: its template, style and script, which travel inside. Writes: nothing. Everything that comes from files is text:
+the template escapes it. Only our own style, script and charts are markup.
 """
 
+import base64
+import hashlib
 import platform
+import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import jinja2
 import numpy as np
+from markupsafe import Markup
 
 from backend import __version__
 from backend.core.progress import Progress
+from backend.scoring.drawing import svg
 from backend.scoring.files.facts import Inputs, Source
 from backend.scoring.report import parts
 from backend.scoring.report.cases import LEGEND, case_kinds
 from backend.scoring.report.film import Film, add_strips
-from backend.scoring.report.page import inline, render
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness, add_statistics
 from backend.scoring.views.groups import narrow_groups
@@ -24,6 +33,9 @@ from backend.scoring.views.pools import told as pools_told
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.table import Mark
 
+_FOLDER = Path(__file__).parent
+_PIECES = re.compile(r"\s+|[^\s_./=,:|+@-]{1,16}[_./=,:|+@-]*|[_./=,:|+@-]+")
+"""Of a name: what stands between the signs that part names, with the signs after it."""
 _BREAKDOWNS = ("duration", "show", "relevance")
 _SECTIONS = (
     ("leaderboard", "Leaderboard"),
@@ -105,7 +117,7 @@ def report_page(
         "leaderboard": parts.leaderboard(summary),
         "charts": told(
             [
-                {"title": one.title, "caption": one.caption, "alt": one.caption, "svg": inline(one.chart)}
+                {"title": one.title, "caption": one.caption, "alt": one.caption, "svg": _inline(one.chart)}
                 for one in parts.board_pictures(board, focus)
             ]
         ),
@@ -133,7 +145,7 @@ def report_page(
         "made": f"{made:%Y-%m-%d %H:%M %Z}",
         "versions": f"Python {platform.python_version()} and NumPy {np.__version__}.",
     }
-    return render(context)
+    return _render(context)
 
 
 def _incomplete(summary: dict[str, Any]) -> list[str]:
@@ -150,3 +162,36 @@ def _incomplete(summary: dict[str, Any]) -> list[str]:
 def _file(source: Source) -> dict[str, str]:
     size = "-" if source.size is None else f"{source.size:,}"
     return {"what": source.what, "name": source.name, "bytes": size, "sha256": source.sha256 or "-"}
+
+
+def _render(context: Mapping[str, Any]) -> str:
+    """Return the page; a value that the template lacks is an error."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    style, script = (
+        Markup((_FOLDER / name).read_text(encoding="utf-8"))  # our own files
+        for name in ("report.css", "report.js")
+    )
+    environment.filters["breakable"] = breakable
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    page = environment.get_template("page.html.jinja")
+    return page.render(context, css=style, script=script, script_hash=f"sha256-{digest}")
+
+
+def _inline(chart: Mapping[str, Any]) -> Markup:
+    """Return a chart as SVG markup; the renderer has escaped what is in it."""
+    return Markup(svg(chart))
+
+
+def breakable(text: object) -> Markup:
+    """Return a text that may be broken after what parts a name, such as `_`, and within very long pieces.
+
+    >>> print(breakable("a<b_seed2018"))
+    a&lt;b_<wbr>seed2018
+    """
+    pieces = _PIECES.findall(str(text))
+    return Markup("").join(
+        Markup("{}<wbr>").format(piece) if not (piece.isspace() or following.isspace()) else piece
+        for piece, following in pairwise([*pieces, " "])
+    )
