@@ -374,7 +374,6 @@ if TYPE_CHECKING:
     from backend.media.probe import EXTENSIONS as VIDEO_EXTENSIONS
     from backend.media.report import CutReport
     from backend.scoring.analysis.cases import Case
-    from backend.scoring.asked import split as split_measures
     from backend.scoring.benchmarks import BENCHMARKS, benchmark_named
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs
@@ -384,8 +383,9 @@ if TYPE_CHECKING:
     from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.report.figures import write_figure as write_score_figure
+    from backend.scoring.report.page import report_page
     from backend.scoring.report.parts import board_pictures
-    from backend.scoring.report.report import report_page
+    from backend.scoring.requested_values import split as split_measures
     from backend.scoring.run_files import RunFile, RunList, named_files, of_releases, read_run_list
     from backend.scoring.scoreboard import Scoreboard, score_runs
     from backend.scoring.scored_files import evaluate_files, file_inputs, score_files, score_splits
@@ -422,6 +422,7 @@ if TYPE_CHECKING:
     from backend.scoring.views.groups import groups as score_groups
     from backend.scoring.views.naming import legend as score_legend
     from backend.scoring.views.naming import named as score_names
+    from backend.scoring.views.number_format import Shown
     from backend.scoring.views.paper import paper as score_paper
     from backend.scoring.views.pools import own_and_pool as score_own_and_pool
     from backend.scoring.views.pools import told as score_pools_told
@@ -429,7 +430,6 @@ if TYPE_CHECKING:
     from backend.scoring.views.ranking import narrow_means as score_means
     from backend.scoring.views.ranking import ranking as score_ranking
     from backend.scoring.views.ranking import sentence as score_sentence
-    from backend.scoring.views.shown import Shown
     from backend.scoring.views.splits import is_grouped as scores_are_grouped
     from backend.scoring.views.splits import joined as joined_scores
     from backend.scoring.views.splits import parts_of as score_parts

@@ -15,8 +15,8 @@ from backend.encoders.sentence import EncoderSpec
 from backend.systems import baselines
 from backend.systems.baselines import BASELINES, BaselineOptions
 from backend.systems.model import SearchTask
-from backend.systems.reading import read_task
-from backend.systems.run_out import write_answers
+from backend.systems.run_output import write_answers
+from backend.systems.task_files import read_task
 
 CLIP = "clip"
 """Short for the usual CLIP model of the model hub."""

@@ -11,7 +11,7 @@ REFUSALS = {
     name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.ReelRankError)
 } | {"Problem"}
 COMMANDS_ONLY = {
-    *("scoring/asked.py", "scoring/evaluate.py", "scoring/presets.py", "scoring/run_files.py"),
+    *("scoring/requested_values.py", "scoring/evaluate.py", "scoring/presets.py", "scoring/run_files.py"),
     *("scoring/scoreboard.py", "scoring/scored_files.py", "scoring/benchmarks", "scoring/pools", "scoring/report"),
     *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/coarse.py"),
     *(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from backend.core.text_files import csv_text
-from backend.scoring.report.report import breakable
+from backend.scoring.report.page import breakable
 from backend.scoring.tables import _markdown
 from backend.scoring.views.words import tex_text
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices, Truth, order_within
-from backend.scoring.matching.matching import pair_up, settle_pairs
+from backend.scoring.matching.greedy import pair_up, settle_pairs
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, RankedRun
 

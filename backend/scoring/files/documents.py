@@ -11,7 +11,7 @@ from backend.core.saying import said
 from backend.core.typed_text import nfc
 from backend.scoring.files.entries import Group, mapping_groups, names_of, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, first_doubled, lasting, name_only, resolver, short
-from backend.scoring.files.partly import Some, problems_with
+from backend.scoring.files.partial_reads import Some, problems_with
 from backend.scoring.files.words import (
     QUERY,
     RUN,

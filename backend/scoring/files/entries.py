@@ -28,7 +28,7 @@ from backend.scoring.files.entry_rows import (
     short,
     text_fault,
 )
-from backend.scoring.files.partly import PartlyRead, Some, problems_with
+from backend.scoring.files.partial_reads import PartlyRead, Some, problems_with
 from backend.scoring.files.words import DURATION, RUN, TRUTH, Kind, names_in
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offsets_of, row_problem
 

@@ -8,7 +8,7 @@ import numpy as np
 from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices
 from backend.scoring.matching.discount import Gain
-from backend.scoring.matching.matching import Pairs, beginnings, settle_pairs
+from backend.scoring.matching.greedy import Pairs, beginnings, settle_pairs
 
 
 @dataclass(frozen=True)

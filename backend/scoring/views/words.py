@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from backend.scoring.measure import AVERAGE
 from backend.scoring.statistics.sureness import APART
 from backend.scoring.views.naming import Named, named
+from backend.scoring.views.number_format import Shown
 from backend.scoring.views.ranking import conventions
-from backend.scoring.views.shown import Shown
 from backend.scoring.views.splits import Row, Summary
 from backend.scoring.views.table import Head
 

@@ -17,13 +17,13 @@ from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.person_names import is_readable, spaced
 from backend.core.reading import bytes_of, unpack
 from backend.core.saying import said
+from backend.scoring.collected_problems import by_row
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import run_file, truth_file
-from backend.scoring.files.partly import PartlyRead
+from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.files.reading import map_of, read_videos
 from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.matching.columns import Run, Truth
-from backend.scoring.refused import by_row
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
