@@ -1,4 +1,4 @@
-"""What else is wrong with truth and runs of which some were refused for their shape: told at once, not one by one."""
+"""Collect the problems of truth and runs, so that all are told at once although some files could not be read whole."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace

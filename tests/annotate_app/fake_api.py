@@ -57,7 +57,7 @@ from backend.campaign.qualification.exam.using import UsedReport
 from backend.campaign.qualification.gold.results import GoldPerson
 from backend.campaign.qualification.gold.setting import GoldOptions, GoldReport
 from backend.campaign.qualification.guideline.rows import Example
-from backend.campaign.release.export.model import KeptRelease, QueryStanding, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.model import KeptRelease, QueryCounts, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.selecting import select
 from backend.campaign.review.model import (
     CaseList,
@@ -1040,7 +1040,7 @@ def rewrite_queue(project: Project, lead: Person) -> RewriteQueue:
 
 def release_preview(project: Project, by: Person | Operator, options: ReleaseOptions) -> ReleaseSelection:
     queries = [
-        QueryStanding(QueryId(n), f"Query {n}", split, 20, waiting, 20 - waiting - decided, decided)
+        QueryCounts(QueryId(n), f"Query {n}", split, 20, waiting, 20 - waiting - decided, decided)
         for n, (split, waiting, decided) in enumerate([(Split.VAL, 0, 1), (Split.TEST, 0, 0), (Split.VAL, 8, 0)], 1)
     ]
     return select(queries, options)

@@ -1,4 +1,4 @@
-"""Where a run's first K predictions meet the truth at one mu: who takes whom, and who only comes near.
+"""Match a run's first K predictions with the truth at one mu: who takes whom, and who only comes near.
 
 The measures need sums alone; error analysis and case views need the pairs behind them.
 """

@@ -1,4 +1,4 @@
-"""Decoded truth and run files into columns, carefully: this is the path that finds and names every fault.
+"""Read decoded truth and run files into columns, carefully: this path finds and names every fault.
 
 `fast` reads the same files in a tenth of the time and gives up at the first doubt; then it is this module's turn.
 """

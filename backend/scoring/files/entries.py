@@ -1,4 +1,4 @@
-"""Truth and run documents, already decoded or given as Python objects, into columns; every problem with its row.
+"""Read truth and run documents, decoded or given as Python objects, into columns; every problem with its row.
 
 Shapes that are wrong (a field missing, text where a number belongs) are refused here, all of them at once.
 Values that are wrong (an end before its start) pass; see `matching.columns`. The bytes of files are for `formats`.

@@ -1,4 +1,4 @@
-"""Truth and run files into columns, near the speed of the parser alone; None at the first doubt.
+"""Read truth and run files into columns, near the speed of the parser alone; return None at the first doubt.
 
 One look for where each entry is, one typed decode of each, one pass over each column. The types are those of the first
 entry, and whatever does not fit them (another shape, a wrong value, a key that stands twice) is left to `documents`,

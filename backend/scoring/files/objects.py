@@ -1,4 +1,4 @@
-"""What a Python program has in its hands, into columns: paths, dicts and lists, data frames of any library.
+"""Read what a Python program passes into columns: paths, dicts and lists, data frames of any library.
 
 Reads: the file of a path. Writes: nothing.
 """

@@ -1,4 +1,4 @@
-"""What the ranked predictions of some queries found in the truth: all that a measure reads."""
+"""Hold what ranked predictions found in the truth of some queries: all that a measure reads."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""The tables and charts of an evaluation report, as what its template shows.
+"""Make the tables and charts of an evaluation report, as its template shows them.
 
 Reads: nothing. Writes: nothing.
 """

@@ -1,4 +1,4 @@
-"""The scores in brief: what a reader has to know before believing them, and one small table.
+"""Sum up scores in brief: what a reader has to know before believing them, and one small table.
 
 Reads and writes nothing; a summary is what `Scoreboard.summary` makes.
 """

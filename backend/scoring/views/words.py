@@ -1,4 +1,4 @@
-r"""What a table of a paper says around its numbers: heads as text and in LaTeX, and the sentences of its caption.
+r"""Write what stands around the numbers of a paper's table: heads as text and in LaTeX, and the caption.
 
 Reads and writes nothing.
 """

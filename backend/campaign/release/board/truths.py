@@ -11,7 +11,7 @@ import msgspec
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export.contents import release_preview
 from backend.campaign.release.export.kept_releases import list_releases, release_file
-from backend.campaign.release.export.model import QueryStanding
+from backend.campaign.release.export.model import QueryCounts
 from backend.campaign.release.export.opening import opened
 from backend.campaign.review.rows import reviews
 from backend.campaign.setup.people.permissions import in_charge
@@ -62,7 +62,7 @@ def truth_of_project(project: Project, by: Lead | Operator, split: str) -> Truth
     return parse_truth_mapping(found, f"{split.value} of {project.name}")
 
 
-def own_queries(project: Project, by: Lead | Operator) -> tuple[list[QueryStanding], list[QueryStanding]]:
+def own_queries(project: Project, by: Lead | Operator) -> tuple[list[QueryCounts], list[QueryCounts]]:
     """Return the queries of the project's own truths, and those that join once none of their pairs waits.
 
     The second ones have settled pairs already.

@@ -1,4 +1,4 @@
-"""What the two files of an earlier campaign say: grades in their seats, pairs with their moments, and both together."""
+"""The values in the two files of an earlier campaign (grades in seats, pairs with moments), and what an import took."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -27,7 +27,7 @@ from backend.store.connection import reading
 def read(project: Project, options: ReleaseOptions) -> Contents:
     """Everything of a release but its training sets, which `pseudo_train.write` writes."""
     with reading(project.store) as db:
-        selection = select(releases.query_standings(db), options)
+        selection = select(releases.query_counts(db), options)
         all_pairs = reviews.all_pairs(db)
         decided, re_opened = rulings.all_adjudicated(db), rulings.all_re_opened(db)
         raw: list[tuple[object, ...]] = [
@@ -74,4 +74,4 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
 def release_preview(project: Project, by: Lead | Operator, options: ReleaseOptions | None = None) -> ReleaseSelection:
     """Return which queries a release made now would hold, and which not; counted, so a page may ask at every look."""
     with reading(project.store) as db:
-        return select(releases.query_standings(db), options or ReleaseOptions())
+        return select(releases.query_counts(db), options or ReleaseOptions())

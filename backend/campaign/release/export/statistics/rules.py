@@ -1,4 +1,4 @@
-"""The counting, and the table that people read. Pure: from documents to values, from values to text."""
+"""Count a release's documents, and make the table that people read. Pure."""
 
 import math
 from collections import Counter, defaultdict
