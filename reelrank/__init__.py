@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from backend.scoring.latex import to_latex
     from backend.scoring.pools.files import read_pools
     from backend.scoring.pools.model import Pools
-    from backend.scoring.pools.pooling import PoolFile, Pooling
+    from backend.scoring.pools.pooling import PoolConventions as Pooling
+    from backend.scoring.pools.pooling import PoolFile
     from backend.scoring.result import Evaluation, Evaluations
     from backend.scoring.run_files import RunFile, RunList, read_run_list
     from backend.scoring.scoreboard import Scoreboard

@@ -66,10 +66,7 @@ if TYPE_CHECKING:
         take_back_decline,
         undo_batch,
     )
-    from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
-    from backend.api.cast import cast_lines, correct_cast, propose_cast
     from backend.api.clip import cut
-    from backend.api.corpus import import_corpus, project_statistics
     from backend.api.demo import build_demo, demo_people
     from backend.api.describing import (
         choose_describing,
@@ -166,7 +163,6 @@ if TYPE_CHECKING:
         take_back,
     )
     from backend.api.moments import moment_clip, moment_thumbnail
-    from backend.api.negatives import write_negatives
     from backend.api.opening import (
         address,
         next_step,
@@ -214,42 +210,6 @@ if TYPE_CHECKING:
         unassign,
         unpause_person,
     )
-    from backend.api.pipeline import (
-        accept_rewrites,
-        choose_candidates,
-        choose_encoder,
-        encoder_name,
-        init_project,
-        pool_candidates,
-        rewrite_captions,
-        waiting_rewrites,
-        write_pseudo_train,
-    )
-    from backend.api.pool_check import make_pool_check, pool_check_report
-    from backend.api.pool_figures import write_pool_figures
-    from backend.api.pools import pool_statistics
-    from backend.api.probes import write_probe_figures
-    from backend.api.proposing import (
-        change_moments,
-        join_moments,
-        moments_csv,
-        moments_of_video,
-        propose_moments,
-        register_videos,
-        split_moment,
-        take_moments,
-        videos_and_moments,
-    )
-    from backend.api.queries import (
-        change_query,
-        count_drawn_queries,
-        draw_queries,
-        drawn_queries,
-        queries_csv,
-        remove_queries,
-        take_back_queries,
-    )
-    from backend.api.rewrites import decide_rewrite, rewrite_queue, rewrite_summary, take_back_rewrite
     from backend.api.serving import (
         attempt_succeeded,
         begin_attempt,
@@ -281,15 +241,34 @@ if TYPE_CHECKING:
     from backend.api.upkeep import backup, doctor, migrate, move, restore
     from backend.api.videos import look_at_videos, video_states
     from backend.api.work_flags import behind_flag, flags, pairs_behind
-    from backend.campaign.corpus.captions.cast import CastReport
-    from backend.campaign.corpus.captions.rewriting import RewriteReport
+    from backend.campaign.corpus.captions.decisions import (
+        accept_rewrites,
+        decide_rewrite,
+        rewrite_queue,
+        rewrite_summary,
+        take_back_rewrite,
+        waiting_rewrites,
+    )
+    from backend.campaign.corpus.captions.name_mapping import CastReport, cast_lines, correct_cast, propose_cast
+    from backend.campaign.corpus.captions.rewriting import RewriteReport, rewrite_captions
     from backend.campaign.corpus.captions.rules.differences import RewriteSummary
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing.importing import ImportReport
+    from backend.campaign.corpus.moments.editing import (
+        change_moments,
+        join_moments,
+        moments_csv,
+        moments_of_video,
+        split_moment,
+        take_moments,
+        videos_and_moments,
+    )
     from backend.campaign.corpus.moments.model import ProposeReport, RegisterReport, TakenMoments
+    from backend.campaign.corpus.moments.proposing import propose_moments
     from backend.campaign.doctor.examining import DoctorReport, Finding
     from backend.campaign.monitoring.progress.cutting import ClipsReport
     from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
+    from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
     from backend.campaign.monitoring.videos.model import LookReport, VideoState
     from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.qualification.exam.keys import KeyPreview as ExamKeyPreview
@@ -342,7 +321,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.export.diffing import diff_csv, diff_releases
     from backend.campaign.release.export.formats.exporting import export_form
     from backend.campaign.release.export.formats.model import FormReport
-    from backend.campaign.release.export.freezing import ReleaseReport, export_release
+    from backend.campaign.release.export.freezing import ReleaseReport, export_release, write_pseudo_train
     from backend.campaign.release.export.importing import ReleaseImport, import_release
     from backend.campaign.release.export.kept_releases import list_releases, release_changes, release_file
     from backend.campaign.release.export.model import KeptRelease, ReleaseOptions, ReleaseSelection
@@ -351,22 +330,43 @@ if TYPE_CHECKING:
     from backend.campaign.release.export.terms import release_terms, set_release_terms
     from backend.campaign.release.export.validating import ValidationReport, validate_release
     from backend.campaign.release.statistics.from_files import file_statistics
+    from backend.campaign.release.statistics.from_project import project_statistics
     from backend.campaign.release.statistics.model import Statistics
-    from backend.campaign.review.probing import ProbeReport
-    from backend.campaign.review.taking_back import TakenBack
-    from backend.campaign.selection.candidates.choosing import CandidateReport
+    from backend.campaign.review.probing import ProbeReport, write_probe_figures
+    from backend.campaign.review.taking_back import TakenBack, take_back_queries
+    from backend.campaign.selection.candidates.choosing import (
+        CandidateReport,
+        choose_candidates,
+        choose_encoder,
+        encoder_name,
+    )
     from backend.campaign.selection.candidates.model import PoolingReport
-    from backend.campaign.selection.candidates.submitted import PoolingOptions
+    from backend.campaign.selection.candidates.pooling import pool_candidates
+    from backend.campaign.selection.candidates.submitted_runs import CandidatePooling as PoolingOptions
+    from backend.campaign.selection.pool_check.making import make_pool_check
     from backend.campaign.selection.pool_check.model import CheckReport as PoolCheckReport
     from backend.campaign.selection.pool_check.model import MadeReport as PoolCheckMade
     from backend.campaign.selection.pool_check.model import Share as PoolCheckShare
+    from backend.campaign.selection.pool_check.reporting import pool_check_report
     from backend.campaign.selection.pools.building import BuildReport
-    from backend.campaign.selection.pools.stored import StoredThresholds
-    from backend.campaign.selection.queries.drawing import QueryReport
+    from backend.campaign.selection.pools.calibrating import calibrate_thresholds
+    from backend.campaign.selection.pools.corpora import build_pools, build_pools_from_file
+    from backend.campaign.selection.pools.figures import write_pool_figures
+    from backend.campaign.selection.pools.negatives import write_negatives
+    from backend.campaign.selection.pools.thresholds_file import StoredThresholds
+    from backend.campaign.selection.queries.drawing import QueryReport, draw_queries
+    from backend.campaign.selection.queries.editing import (
+        change_query,
+        count_drawn_queries,
+        drawn_queries,
+        queries_csv,
+        remove_queries,
+    )
     from backend.campaign.setup.people.accounts import PASSWORD_LENGTH, SESSION_S
     from backend.campaign.setup.project.folder import Project
     from backend.campaign.setup.project.model import Terms
     from backend.campaign.setup.project.places import is_project
+    from backend.campaign.setup.project.sentence_encoder import init_project
     from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
     from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
@@ -378,8 +378,9 @@ if TYPE_CHECKING:
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs
     from backend.scoring.files.release_folder import choose_truth
-    from backend.scoring.pools.pooling import PoolFile, Pooling
-    from backend.scoring.pools.stats import PoolStatistics
+    from backend.scoring.pools.pooling import PoolConventions as Pooling
+    from backend.scoring.pools.pooling import PoolFile
+    from backend.scoring.pools.stats import PoolStatistics, pool_statistics
     from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.report.figures import write_figure as write_score_figure

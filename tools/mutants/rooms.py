@@ -58,11 +58,13 @@ ROOMS = (
             "campaign/qualification/exam/test_spreading.py",
         ),
     ),
-    Room("campaign/selection/candidates/rules/pooling.py", ("campaign/selection/candidates/test_pooling_rules.py",)),
-    Room("campaign/selection/candidates/rules/probes.py", ("campaign/selection/candidates/test_probe_rules.py",)),
+    Room(
+        "campaign/selection/candidates/rules.py",
+        ("campaign/selection/candidates/test_pooling_rules.py", "campaign/selection/candidates/test_probe_rules.py"),
+    ),
     Room("campaign/monitoring/activity/rules.py", ("campaign/monitoring/activity/test_activity_rules.py",)),
     Room(
-        "campaign/selection/pools/rules",
+        "campaign/selection/pools/rules.py",
         (
             "campaign/selection/pools/test_drawing.py",
             "campaign/selection/pools/test_selecting.py",
@@ -70,10 +72,13 @@ ROOMS = (
         ),
     ),
     Room(
-        "campaign/selection/queries/rules/drawing.py",
-        ("campaign/selection/queries/test_drawing.py", "campaign/selection/queries/test_drawing_properties.py"),
+        "campaign/selection/queries/rules.py",
+        (
+            "campaign/selection/queries/test_drawing.py",
+            "campaign/selection/queries/test_drawing_properties.py",
+            "campaign/selection/queries/test_own.py",
+        ),
     ),
-    Room("campaign/selection/queries/rules/own.py", ("campaign/selection/queries/test_own.py",)),
     Room("campaign/monitoring/quality/rules/aggregators.py", ("campaign/monitoring/quality/test_aggregators.py",)),
     Room("scoring/statistics/agreement.py", ("scoring/statistics/test_agreement.py",)),
     Room("campaign/monitoring/quality/rules/people.py", ("campaign/monitoring/quality/test_people_rules.py",)),
@@ -109,7 +114,7 @@ ROOMS = (
                 "campaign/corpus/captions/test_word_rules.py",
             ),
         )
-        for name in ("replacing", "mentions", "names", "joining", "cast", "counting", "text")
+        for name in ("replacing", "mentions", "names", "joining", "name_mapping", "counting", "text")
     ),
     Room("campaign/release/export/rules/checks.py", ("campaign/release/export/test_checks.py",)),
     Room("campaign/release/export/rules/diffing.py", ("campaign/release/export/test_diffing_rules.py",)),
@@ -121,10 +126,13 @@ ROOMS = (
     Room("campaign/review/rules.py", ("campaign/review/test_rules.py",)),
     Room("campaign/setup/serving/rules.py", ("campaign/setup/serving/test_rules.py",)),
     Room(
-        "campaign/corpus/importing/rules/checks.py",
-        ("campaign/corpus/importing/test_checks.py", "campaign/corpus/importing/test_corpus_files.py"),
+        "campaign/corpus/importing/rules.py",
+        (
+            "campaign/corpus/importing/test_checks.py",
+            "campaign/corpus/importing/test_corpus_files.py",
+            "campaign/corpus/importing/test_naming.py",
+        ),
     ),
-    Room("campaign/corpus/importing/rules/naming.py", ("campaign/corpus/importing/test_naming.py",)),
     Room("campaign/release/earlier/rules/campaign_files.py", ("campaign/release/earlier/test_campaign_files.py",)),
     Room("campaign/release/earlier/rules/raw_annotation.py", ("campaign/release/earlier/test_raw_annotation.py",)),
     Room("campaign/monitoring/explore/rules.py", ("campaign/monitoring/explore/test_rules.py",)),

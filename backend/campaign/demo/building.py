@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from backend.campaign.corpus.captions import rewriting as captions
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.importing import importing as corpus
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.demo import clips
@@ -26,9 +26,8 @@ from backend.campaign.qualification.guideline import reading as guideline
 from backend.campaign.qualification.tutorial import choosing as tutorial
 from backend.campaign.release.board import kept_runs
 from backend.campaign.review.rows import reviews
-from backend.campaign.selection.candidates import choosing as candidates
-from backend.campaign.selection.queries import drawing as queries
-from backend.campaign.selection.queries.model import DrawOptions
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries import drawing
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people_rows
@@ -135,9 +134,9 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         now=now,
         progress=named(progress, "measuring videos"),
     )
-    captions.rewrite_captions(project, OPERATOR, encoder, now=now, progress=progress)
-    queries.draw(project, OPERATOR, DrawOptions(VAL_QUERIES, TEST_QUERIES, SEED), now=now)
-    candidates.choose(project, OPERATOR, encoder, now=now, progress=progress)
+    rewrite_captions(project, OPERATOR, encoder=encoder, now=now, progress=progress)
+    drawing.draw_queries(project, OPERATOR, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
+    choose_candidates(project, OPERATOR, encoder=encoder, now=now, progress=progress)
     for name in (LEAD, *ANNOTATORS):
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
         person = people.add_with_password(project.store, OPERATOR, name, role, PASSWORD, now=now)

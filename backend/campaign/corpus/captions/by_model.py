@@ -7,7 +7,7 @@ that breaks, goes on where it was.
 from collections.abc import Sequence
 
 from backend.campaign.corpus.captions.model import Usage
-from backend.campaign.corpus.captions.rows import answers as rows
+from backend.campaign.corpus.captions.rows import rewrites as rows
 from backend.core.progress import Steps
 from backend.language import endpoint as language
 from backend.language.endpoint import Endpoint, Reply
@@ -33,7 +33,7 @@ class ByModel:
     @property
     def usage_ever(self) -> Usage:
         """What the requests of all runs of these versions took."""
-        return rows.usage(self.store.db, [self.version(attempt) for attempt in range(1, self.attempts + 1)])
+        return rows.endpoint_usage(self.store.db, [self.version(attempt) for attempt in range(1, self.attempts + 1)])
 
     def version(self, attempt: int) -> str:
         """Model, prompt and temperature, such as `openai:gpt-4o-mini prompt-1 t=0.2`."""

@@ -6,8 +6,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from backend.campaign.corpus.captions import cast
 from backend.campaign.corpus.captions.first_names import known_words
+from backend.campaign.corpus.captions.name_mapping import name_mapping_of
 from backend.campaign.corpus.describing import opening
 from backend.campaign.corpus.describing.model import (
     DescriberSelf,
@@ -119,7 +119,7 @@ def as_seen(project: Project, db: Database, person: Annotator, rows: Sequence[De
 def cast_if_sound(project: Project) -> dict[str, str]:
     """The cast for notes about names; nobody's, while its file is wrong: commands that need it say so."""
     try:
-        return cast.cast_of(project)
+        return name_mapping_of(project)
     except InputError:
         return {}
 

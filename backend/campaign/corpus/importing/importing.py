@@ -1,7 +1,7 @@
-"""Take a published annotation file into the project: videos, moments, captions.
+"""Import an annotation file: videos, moments, captions.
 
 *Reads* one annotation file and, if a folder is named, the video files. *Writes* video, moment, caption, one
-event. Everything is checked first and taken in one transaction: nothing is ever half-imported.
+event. Everything is checked first and written in one transaction: nothing is ever half-imported.
 """
 
 from collections.abc import Mapping
@@ -21,8 +21,7 @@ from backend.campaign.corpus.importing.model import (
     Trouble,
     VideoTrouble,
 )
-from backend.campaign.corpus.importing.rules.checks import Fault, leaving_out, outside
-from backend.campaign.corpus.importing.rules.naming import called_otherwise
+from backend.campaign.corpus.importing.rules import Fault, called_otherwise, leaving_out, outside
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Place
@@ -80,25 +79,7 @@ def import_file(
     now: float,
     progress: Steps | None = None,
 ) -> ImportReport:
-    """Import an annotation file.
-
-    Args:
-        project: where to.
-        by: who does.
-        file: the annotation file.
-        format: one of `formats.FORMATS`; told from the content if None.
-        videos: folder or address where the video files lie; without it the moments wait for a later import with it.
-        options: how to read the file.
-        fps: frames a second of videos that are folders of frames.
-        decode: look at every picture for damage inside; None does where that is cheap.
-        where: where videos are measured; see `survey`.
-        dry_run: check everything and write nothing.
-        now: seconds since 1970.
-        progress: called with (videos measured, all videos).
-
-    Raises:
-        InputError: every problem found, with its row; or none of the videos can be shown. Nothing was taken.
-    """
+    """Check an annotation file and write it; for arguments and refusals see the verb, `import_corpus`."""
     parsed = formats.parse(format, bytes_of(file), file.name, options)
     measured = Survey({}, {}, False)
     troubles: list[VideoTrouble] = []

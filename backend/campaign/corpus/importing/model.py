@@ -1,12 +1,22 @@
-"""What annotation files hold, whatever their format: captioned moments, and what was left out of them."""
+"""Annotation files as values: captioned moments, what was left out of them, and what a format is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from backend.core.captioned import CaptionedMoment
+from backend.core.json_entries import Sample
 
-__all__ = ["END_SLACK_S", "CaptionedMoment", "ImportOptions", "LeftOut", "Parsed", "Trouble", "VideoTrouble"]
+__all__ = [
+    "END_SLACK_S",
+    "CaptionedMoment",
+    "CorpusFormat",
+    "ImportOptions",
+    "LeftOut",
+    "Parsed",
+    "Trouble",
+    "VideoTrouble",
+]
 
 END_SLACK_S = 1.0
 """How far a moment may end after its video and still be kept: published durations are often rounded."""
@@ -69,3 +79,22 @@ class VideoTrouble:
     video: str
     trouble: Trouble
     message: str
+
+
+Read = Callable[[bytes, str, ImportOptions], Parsed]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFormat:
+    """A format of annotation files: its name, how its files look, and how they are read.
+
+    `entry` is half a sentence that says what one entry looks like. `fits(sample, options)` says whether a file looks
+    like one of this format. `read(data, file, options)` parses the bytes of a file, and raises `InputError` with
+    every problem of it. `takes` are the options (fields of `ImportOptions`) that mean something here.
+    """
+
+    name: str
+    entry: str
+    fits: Callable[[Sample, ImportOptions], bool]
+    read: Read
+    takes: frozenset[str] = frozenset()

@@ -16,7 +16,7 @@ from backend.campaign.monitoring.explore.model import (
 )
 from backend.campaign.monitoring.quality import agreement_board
 from backend.campaign.monitoring.quality.model import WHOLE
-from backend.campaign.selection.queries.rules.drawing import named_shows
+from backend.campaign.selection.queries.rules import named_shows
 from backend.campaign.setup.project import rows as facts
 from backend.core.errors import ProjectError
 from backend.store.connection import Store, reading

@@ -7,7 +7,7 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.monitoring.hours import rows, rules
 from backend.campaign.monitoring.hours.model import Expected
 from backend.campaign.nouns import Split
-from backend.campaign.selection.candidates.rules.probes import PROBE_OTHERS, PROBE_TOP
+from backend.campaign.selection.candidates.rules import PROBE_OTHERS, PROBE_TOP
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project

@@ -12,7 +12,7 @@ from itertools import count
 from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.model import CaptionedMoment
-from backend.campaign.corpus.importing.rules.checks import outside
+from backend.campaign.corpus.importing.rules import outside
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.release.earlier import rows as earlier
 from backend.campaign.release.earlier.model import EarlierCampaign, EarlierPair, Span

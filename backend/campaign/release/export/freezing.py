@@ -27,7 +27,7 @@ from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.people.permissions import in_charge, public
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.project.places import DATABASE_FILE
 from backend.core.arriving import new_files, new_folder, require_new_file, require_new_folder
@@ -37,7 +37,7 @@ from backend.core.progress import Progress
 from backend.core.release_entries import training_file
 from backend.core.saying import as_text, said
 from backend.core.text_files import csv_text
-from backend.encoders import sentence
+from backend.core.where import HERE, Where
 from backend.encoders.sentence import Encoder
 
 
@@ -95,7 +95,7 @@ def export_release(
     """
     options = options or ReleaseOptions()
     require_ready(project, by, options, out)  # before the encoder is loaded
-    encoder = training_encoder(project)
+    encoder = pseudo_train.training_encoder(project)
     name, notes = keeping.proper_name(name), keeping.proper_notes(notes)
     with new_folder(out) if out else _staging(project) as part:
         contents, frozen = _fill(project, encoder, part, options, progress)
@@ -155,14 +155,6 @@ def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions
     )
 
 
-def training_encoder(project: Project) -> Encoder | None:
-    """Return the encoder of the pseudo training sets; None where they came with a release."""
-    if not pseudo_train.needs_encoder(project):
-        return None
-    settings = project.settings
-    return sentence.load(sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype))
-
-
 @contextmanager
 def _staging(project: Project) -> Iterator[Path]:
     """A folder to make a release in that is only kept; it goes with all that is in it."""
@@ -210,38 +202,42 @@ def _write(contents: Contents, part: Path) -> bytes:
     return data
 
 
-def write_training_sets(
+@public
+def write_pseudo_train(
     project: Project,
-    encoder: Encoder | None,
     out: Path,
-    tops: Sequence[int],
     *,
+    tops: Sequence[int] = pseudo_train.TOPS,
+    where: Where = HERE,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Write only the pseudo training sets, one `train_topNN.json` a size; the files written.
+    """Write only the pseudo training sets, one `train_topNN.json` a size; for the command line.
+
+    Args:
+        project: the project.
+        out: the folder.
+        tops: how many moments of each query a file holds.
+        where: where sentences are encoded.
+        progress: called with (what is done, done, all).
+
+    Returns:
+        The files written.
 
     Raises:
         ProjectError: there are no training queries, or a file exists already.
+        EncoderUnavailable: the encoder cannot be found.
     """
-    require_new_sets(out, tops)
+    for top in tops:
+        require_new_file(out / training_file(top))
     counts = queries.split_counts(project.store.db)
     if not any(counts.values()):
         raise ProjectError(said("there are no queries yet: run `{command}` first", command=status.next_step(project)))
     if not counts[Split.TRAIN.value]:
         raise ProjectError(said("there are no training queries: every caption was drawn for validation or test"))
+    encoder = pseudo_train.training_encoder(project, where)
     with new_files(out) as part:
         pseudo_train.write(project, encoder, part, tops, progress=progress)
     return [out / training_file(top) for top in tops]
-
-
-def require_new_sets(out: Path, tops: Sequence[int]) -> None:
-    """Refuse, before the work, to write training sets over others, or where nothing can be written.
-
-    Raises:
-        ProjectError: a file is there, or none can be made.
-    """
-    for top in tops:
-        require_new_file(out / training_file(top))
 
 
 def _sha256(file: Path) -> str:

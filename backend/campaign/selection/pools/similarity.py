@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from backend.campaign.selection.pools.rules.selecting import Doubles, Sentences
+from backend.campaign.selection.pools.rules import Doubles, Sentences
 from backend.core.progress import Steps
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder, FloatArray

@@ -16,7 +16,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.export.contents import read
 from backend.campaign.release.export.formats import cards, qvhighlights, trec
 from backend.campaign.release.export.formats.model import FormReport, MadeTable, ReleaseForm
-from backend.campaign.release.export.freezing import require_ready, training_encoder
+from backend.campaign.release.export.freezing import require_ready
 from backend.campaign.release.export.model import Contents, ReleaseOptions
 from backend.campaign.release.export.rules.documents import manifest, to_count
 from backend.campaign.release.export.statistics.rules import statistics
@@ -59,7 +59,7 @@ def export_form(
     """
     form, options = ReleaseForm(form), options or ReleaseOptions()
     require_ready(project, by, options, out)  # before the encoder is loaded
-    encoder = training_encoder(project) if form is ReleaseForm.PARQUET else None
+    encoder = pseudo_train.training_encoder(project) if form is ReleaseForm.PARQUET else None
     level = _level(project, form, threshold)
     with new_folder(out) as part:
         sizes = _training(project, encoder, part, options, progress) if form is ReleaseForm.PARQUET else {}

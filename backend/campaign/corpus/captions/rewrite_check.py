@@ -1,4 +1,4 @@
-"""What a rewrite has to pass: it still means its caption, and names nobody. One place for rules, models and people."""
+"""Check rewrites: each has to mean what its caption means, and to name nobody, whoever or whatever wrote it."""
 
 import math
 import re
@@ -10,7 +10,7 @@ import numpy as np
 
 from backend.campaign.corpus.captions.model import Tagger
 from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, Known, Slips, names_in, unknown_names
-from backend.campaign.corpus.captions.rules.cast import Cast
+from backend.campaign.corpus.captions.rules.name_mapping import NameMapping
 from backend.campaign.corpus.captions.rules.spelling import key_of
 from backend.core.progress import Progress, named
 from backend.core.saying import said
@@ -26,8 +26,8 @@ NO_ANSWER = said("there is no answer of any use")
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
-    """What the gates say of one rewrite: accepted if no gate gave a reason against it.
+class RewriteVerdict:
+    """The result for one rewrite: it is accepted if there is no reason against it.
 
     `similarity` is the cosine of rewrite and original, None where there is no rewrite.
     """
@@ -37,38 +37,38 @@ class Examined:
 
 
 @dataclass(frozen=True, slots=True)
-class Gates:
-    """The gates of one project.
+class RewriteCheck:
+    """The rewrite check of one project.
 
     Attributes:
         encoder: measures similarity.
         embeddings: folder where its vectors are kept.
-        cast: names and what they become; a name that becomes itself is no person.
-        unknown: probable names in the originals that the cast lacks.
-        tagger: finds names by a model; without one, the cast, capitals and lists tell alone.
+        mapping: names and what they become; a name that becomes itself is no person.
+        unknown: probable names in the originals that the mapping lacks.
+        tagger: finds names by a model; without one, the mapping, capitals and lists decide.
         known: lists that tell a name where a capital only opens a sentence, and the lexicon.
     """
 
     encoder: Encoder
     embeddings: Path
-    cast: Mapping[str, str]
+    mapping: Mapping[str, str]
     unknown: Collection[str]
     tagger: Tagger | None = None
     known: Known = NOTHING_KNOWN
 
     def examine(
         self, originals: Sequence[str], rewrites: Sequence[str], *, progress: Progress | None = None
-    ) -> list[Examined]:
-        """What the gates say of each rewrite of the original in the same place; an empty rewrite is none."""
+    ) -> list[RewriteVerdict]:
+        """Check each rewrite against the original in the same place; an empty rewrite is none."""
         given = [number for number, text in enumerate(rewrites) if text]
         before, after = [originals[number] for number in given], [rewrites[number] for number in given]
         vectors = encode_cached(
             self.encoder, [*before, *after], self.embeddings, progress=named(progress, said("encoding"))
         )
         similarity = np.einsum("ij,ij->i", vectors[: len(given)], vectors[len(given) :]).tolist()
-        verdicts = [Examined(None, (NO_ANSWER,))] * len(rewrites)
+        verdicts = [RewriteVerdict(None, (NO_ANSWER,))] * len(rewrites)
         names_left = self._names(before, after, progress)
-        slips = Slips(self.cast, self.known, originals)
+        slips = Slips(self.mapping, self.known, originals)
         for number, score, text, names in zip(given, similarity, after, names_left, strict=True):
             reasons = [said("a name is left: {names}", names=", ".join(names))] if names else []
             told = {key_of(name) for name in names}
@@ -79,19 +79,19 @@ class Gates:
                 reasons.append(
                     said("similarity {similarity:.2f} is below {least}", similarity=down, least=MIN_SIMILARITY)
                 )
-            verdicts[number] = Examined(score, tuple(reasons))
+            verdicts[number] = RewriteVerdict(score, tuple(reasons))
         return verdicts
 
     def _names(
         self, originals: Sequence[str], texts: Sequence[str], progress: Progress | None
     ) -> list[tuple[str, ...]]:
-        """The names left in each text, by the cast, by capitals, and by the tagger where there is one."""
+        """The names left in each text, by the mapping, by capitals, and by the tagger where there is one."""
         suspects = {*self.unknown, *self._brought_in(originals, texts)}
-        cast = Cast(self.cast)
-        found = [names_in(text, cast, suspects, self.known) for text in texts]
+        mapping = NameMapping(self.mapping)
+        found = [names_in(text, mapping, suspects, self.known) for text in texts]
         if self.tagger is None:
             return found
-        nobody = {name for name, phrase in self.cast.items() if name == phrase}
+        nobody = {name for name, phrase in self.mapping.items() if name == phrase}
         tagged = self.tagger.names(texts, progress=named(progress, said("looking for names")))
         return [
             (*names, *(name for name in more if name not in nobody and not any(name in known for known in names)))
@@ -104,5 +104,5 @@ class Gates:
         new = {word for text in texts for word in _WORD.findall(text) if word not in said and not word.islower()}
         if not new:
             return set()
-        probable = unknown_names([*originals, *texts], self.cast, self.known)
+        probable = unknown_names([*originals, *texts], self.mapping, self.known)
         return {name for name in probable if said.isdisjoint(_WORD.findall(name))}

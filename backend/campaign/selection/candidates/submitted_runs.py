@@ -1,4 +1,4 @@
-"""Runs as they are submitted for pooling: read and checked, all of them at once.
+"""Read and check the runs that are submitted for pooling, all of them at once.
 
 *Reads* run files, queries, videos, what was pooled before. *Writes* nothing.
 """
@@ -30,8 +30,8 @@ LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
-class PoolingOptions:
-    """What somebody says about a pooling.
+class CandidatePooling:
+    """How runs are pooled into candidates.
 
     `depth` predictions of each query are taken of each run; spans that overlap by `iou` or more are one candidate;
     `videos` is a file that names the videos that runs give by index: `name -> [duration, index]`.
@@ -68,7 +68,7 @@ def read(
     queries: Iterable[QueryRow],
     durations: Mapping[str, float],
     pooled: Sequence[CandidateSource],
-    options: PoolingOptions,
+    options: CandidatePooling,
 ) -> list[Submitted]:
     """Read runs in any form that `evaluate` reads, in the order of their names.
 

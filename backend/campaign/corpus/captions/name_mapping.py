@@ -1,8 +1,8 @@
-"""Who is in the captions, and what takes the place of each name.
+"""Propose, read and correct the name mapping: which generic phrase takes the place of each character name.
 
 *Reads* published captions, `[cast]` of reelrank.toml and `cast.csv`. *Writes* `cast.csv`: a proposal that people
-correct. A line there whose `becomes` is empty is undecided, and what holds its name waits; one whose `becomes` is the
-name itself stays as it is. What `[cast]` says goes over the file.
+correct. A name whose `becomes` is empty there is undecided, and captions that hold it wait; a name whose `becomes` is
+the name itself stays as it is. What `[cast]` says takes precedence over the file.
 """
 
 from collections import Counter
@@ -12,10 +12,12 @@ from pathlib import Path
 
 from backend.campaign.corpus.captions.first_names import known_words
 from backend.campaign.corpus.captions.model import CastLine
-from backend.campaign.corpus.captions.rules.cast import contradictions, is_said
+from backend.campaign.corpus.captions.rules.name_mapping import contradictions, is_said
 from backend.campaign.corpus.captions.rules.proposing import MAN, PERSON, WOMAN, Proposed, propose
 from backend.campaign.corpus.captions.rules.text import tidy
 from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import SETTINGS_FILE
@@ -60,33 +62,34 @@ class _Line:
         return tidy(self.cells[1])
 
 
-def cast_of(project: Project) -> dict[str, str]:
-    """What each name becomes, by `[cast]` and, beneath it, by `cast.csv`.
+def name_mapping_of(project: Project) -> dict[str, str]:
+    """Return what each name becomes, by `[cast]` and, beneath it, by `cast.csv`.
 
     Raises:
         InputError: every line that cannot be used, and every name whose words another name would change again.
     """
     lines = _lines(project)
-    return _cast(project, {line.name: line.becomes for line in lines}, {line.name: line.row for line in lines})
+    return _mapping(project, {line.name: line.becomes for line in lines}, {line.name: line.row for line in lines})
 
 
-def _cast(project: Project, becomes: Mapping[str, str], rows: Mapping[str, int]) -> dict[str, str]:
-    """The cast of lines that stand in these rows; see `cast_of`."""
+def _mapping(project: Project, becomes: Mapping[str, str], rows: Mapping[str, int]) -> dict[str, str]:
+    """The mapping of lines that stand in these rows; see `name_mapping_of`."""
     written = {tidy(name): tidy(words) for name, words in project.settings.cast.items()}
-    cast = {name: words for name, words in becomes.items() if words} | written
+    mapping = {name: words for name, words in becomes.items() if words} | written
     problems = [
         Problem(SETTINGS_FILE, None, said("[cast]: {message}", message=message))
         if name in written
         else Problem(CAST_FILE, rows.get(name), message)
-        for name, message in contradictions(cast)
+        for name, message in contradictions(mapping)
     ]
     if problems:
         raise InputError(sorted(problems, key=lambda problem: (problem.file, problem.row or 0)))
-    return cast
+    return mapping
 
 
-def propose_cast(project: Project, *, progress: Progress | None = None) -> CastReport:
-    """Write the names of the published captions that the cast lacks into `cast.csv`, below what stands there.
+@in_charge
+def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> CastReport:
+    """Add the names of the published captions that the mapping lacks to `cast.csv`, each with a guess what it becomes.
 
     Raises:
         ProjectError: there are no captions.
@@ -97,9 +100,9 @@ def propose_cast(project: Project, *, progress: Progress | None = None) -> CastR
         raise ProjectError(
             said("there are no captions yet: run `{command}` first", command=steps.importing(project.folder))
         )
-    lines, cast = _lines(project), cast_of(project)
+    lines, mapping = _lines(project), name_mapping_of(project)
     # Proposed whatever is there, so that the same captions say the same again.
-    there, phrases = {*cast, *(line.name for line in lines)}, {*cast.values()}
+    there, phrases = {*mapping, *(line.name for line in lines)}, {*mapping.values()}
     new = [
         found
         for found in propose(texts, known_words(texts=texts), named(progress, said("reading captions")))
@@ -112,8 +115,9 @@ def propose_cast(project: Project, *, progress: Progress | None = None) -> CastR
     return _report(path, cells, new)
 
 
-def lines_of(project: Project) -> tuple[CastLine, ...]:
-    """What stands in `cast.csv`, in its order; nothing where there is none.
+@in_charge
+def cast_lines(project: Project, by: Lead | Operator) -> tuple[CastLine, ...]:
+    """Return the lines of `cast.csv`, in its order; none if there is no such file.
 
     Raises:
         InputError: it cannot be used as it is.
@@ -121,18 +125,19 @@ def lines_of(project: Project) -> tuple[CastLine, ...]:
     return tuple(CastLine(line.name, line.becomes, *line.cells[2:]) for line in _lines(project))
 
 
-def correct(project: Project, becomes: Mapping[str, str]) -> None:
+@in_charge
+def correct_cast(project: Project, by: Lead | Operator, becomes: Mapping[str, str]) -> None:
     """Write what names become into `cast.csv`; a name that has no line gets one, and all other lines stay.
 
     Raises:
-        InputError: with these words the cast cannot be used; the file stays as it was.
+        InputError: with these words the mapping cannot be used; the file stays as it was.
     """
     said = {tidy(name): tidy(words) for name, words in becomes.items()}
     lines = _lines(project)
     cells = [(a, said.pop(line.name, b), c, d) for line in lines for a, b, c, d in [line.cells]]
     rows = {line.name: line.row for line in lines}
     cells += [(name, words, "", "") for name, words in said.items()]
-    _cast(project, {tidy(cell[0]): tidy(cell[1]) for cell in cells}, rows)
+    _mapping(project, {tidy(cell[0]): tidy(cell[1]) for cell in cells}, rows)
     _write(project.folder / CAST_FILE, cells)
 
 

@@ -1,4 +1,4 @@
-"""A cast as one pattern: what each name becomes, and what keeps a cast from meaning one thing."""
+"""Prepare a name mapping as one pattern, and find what keeps it from meaning one thing."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "M
 
 
 class Prepared(NamedTuple):
-    """A cast as the rules use it.
+    """A name mapping as the rules use it.
 
     Attributes:
         pattern: all names, longest first. Groups: `adjective` (with its article), `name` (spaced scripts) or `anywhere`
@@ -35,22 +35,22 @@ class Prepared(NamedTuple):
     spellings: Spellings
 
 
-class Cast(dict[str, str]):
-    """A cast that is prepared once, for many texts. Do not change it afterwards."""
+class NameMapping(dict[str, str]):
+    """A name mapping that is prepared once, for many texts. Do not change it afterwards."""
 
-    def __init__(self, cast: Mapping[str, str]) -> None:
-        super().__init__(cast)
-        self.prepared = _prepared(tuple(sorted(cast.items())))
+    def __init__(self, mapping: Mapping[str, str]) -> None:
+        super().__init__(mapping)
+        self.prepared = _prepared(tuple(sorted(mapping.items())))
 
 
-def prepared(cast: Mapping[str, str]) -> Prepared:
-    """The cast as the rules use it; at once for a `Cast`."""
-    return cast.prepared if isinstance(cast, Cast) else _prepared(tuple(sorted(cast.items())))
+def prepared(mapping: Mapping[str, str]) -> Prepared:
+    """Prepare a mapping for the rules; a `NameMapping` is prepared already."""
+    return mapping.prepared if isinstance(mapping, NameMapping) else _prepared(tuple(sorted(mapping.items())))
 
 
 @lru_cache(maxsize=32)
-def _prepared(cast: tuple[tuple[str, str], ...]) -> Prepared:
-    phrases = {tidy(name): tidy(phrase) for name, phrase in cast}
+def _prepared(mapping: tuple[tuple[str, str], ...]) -> Prepared:
+    phrases = {tidy(name): tidy(phrase) for name, phrase in mapping}
     if problems := contradictions(phrases):
         raise InputError([Problem("cast", None, message) for _, message in problems])
     longest_first = sorted(phrases, key=lambda name: (-len(name), name))
@@ -78,7 +78,7 @@ def _prepared(cast: tuple[tuple[str, str], ...]) -> Prepared:
 
 
 def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
-    """What keeps a cast from meaning one thing: names with what is wrong about them."""
+    """Find what keeps a mapping from meaning one thing: names with what is wrong about them."""
     found = [
         (name, said("the name {name!r} has no letter", name=name))
         for name in phrases
@@ -122,5 +122,5 @@ def is_said(name: str, phrase: str) -> bool:
 
 
 def name_of(match: re.Match[str]) -> str:
-    """The matched name as the cast has it: in the text, a line may break inside it."""
+    """The matched name as the mapping has it: in the text, a line may break inside it."""
     return " ".join((match["name"] or match["anywhere"]).split())

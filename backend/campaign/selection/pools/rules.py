@@ -1,23 +1,55 @@
-"""Pure: the pool of a query, from its similarities with all sentences and, where they are known, with the videos.
+"""Rules of pools: select the videos of a query's pool, and calibrate the thresholds of an encoder.
 
 The paper (massive-video moment retrieval, section 4): s_te(q, v) is the largest similarity of query q and a sentence of
 video v, s_tv(q, v) their EMScore. A video is positive where s_te >= t_pos and s_tv is at least its bound; it is
 negative where s_te <= t_neg and s_tv is at most its bound. At most k videos of a pool are positive, the own one among
-them; negatives fill it up to n. Of a positive video, its most similar sentence gives the moment.
+them; negatives fill it up to n. Of a positive video, its most similar sentence gives the moment. Turns are drawn by a
+seed and by names alone, so that the order of a corpus changes no draw. The published code departs from the paper, and
+so does `as_published`: see `DEPARTURES`.
 
-The published code departs from that, and so does `as_published`: see `DEPARTURES`.
+Thresholds come from pairs that people, or a published pool, call alike or different. Of a threshold t, Youden's J
+(Youden, "Index for rating diagnostic tests", Cancer 1950) is the share of alike pairs with a similarity of t or more,
+plus the share of different pairs with less, minus 1. Between two classes that lie apart many thresholds are nearly as
+good as the best; t_pos is the highest and t_neg the lowest of those, so that what is between them, which nobody can
+tell, becomes neither positive nor negative.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from backend.campaign.selection.pools.model import PoolOptions, VisualBounds
-from backend.campaign.selection.pools.rules.drawing import Turns, names_drawn, turns
 from backend.scoring.pools.model import PoolMoment
+
+Turns = npt.NDArray[np.uint64]
+
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+def names_drawn(names: Sequence[str], seed: int) -> Turns:
+    """A number of each name that follows from it and the seed, `(names,)`."""
+    return np.array([_number(f"{seed} {name}") for name in names], dtype=np.uint64)
+
+
+def turns(drawn: Turns, purpose: str) -> Turns:
+    """When it is each name's turn for one purpose, such as the positives of a query: a number that sorts them.
+
+    SplitMix64's last steps (Steele, Lea, Flood 2014), by which neighbouring numbers are no neighbours any more.
+    """
+    mixed = drawn ^ np.uint64(_number(purpose))
+    mixed = (mixed ^ (mixed >> _S30)) * _FIRST
+    mixed = (mixed ^ (mixed >> _S27)) * _SECOND
+    return np.asarray(mixed ^ (mixed >> _S31), dtype=np.uint64)
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
 
 Numbers = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -167,3 +199,64 @@ def _unlike(others: Numbers, wanted: int, seen: Seen, bounds: VisualBounds, opti
 
 def _by_time(moment: PoolMoment) -> tuple[float, float, str]:
     return moment.start_s, moment.end_s, moment.sentence
+
+
+STEP = 0.01
+NEARLY = 0.03
+"""How much less than the best J a threshold may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What was found: `t_pos` and `t_neg`, the best J and where it is, and how the labelled pairs then lie.
+
+    `kept_alike` is the share of alike pairs at `t_pos` or more, `kept_different` that of different pairs at `t_neg` or
+    less; `alike_below` counts alike pairs at `t_neg` or less, `different_above` different ones at `t_pos` or more.
+    """
+
+    t_pos: float
+    t_neg: float
+    best: float
+    youden: float
+    alike: int
+    different: int
+    kept_alike: float
+    kept_different: float
+    alike_below: int
+    different_above: int
+
+
+def calibrate(alike: Doubles, different: Doubles) -> Thresholds:
+    """Thresholds in hundredths, from similarities of pairs that are alike and of pairs that are not.
+
+    Args:
+        alike: similarities from -1 to 1; at least one.
+        different: the same.
+
+    >>> found = calibrate(np.array([0.9, 0.8]), np.array([0.1, 0.3]))
+    >>> found.t_pos, found.t_neg, found.youden
+    (0.8, 0.31, 1.0)
+    """
+    steps = np.round(np.arange(round(-1 / STEP), round(1 / STEP) + 1) * STEP, 2)
+    # How many pairs are below each threshold.
+    low_alike, low_different = (np.searchsorted(np.sort(some), steps, side="left") for some in (alike, different))
+    youden = 1 - low_alike / len(alike) - (1 - low_different / len(different))
+    good = np.flatnonzero(youden >= youden.max() - NEARLY)
+    return judged(float(steps[good[-1]]), float(steps[good[0]]), alike, different, float(steps[youden.argmax()]))
+
+
+def judged(t_pos: float, t_neg: float, alike: Doubles, different: Doubles, best: float | None = None) -> Thresholds:
+    """How labelled pairs lie between two thresholds; `best` is that of the largest J, `t_pos` unless told."""
+    at = t_pos if best is None else best
+    return Thresholds(
+        t_pos=t_pos,
+        t_neg=t_neg,
+        best=at,
+        youden=float(np.mean(alike >= at) - np.mean(different >= at)),
+        alike=len(alike),
+        different=len(different),
+        kept_alike=float(np.mean(alike >= t_pos)),
+        kept_different=float(np.mean(different <= t_neg)),
+        alike_below=int(np.sum(alike <= t_neg)),
+        different_above=int(np.sum(different >= t_pos)),
+    )

@@ -1,4 +1,4 @@
-"""Thresholds as a file that `calibrate` writes and `build` takes."""
+"""Read the file of thresholds that `calibrate` writes and `build` takes."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ RULE = "the highest and the lowest threshold whose Youden's J is within 0.03 of 
 class StoredThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Thresholds, the encoder they belong to (its identity), and from what pairs they come.
 
-    The rest is what `rules.thresholds.Thresholds` says, on the pairs themselves, and `held_out` what thresholds of one
+    The rest is what `rules.Thresholds` says, on the pairs themselves, and `held_out` what thresholds of one
     half of the pairs keep of the other half: the share of alike and of different ones.
     """
 

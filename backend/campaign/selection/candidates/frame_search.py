@@ -1,4 +1,4 @@
-"""Candidates by what is to be seen: the similarity of a query and the frames of a moment under CLIP.
+"""Search moments by their frames: the similarity of a query and what a moment shows, under CLIP.
 
 *Reads* queries, moments, video files, and what is kept of their frames. *Writes* vectors of frames, which are kept.
 

@@ -1,4 +1,4 @@
-"""Look at the videos of a corpus: EMScore of a query and a video, by CLIP.
+"""Score queries against the videos of a corpus by their frames: EMScore, by CLIP.
 
 *Reads* video files, and what is kept of them. *Writes* vectors of frames, which are kept.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.campaign.selection.pools.model import Captioned
-from backend.campaign.selection.pools.rules.selecting import Doubles, Numbers, Seen
+from backend.campaign.selection.pools.rules import Doubles, Numbers, Seen
 from backend.core.errors import InputError, Problem, VideoUnreadable
 from backend.core.progress import Progress, named
 from backend.encoders.clip import Clip

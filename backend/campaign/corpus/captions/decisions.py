@@ -1,23 +1,26 @@
-"""What people decide about rewrites that wait: a lead on the page Rewrites, or whoever edits the file of a command.
+"""Decide about rewrites that wait for a person: on the page Rewrites, or in the file of a command.
 
-*Reads* rewritten captions, queries. *Writes* rewritten captions, events. The person's words count, whatever the gates
-say of them, except that no name of the cast may be left; later runs of `rewriting` leave them alone.
+*Reads* rewritten captions, queries. *Writes* rewritten captions, events. The person's words count, whatever the rewrite
+check says of them, except that no name of the mapping may be left; later runs of `rewriting` leave them alone.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from backend.campaign.corpus.captions.cast import cast_of
 from backend.campaign.corpus.captions.model import RewriteQueue, TakenDecision, WaitingRewrite
+from backend.campaign.corpus.captions.name_mapping import name_mapping_of
 from backend.campaign.corpus.captions.rows import decisions
 from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus.captions.rows.decisions import DecisionRow
 from backend.campaign.corpus.captions.rules import names_in
-from backend.campaign.corpus.captions.rules.differences import differences
-from backend.campaign.nouns import Lead
+from backend.campaign.corpus.captions.rules.differences import RewriteSummary, differences, summary
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge, lead_only, public
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
 from backend.core.ids import AnnotatorId
+from backend.core.reading import bytes_of
 from backend.core.saying import said
 from backend.core.text_files import read_csv
 from backend.core.typed_text import tidy
@@ -31,8 +34,9 @@ AHEAD = 30
 _FIXED = said("queries were drawn from the captions already; their texts are fixed from then on")
 
 
-def queue(project: Project, lead: Lead) -> RewriteQueue:
-    """What waits, the first `AHEAD` of it, and how much there is of everything."""
+@lead_only
+def rewrite_queue(project: Project, lead: Lead) -> RewriteQueue:
+    """Return the first `AHEAD` rewrites that wait for a lead, with the counts of all."""
     with reading(project.store) as db:
         counts = decisions.counts(db)
         return RewriteQueue(
@@ -44,7 +48,20 @@ def queue(project: Project, lead: Lead) -> RewriteQueue:
         )
 
 
-def decide(project: Project, lead: Lead, caption_id: int, text: str | None, *, now: float) -> None:
+@public
+def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
+    """Return (caption, rewrite, reason) of every rewrite that waits for a person; for the command line."""
+    return caption_rows.waiting_rewrites(project.store.db)
+
+
+@in_charge
+def rewrite_summary(project: Project, by: Lead | Operator) -> RewriteSummary:
+    """Return TVR-Ranking's Table 3 for a project: replacement words with counts, words a caption before and after."""
+    return summary(caption_rows.accepted_texts(project.store.db))
+
+
+@lead_only
+def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | None, *, now: float) -> None:
     """Accept a rewrite that waits, in these words, or reject it: then it makes no query.
 
     The decision is for all captions with the same published text. The same decision sent again changes nothing.
@@ -58,7 +75,7 @@ def decide(project: Project, lead: Lead, caption_id: int, text: str | None, *, n
 
     Raises:
         Overtaken: another decision stands already.
-        ProjectError: no such rewrite, an empty text, a name of the cast in it, or queries were drawn.
+        ProjectError: no such rewrite, an empty text, a name of the mapping in it, or queries were drawn.
     """
     wanted = None if text is None else " ".join(text.split())
     with writing(project.store) as db:
@@ -69,13 +86,14 @@ def decide(project: Project, lead: Lead, caption_id: int, text: str | None, *, n
             raise ProjectError(said("this rewrite is not there any more: the captions were rewritten again since"))
         if _stands(found, lead, wanted, now=now):
             return
-        if wanted is not None and (problem := _problem(cast_of(project), wanted)):
+        if wanted is not None and (problem := _problem(name_mapping_of(project), wanted)):
             raise ProjectError(problem)
         _decide(project.store, found.published, wanted, at=now, by=lead.annotator_id)
 
 
-def take_back(project: Project, lead: Lead, *, now: float) -> TakenDecision:
-    """Take back what this lead decided last: the rewrite waits again, with the words that it waited with.
+@lead_only
+def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecision:
+    """Take back this lead's last decision: the rewrite waits again, with the words that it waited with.
 
     Returns:
         The decision that was taken back.
@@ -101,8 +119,9 @@ def take_back(project: Project, lead: Lead, *, now: float) -> TakenDecision:
     return last
 
 
-def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> int:
-    """Take a person's decisions on waiting rewrites: a CSV file with the columns `caption` and `rewrite`.
+@public
+def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
+    """Accept waiting rewrites as a CSV file with the columns `caption` and `rewrite` says; for the command line.
 
     Returns:
         How many waiting rewrites were decided.
@@ -113,23 +132,23 @@ def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> i
     """
     if caption_rows.any_query(project.store.db):
         raise ProjectError(_FIXED)
-    table = read_csv(data, file, ["caption", "rewrite"])
+    table = read_csv(bytes_of(file), file.name, ["caption", "rewrite"])
     problems = list(table.problems)
-    cast = cast_of(project)
+    mapping = name_mapping_of(project)
     decided = 0
     taken: dict[str, tuple[int, str]] = {}
     with writing(project.store):
         for row, caption, text in zip(table.rows, table.columns["caption"], table.columns["rewrite"], strict=True):
             wanted = tidy(text)
-            if problem := _problem(cast, wanted):
-                problems.append(Problem(file, row, problem))
+            if problem := _problem(mapping, wanted):
+                problems.append(Problem(file.name, row, problem))
             elif (before := taken.setdefault(caption.strip(), (row, wanted))) != (row, wanted):
                 if before[1] != wanted:
                     problems.append(
-                        Problem(file, row, said("row {before} has other words for this caption", before=before[0]))
+                        Problem(file.name, row, said("row {before} has other words for this caption", before=before[0]))
                     )
             elif not (found := _decide(project.store, caption.strip(), wanted, at=now, by=None)):
-                problems.append(Problem(file, row, said("no rewrite of this caption waits for a person")))
+                problems.append(Problem(file.name, row, said("no rewrite of this caption waits for a person")))
             else:
                 decided += found
         if problems:
@@ -153,11 +172,11 @@ def _decide(store: Store, published: str, text: str | None, *, at: float, by: An
     return captions
 
 
-def _problem(cast: Mapping[str, str], text: str) -> str:
+def _problem(mapping: Mapping[str, str], text: str) -> str:
     """Why a person's words cannot stand, or an empty text."""
     if not text:
         return said("the rewrite is empty: write what a searcher might type, or reject it")
-    names = names_in(text, cast, {})
+    names = names_in(text, mapping, {})
     return said("a name of the cast is left: {names}", names=", ".join(names)) if names else ""
 
 

@@ -1,4 +1,4 @@
-"""What a pooling rests on: runs, moments, lists and batches, read at one instant.
+"""Read and check what a pooling rests on, at one instant: runs, moments, lists and batches.
 
 *Reads* run files, queries, videos, moments, candidates, pairs. *Writes* nothing.
 """
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.selection.candidates import submitted
+from backend.campaign.selection.candidates import submitted_runs
 from backend.campaign.selection.candidates.merging import Place
 from backend.campaign.selection.candidates.rows import lists, sources
-from backend.campaign.selection.candidates.submitted import PoolingOptions, Submitted
+from backend.campaign.selection.candidates.submitted_runs import CandidatePooling, Submitted
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
@@ -35,7 +35,7 @@ class Material:
     state: tuple[int, ...]
 
 
-def read(project: Project, given: Given, options: PoolingOptions, *, without_runs: bool = False) -> Material:
+def read(project: Project, given: Given, options: CandidatePooling, *, without_runs: bool = False) -> Material:
     """Read and check everything, the runs last; there may be none of them where it is said so.
 
     Raises:
@@ -57,7 +57,7 @@ def read(project: Project, given: Given, options: PoolingOptions, *, without_run
         for query_id, moments in handed_out.items():
             listed.setdefault(query_id, list(moments))  # pairs of an earlier campaign come from no list
         places, state = queries.moment_places(db), sources.state(db)
-        runs = submitted.read(
+        runs = submitted_runs.read(
             given,
             queries=queries.query_rows(db),
             durations=corpus.video_durations(db),

@@ -1,7 +1,7 @@
-"""What a captioned moment can be, by itself and beside the others of its file.
+"""Rules of importing: what a captioned moment can be, and which videos a file calls by another name.
 
 A file that a person wrote is refused as a whole if anything in it is impossible: they can mend it. A published corpus
-is as it is, and whoever imports it can not ask its authors: what is impossible in it is left out and counted.
+is as it is, and whoever imports it cannot ask its authors: what is impossible in it is left out and counted.
 """
 
 from collections import defaultdict
@@ -214,3 +214,34 @@ def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s
         trouble = outside(moment.start_s, moment.end_s, duration_s, end_slack_s)
         if trouble:
             yield trouble
+
+
+def called_otherwise(named: Iterable[str], here: Iterable[str], extensions: Iterable[str]) -> dict[str, str]:
+    """Videos that a file means by another name: as it is with or without an extension or the folders above it.
+
+    Args:
+        named: what a file calls videos, but for names that a video of the project has.
+        here: the project's names of the videos that may take another one.
+        extensions: of video files, in small letters, with their dot.
+
+    Returns:
+        The file's name of a video, by the project's; nothing where two videos could be meant.
+
+    >>> called_otherwise(["dog.avi", "cat"], ["dog", "pets/cat", "bird"], [".avi", ".mp4"])
+    {'dog': 'dog.avi', 'pets/cat': 'cat'}
+    """
+    suffixes = frozenset(extensions)
+
+    def bare(name: str) -> str:
+        stem, dot, extension = name.rpartition(".")
+        return stem if f"{dot}{extension}".lower() in suffixes else name
+
+    found: dict[str, set[str]] = defaultdict(set)
+    for name in here:
+        for known in {bare(name), bare(name).rpartition("/")[2]}:
+            found[known].add(name)
+    meant: dict[str, set[str]] = defaultdict(set)
+    for name in named:
+        if len(videos := found.get(bare(name), set())) == 1:
+            meant[next(iter(videos))].add(name)
+    return {video: next(iter(names)) for video, names in meant.items() if len(names) == 1}

@@ -1,10 +1,11 @@
-"""Pure: the candidates of one query from what several sources found, near-duplicates merged into one, as TREC pools.
+"""Rules of candidates: merge what several sources found for a query, as TREC pools; draw what a probe judges.
 
 Spans come as whole multiples of one step, so that an overlap of exactly the threshold is never a matter of rounding.
 """
 
+import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple, TypeVar
@@ -107,3 +108,30 @@ def _nearest(span: SeenSpan, among: Iterable[_Near], iou: Fraction) -> _Near | N
         if found is None or place > best:
             found, best = one, place
     return found
+
+
+_Ranked = TypeVar("_Ranked")
+
+PROBE_TOP, PROBE_OTHERS = 60, 60
+"""How many of the most similar moments of a query, and of all others, its probe wants judged (TVR-Ranking)."""
+
+
+def probed(texts: Collection[str], count: int, seed: int) -> set[str]:
+    """The queries to probe, drawn by seed: the same in whatever order they come.
+
+    >>> probed(["a", "b", "c"], 2, 7) == probed(["c", "b", "a"], 2, 7), len(probed(["a", "b"], 2, 7))
+    (True, 2)
+    """
+    return set(random.Random(seed).sample(sorted(texts), count))
+
+
+def probe(ranked: Sequence[_Ranked], text: str, seed: int) -> list[_Ranked]:
+    """The top of all moments, which come best first, and a draw from those after it; in the order of rank.
+
+    >>> found = probe(range(1, 1001), "A cat sits.", 7)
+    >>> found[:60] == [*range(1, 61)], len(found), min(found[60:]) > 60, found == sorted(set(found))
+    (True, 120, True, True)
+    """
+    rest = range(PROBE_TOP, len(ranked))
+    others = random.Random(f"{seed} {text}").sample(rest, min(PROBE_OTHERS, len(rest)))
+    return [*ranked[:PROBE_TOP], *(ranked[place] for place in sorted(others))]

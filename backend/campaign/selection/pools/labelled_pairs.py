@@ -1,4 +1,4 @@
-"""Pairs that people, or a published file of pools, call alike or different.
+"""Read pairs that people, or a published file of pools, call alike or different.
 
 *Reads* an STS file: `sentence1`, `sentence2`, `score` (0 to 5) between tabs, with these words as header or without one;
 or a file of pools, whose positives are alike with the query and whose negatives are different.

@@ -1,4 +1,4 @@
-"""What a build wrote beside its pools: by which thresholds, and EMScore of each query with the videos of its pool.
+"""Read what a build wrote beside its pools: its thresholds, and EMScore of each query with the videos of its pool.
 
 *Reads* `manifest.json` and `pairs.csv` in the folder of a file of pools. Writes nothing.
 """
