@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from backend.scoring.scoreboard import Scoreboard
     from backend.scoring.scored_files import evaluate_files, score_files, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
-    from backend.scoring.views.shown import Shown
+    from backend.scoring.views.number_format import Shown
     from backend.scoring.views.splits import joined
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)

@@ -26,7 +26,7 @@ from xdist.workermanage import WorkerController
 
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.release.export import export
+from backend.campaign.release.export import freezing
 from backend.campaign.release.export.statistics import figures
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.setup.people import accounts as people
@@ -291,7 +291,7 @@ def corpus_project(corpus_folder: Path, tmp_path: Path, monkeypatch: pytest.Monk
     """A project with 48 captioned moments in 6 videos, and an encoder that needs no model."""
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     # A quarter of a second a release, and many tests make one; those that look at figures draw them.
-    monkeypatch.setattr(export, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
+    monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
     shutil.copytree(corpus_folder, tmp_path, dirs_exist_ok=True)
     return api.open_project(tmp_path / "project")
 

@@ -11,56 +11,6 @@ from typing import TYPE_CHECKING
 from backend.core import lazy
 
 if TYPE_CHECKING:
-    from backend.api.baselines import BaselineReport, write_baseline_from_file
-    from backend.api.campaigns import import_judgements
-    from backend.api.differing import diff_csv, diff_releases
-    from backend.api.forms import export_form
-    from backend.api.freezing import (
-        export_release,
-        list_releases,
-        release_changes,
-        release_file,
-        release_preview,
-        release_terms,
-        set_release_terms,
-    )
-    from backend.api.leaderboard import (
-        board_pictures,
-        leaderboard_version,
-        score_kept_runs,
-        truth_names,
-        videos_with_file,
-    )
-    from backend.api.learning import PredictReport, predict_run, train_model
-    from backend.api.raw import summarise_raw
-    from backend.api.releases import import_release
-    from backend.api.reports import report_page
-    from backend.api.runs import (
-        add_run,
-        add_truth,
-        list_runs,
-        list_truths,
-        load_run,
-        load_truth,
-        remove_run,
-        remove_truth,
-        truth_of_project,
-    )
-    from backend.api.statistics import file_statistics, release_statistics, release_statistics_table
-    from backend.api.studies import (
-        Study,
-        StudyInputs,
-        agreement_study,
-        axioms_study,
-        model_selection_study,
-        noise_study,
-        stability_study,
-        theory_study,
-        ties_study,
-        write_study,
-    )
-    from backend.api.systems import write_baseline, write_frame_features
-    from backend.api.validating import validate_release
     from backend.campaign.corpus.captions.decisions import (
         accept_rewrites,
         decide_rewrite,
@@ -267,16 +217,44 @@ if TYPE_CHECKING:
     )
     from backend.campaign.qualification.tutorial.practising import answer_practice, practice_clip, practice_items
     from backend.campaign.qualification.tutorial.suggesting import practice_offers, practice_texts
-    from backend.campaign.release.board.leaderboard import Leaderboard
+    from backend.campaign.release.board.baselines import write_baseline, write_frame_features
+    from backend.campaign.release.board.case_frames import report_frames, videos_with_file
+    from backend.campaign.release.board.kept_runs import (
+        add_run,
+        add_truth,
+        list_runs,
+        list_truths,
+        load_run,
+        load_truth,
+        remove_run,
+        remove_truth,
+    )
+    from backend.campaign.release.board.leaderboard import (
+        Leaderboard,
+        leaderboard_version,
+        score_kept_runs,
+        truth_names,
+    )
     from backend.campaign.release.board.rows import Kept
-    from backend.campaign.release.earlier.judgements import JudgementsReport
+    from backend.campaign.release.board.truths import truth_of_project
+    from backend.campaign.release.earlier.importing import import_judgements
+    from backend.campaign.release.earlier.model import JudgementsReport
     from backend.campaign.release.earlier.raw_agreement import agreement_of_file, other_relevances_of_file
-    from backend.campaign.release.export.export import ReleaseReport, write_pseudo_train
+    from backend.campaign.release.earlier.raw_summary import summarise_raw
+    from backend.campaign.release.export.contents import release_preview
+    from backend.campaign.release.export.counting import release_statistics
+    from backend.campaign.release.export.diffing import diff_csv, diff_releases
+    from backend.campaign.release.export.formats.exporting import export_form
     from backend.campaign.release.export.formats.model import FormReport
-    from backend.campaign.release.export.importing import ReleaseImport
+    from backend.campaign.release.export.freezing import ReleaseReport, export_release, write_pseudo_train
+    from backend.campaign.release.export.importing import ReleaseImport, import_release
+    from backend.campaign.release.export.kept_releases import list_releases, release_changes, release_file
     from backend.campaign.release.export.model import KeptRelease, ReleaseOptions, ReleaseSelection
     from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
-    from backend.campaign.release.export.validating import ValidationReport
+    from backend.campaign.release.export.statistics.rules import release_statistics_table
+    from backend.campaign.release.export.terms import release_terms, set_release_terms
+    from backend.campaign.release.export.validating import ValidationReport, validate_release
+    from backend.campaign.release.statistics.from_files import file_statistics
     from backend.campaign.release.statistics.from_project import project_statistics
     from backend.campaign.release.statistics.model import Statistics
     from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
@@ -365,22 +343,35 @@ if TYPE_CHECKING:
     from backend.media.probe import EXTENSIONS as VIDEO_EXTENSIONS
     from backend.media.report import CutReport
     from backend.scoring.analysis.cases import Case
-    from backend.scoring.asked import split as split_measures
     from backend.scoring.benchmarks import BENCHMARKS, benchmark_named
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs
     from backend.scoring.files.release_folder import choose_truth
-    from backend.scoring.inputs import file_inputs
     from backend.scoring.pools.pooling import PoolConventions as Pooling
     from backend.scoring.pools.pooling import PoolFile
     from backend.scoring.pools.stats import PoolStatistics, pool_statistics
     from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.report.figures import write_figure as write_score_figure
+    from backend.scoring.report.page import report_page
+    from backend.scoring.report.parts import board_pictures
+    from backend.scoring.requested_values import split as split_measures
     from backend.scoring.run_files import RunFile, RunList, named_files, of_releases, read_run_list
     from backend.scoring.scoreboard import Scoreboard, score_runs
-    from backend.scoring.scored_files import evaluate_files, score_files, score_splits
+    from backend.scoring.scored_files import evaluate_files, file_inputs, score_files, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
+    from backend.scoring.studies.inputs import StudyInputs
+    from backend.scoring.studies.running import (
+        agreement_study,
+        axioms_study,
+        model_selection_study,
+        noise_study,
+        stability_study,
+        theory_study,
+        ties_study,
+    )
+    from backend.scoring.studies.study import Study
+    from backend.scoring.studies.writing import write_study
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
     from backend.scoring.tables import to_csv as score_csv
     from backend.scoring.trec import MatchedRun, match_run
@@ -401,6 +392,7 @@ if TYPE_CHECKING:
     from backend.scoring.views.groups import groups as score_groups
     from backend.scoring.views.naming import legend as score_legend
     from backend.scoring.views.naming import named as score_names
+    from backend.scoring.views.number_format import Shown
     from backend.scoring.views.paper import paper as score_paper
     from backend.scoring.views.pools import own_and_pool as score_own_and_pool
     from backend.scoring.views.pools import told as score_pools_told
@@ -408,14 +400,15 @@ if TYPE_CHECKING:
     from backend.scoring.views.ranking import narrow_means as score_means
     from backend.scoring.views.ranking import ranking as score_ranking
     from backend.scoring.views.ranking import sentence as score_sentence
-    from backend.scoring.views.shown import Shown
     from backend.scoring.views.splits import is_grouped as scores_are_grouped
     from backend.scoring.views.splits import joined as joined_scores
     from backend.scoring.views.splits import parts_of as score_parts
     from backend.scoring.views.table import Table as ScoreTable
     from backend.store.upkeep import Backup, Restored
+    from backend.systems.baseline_runs import BaselineReport, write_baseline_from_file
     from backend.systems.baselines import BASELINES, BaselineOptions
     from backend.systems.extracting import FeaturesReport
+    from backend.systems.learning.trained_models import PredictReport, predict_run, train_model
     from backend.systems.windowing import Windowing
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
@@ -778,6 +771,7 @@ __all__ = [
     "reply_to_note",
     "report_broken",
     "report_clip",
+    "report_frames",
     "report_page",
     "reported_clip",
     "reported_clips",

@@ -11,16 +11,16 @@ from typing import Any, SupportsIndex, TypeGuard, Unpack
 from backend.core.errors import InputError, Problem
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
+from backend.scoring.collected_problems import by_row, further_problems, in_order, read_or_collect
 from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, tasks_from, truth_from, videos_from
-from backend.scoring.files.partly import PartlyRead
+from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.files.release_folder import choose_truth
-from backend.scoring.plausible import with_videos
+from backend.scoring.plausibility import with_videos
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import Pools
 from backend.scoring.pools.pooling import PoolConventions
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
-from backend.scoring.refused import by_row, further_problems, in_order, read_or_collect
 from backend.scoring.result import Evaluation, Evaluations
 from backend.scoring.run_files import named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs

@@ -55,7 +55,7 @@ from backend.campaign.qualification.exam.taking import Act
 from backend.campaign.qualification.exam.using import UsedReport
 from backend.campaign.qualification.gold.questions import GoldOptions, GoldPerson, GoldReport
 from backend.campaign.qualification.guideline.model import Example
-from backend.campaign.release.export.model import KeptRelease, QueryStanding, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.model import KeptRelease, QueryCounts, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.selecting import select
 from backend.campaign.review.model import (
     CaseList,
@@ -1038,7 +1038,7 @@ def rewrite_queue(project: Project, lead: Person) -> RewriteQueue:
 
 def release_preview(project: Project, by: Person | Operator, options: ReleaseOptions) -> ReleaseSelection:
     queries = [
-        QueryStanding(QueryId(n), f"Query {n}", split, 20, waiting, 20 - waiting - decided, decided)
+        QueryCounts(QueryId(n), f"Query {n}", split, 20, waiting, 20 - waiting - decided, decided)
         for n, (split, waiting, decided) in enumerate([(Split.VAL, 0, 1), (Split.TEST, 0, 0), (Split.VAL, 8, 0)], 1)
     ]
     return select(queries, options)

@@ -11,7 +11,7 @@ REFUSALS = {
     name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.ReelRankError)
 } | {"Problem"}
 COMMANDS_ONLY = {
-    *("scoring/asked.py", "scoring/evaluate.py", "scoring/inputs.py", "scoring/presets.py", "scoring/run_files.py"),
+    *("scoring/requested_values.py", "scoring/evaluate.py", "scoring/presets.py", "scoring/run_files.py"),
     *("scoring/scoreboard.py", "scoring/scored_files.py", "scoring/benchmarks", "scoring/pools", "scoring/report"),
     *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/coarse.py"),
     *(
@@ -26,11 +26,12 @@ COMMANDS_ONLY = {
     *(
         "campaign/selection/pool_check/making.py",
         "campaign/release/export/importing.py",
+        "campaign/release/export/source_release.py",
         "campaign/release/export/validating.py",
     ),
     *("campaign/release/export/formats", "campaign/release/export/rules", "campaign/review/probes.py"),
-    *("api/baselines.py", "api/building.py", "api/learning.py", "api/statistics.py", "api/systems.py"),
-    *("core/cluster.py", "media/one_clip.py", "store/creating.py", "store/moving.py", "store/schema"),
+    *("campaign/release/board/baselines.py", "core/cluster.py", "media/one_clip.py"),
+    *("store/creating.py", "store/moving.py", "store/schema"),
 }
 """What only the command line calls, which speaks English: see decision 101."""
 

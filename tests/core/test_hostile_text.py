@@ -105,9 +105,9 @@ READERS: dict[str, Callable[[Path], object]] = {
         f"corpus {name}": lambda path, name=name: formats.parse(name, path.read_bytes(), path.name)
         for name in formats.FORMATS
     },
-    "validate truth": folder_of("val.json", validating.validate),
-    "validate map": folder_of("video_corpus.json", validating.validate),
-    "validate manifest": folder_of("manifest.json", validating.validate),
+    "validate truth": folder_of("val.json", validating.validate_release),
+    "validate map": folder_of("video_corpus.json", validating.validate_release),
+    "validate manifest": folder_of("manifest.json", validating.validate_release),
     "diff": folder_of("val.json", diffing.read),
     "statistics": folder_of("video_corpus.json", from_release.read),
 }

@@ -136,7 +136,7 @@ def test_a_text_of_which_nothing_is_visible_is_empty(judging: Judging, tmp_path:
 def test_what_leads_type_has_no_control_characters(judging: Judging) -> None:
     project, lead = judging.project, judging.lead
     with pytest.raises(ProjectError, match=r"control character U\+001B"):
-        terms.set_terms(project.store, api.OPERATOR, citation="A paper\x1b[2J", now=NOW)
+        terms.set_release_terms(project, api.OPERATOR, citation="A paper\x1b[2J", now=NOW)
     with pytest.raises(ProjectError, match=r"control character U\+0008"):
         keeping.proper_notes("notes\b")
     grading = replace(api.guideline_versions(project, lead)[-1].grading, reminders=("Look\x07 twice.",))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor import inspections
 from backend.campaign.doctor import rows as invariants
-from backend.campaign.release.export import keeping
+from backend.campaign.release.export import kept_releases
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project.folder import Project
 from backend.core import person_names as name_rules
@@ -215,6 +215,6 @@ CHECKS = (
         "releases",
         "Releases are not what was noted down when they were made, or their files are gone. Put the files back from a "
         f"copy of the project's folder; for a manifest: {RESTORE}",
-        lambda project, db, now: keeping.damaged(project, db),
+        lambda project, db, now: kept_releases.damaged(project, db),
     ),
 )

@@ -1,4 +1,4 @@
-"""What is left of a run in pools: outside left out, the best videos of a first step, one moment a video, or the own."""
+"""Narrow a run to its pools: to videos of the pool, the best of a first step, one moment a video, or the own video."""
 
 from dataclasses import dataclass
 

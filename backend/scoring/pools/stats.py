@@ -1,4 +1,4 @@
-"""A file of pools as one row of a table: Table 1 of the MVMR paper, and what it does not tell."""
+"""Count a file of pools as one row of a table: Table 1 of the MVMR paper, and more."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is wrong with the truth and the training sets of anybody's release, by themselves and together. Pure."""
+"""Check the truth and the training sets of anybody's release, by themselves and together. Pure."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

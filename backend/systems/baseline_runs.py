@@ -1,4 +1,7 @@
-"""Baselines for the queries of files; `systems` has those of a project."""
+"""Write the run of a baseline: for the queries of files, or for any task.
+
+*Reads* these files, and what is kept of sentences and frames. *Writes* vectors, which are kept, and the run.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +15,11 @@ from backend.encoders.sentence import EncoderSpec
 from backend.systems import baselines
 from backend.systems.baselines import BASELINES, BaselineOptions
 from backend.systems.model import SearchTask
-from backend.systems.reading import read_task
-from backend.systems.run_out import write_answers
+from backend.systems.run_output import write_answers
+from backend.systems.task_files import read_task
 
 CLIP = "clip"
-"""Short for the usual CLIP model of the hub."""
+"""Short for the usual CLIP model of the model hub."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,9 @@ def write_baseline_from_file(
 
     Args:
         source: the truth, or the folder.
-        name: see `write_baseline`, as for what is not said here.
-        out: see there.
-        options: see there.
+        name: one of `BASELINES`.
+        out: the run file, which must not be there.
+        options: of the baseline.
         videos: a map `name -> [duration, index]` of all videos; without one those of the truth are searched.
         training: a truth or training set that `prior` learns from; that of a release unless another is named.
         folder: of the video files, which `clip` looks at.
@@ -62,25 +65,35 @@ def write_baseline_from_file(
         encoder: of `caption`; SimCSE from the model hub unless another is named.
         kind: of the encoder.
         embeddings: where vectors are kept; the person's cache folder unless another is named.
-        visual: see there.
-        where: see there.
-        progress: see there.
+        visual: the CLIP model of `clip`: its name, its folder, or `clip` for the usual one.
+        where: where sentences and frames are encoded.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: there is no such baseline, or it lacks something that it needs.
+        ProjectError: the file is there already.
+        EncoderUnavailable: a model cannot be had.
     """
     spec = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
-    options = ready(name, out, options)
+    options = require_writable(name, out, options)
     task = read_task(source, videos=videos, training=training, folder=folder, split=split)
-    return written(name, task, out, options, spec, visual, embeddings or cache.shared_folder(), where, progress)
+    return write_run(name, task, out, options, spec, visual, embeddings or cache.shared_folder(), where, progress)
 
 
-def ready(name: str, out: Path, options: BaselineOptions | None) -> BaselineOptions:
-    """Options of a baseline, once all is refused that can be refused at once."""
+def require_writable(name: str, out: Path, options: BaselineOptions | None) -> BaselineOptions:
+    """Refuse, before the work, what cannot be written; return the options of the baseline.
+
+    Raises:
+        InputError: there is no such baseline, or it lacks a run.
+        ProjectError: the file is there already.
+    """
     options = options or BaselineOptions()
     baselines.require_baseline(name, options)
     require_new_file(out)
     return options
 
 
-def written(
+def write_run(
     name: str,
     task: SearchTask,
     out: Path,
@@ -107,10 +120,10 @@ def written(
 
 
 def clip_name(name: str) -> str:
-    """The model of the hub that `clip` is short for; any other name is one."""
+    """Return the model of the hub that `clip` is short for; any other name is one."""
     return CLIP_NAME if name == CLIP else name
 
 
 def advice(option: str) -> str:
-    """What somebody may do where a CLIP model cannot be had."""
+    """Return what somebody may do where a CLIP model cannot be had."""
     return f"name the folder of one with {option}"

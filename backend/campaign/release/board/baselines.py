@@ -1,13 +1,15 @@
-"""Systems to compare with, and features for systems to learn from."""
+"""Write baselines to compare with, and features for systems to learn from, of a project.
+
+*Reads* queries, captions, moments, videos. *Writes* vectors, which are kept; a run, or a file of features.
+"""
 
 from pathlib import Path
 
-from backend.api.baselines import CLIP, BaselineReport, advice, clip_name, ready, written
 from backend.campaign.corpus.captions.rows import rewrites
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.nouns import Operator, Person, Split
+from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.setup.people import permissions
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.progress import Progress
@@ -16,14 +18,16 @@ from backend.encoders import sentence
 from backend.encoders.clip import load_clip
 from backend.store.connection import reading
 from backend.systems import extracting
+from backend.systems.baseline_runs import CLIP, BaselineReport, advice, clip_name, require_writable, write_run
 from backend.systems.baselines import BaselineOptions
 from backend.systems.extracting import FeaturesReport
 from backend.systems.model import KnownMoment, SearchTask
 
 
+@in_charge
 def write_baseline(
     project: Project,
-    by: Person | Operator,
+    by: Lead | Operator,
     name: str,
     out: Path,
     options: BaselineOptions | None = None,
@@ -51,16 +55,16 @@ def write_baseline(
         ProjectError: the file is there already, or the project has no queries.
         EncoderUnavailable: a model cannot be had.
     """
-    permissions.require_in_charge(project.store, by)
     settings = project.settings
     spec = sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
-    options = ready(name, out, options)
-    return written(name, _task(project, split), out, options, spec, visual, project.embeddings, where, progress)
+    options = require_writable(name, out, options)
+    return write_run(name, _task(project, split), out, options, spec, visual, project.embeddings, where, progress)
 
 
+@in_charge
 def write_frame_features(
     project: Project,
-    by: Person | Operator,
+    by: Lead | Operator,
     out: Path,
     *,
     encoder: str = CLIP,
@@ -84,7 +88,6 @@ def write_frame_features(
         ProjectError: the file is there already.
         EncoderUnavailable: the model cannot be had.
     """
-    permissions.require_in_charge(project.store, by)
     extracting.require_extractable(out, rate)
     with reading(project.store) as db:
         files = {name: project.source(facts) for name, facts in corpus.all_facts(db).items()}
@@ -103,7 +106,7 @@ def write_frame_features(
 
 
 def _task(project: Project, split: str | None) -> SearchTask:
-    """What a project gives to systems. Moments of captions with the text of a query are no training moments."""
+    """Return what a project gives to systems; moments of captions with the text of a query are no training moments."""
     judged = (Split.VAL, Split.TEST)
     if split not in (None, *judged):
         raise ProjectError(f"{split!r} is not val or test: only these are judged")

@@ -1,4 +1,4 @@
-"""Runs whose rows name no video: retrieval within the truth's own video of each query, as 2D-TAN and others do it.
+"""Read runs whose rows name no video: retrieval within each query's own video, as 2D-TAN and others do it.
 
 Such a file gives, for each query, `[start, end]` or `[start, end, score]`, best first; the query is named, or the lists
 stand in the order of the truth's queries and nothing is named at all. Only a truth tells then what is meant.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from backend.scoring.evaluate import compare, evaluate
 from backend.scoring.files import documents, fast, text
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
-from backend.scoring.plausible import doubts_about
+from backend.scoring.plausibility import doubts_about
 from backend.scoring.scored_files import score_files
 
 TRUTH = {

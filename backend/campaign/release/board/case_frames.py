@@ -1,11 +1,13 @@
-"""Strips of frames for a report's cases, from the videos of a project.
+"""Show the videos of a project beside scores: which have a file, and strips of frames for a report.
 
-*Reads* the corpus and its video files. Writes nothing.
+*Reads* the corpus and its video files. *Writes* nothing.
 """
 
 from functools import cache
 
 from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, VideoUnreadable
 from backend.media.facts import VideoFacts
@@ -15,8 +17,17 @@ from backend.scoring.report.film import Film
 from backend.store.connection import reading
 
 
-def film_of(project: Project) -> Film:
-    """Strips from the project's videos; one that is unknown, lost or damaged has none."""
+@in_charge
+def videos_with_file(project: Project, by: Lead | Operator) -> dict[str, float]:
+    """Return the durations (s) of the videos whose file the project knows, by name."""
+    with reading(project.store) as db:
+        without = set(corpus.videos_without_file(db))
+        return {name: length for name, length in corpus.video_durations(db).items() if name not in without}
+
+
+@in_charge
+def report_frames(project: Project, by: Lead | Operator) -> Film:
+    """Return what draws strips of frames for `report_page`; a video that is unknown, lost or damaged has none."""
 
     @cache
     def known(video: str) -> VideoFacts | None:

@@ -1,4 +1,4 @@
-"""Raw annotations of any campaign, from a file; no project needed."""
+"""Summarise the raw annotations of any campaign, from a file; no project needed."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,15 @@ from backend.core.reading import bytes_of
 
 
 def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:
-    """The consensus rule and agreement over a raw annotation CSV, on TVR-Ranking's scale unless another is named."""
+    """Apply the consensus rule to a raw annotation CSV, and compute agreement over it.
+
+    Args:
+        file: the CSV.
+        scale: the name of a scale, or a file of one; TVR-Ranking's if None.
+
+    Raises:
+        InputError: the file, or that of the scale, has problems.
+    """
     if scale is None:
         return dict(summarise(read_raw(bytes_of(file), file.name)))
     grading = scale_file.named(scale)

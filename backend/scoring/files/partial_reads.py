@@ -1,4 +1,4 @@
-"""What can be read of a file that is refused, so that whatever else is wrong with the rest is told at the same time."""
+"""Keep what could be read of a refused file, so that the problems of the rest are told at the same time."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar

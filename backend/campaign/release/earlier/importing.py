@@ -1,4 +1,4 @@
-"""Take the judgements of an earlier campaign into the project, and its pairs where a file tells what they are.
+"""Import the judgements of an earlier campaign, and its pairs where a file tells what they are.
 
 *Reads* a file of raw annotations, perhaps a file of pairs; pairs, queries, moments, people. *Writes* video, moment,
 caption, query, batch, pair, seat, annotator, judgement, consensus, agenda and one event: all of it in one
@@ -11,7 +11,6 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from itertools import count, groupby
@@ -25,13 +24,14 @@ from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SE
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.campaign.release.earlier import pairs as earlier_pairs
 from backend.campaign.release.earlier import rows as earlier
-from backend.campaign.release.earlier.model import EarlierCampaign, EarlierPair
-from backend.campaign.release.earlier.pairs import AddedPairs
+from backend.campaign.release.earlier.model import EarlierCampaign, JudgementsReport
+from backend.campaign.release.earlier.pairs import OPEN, AddedPairs
 from backend.campaign.release.earlier.rows import NewJudgement, NewPair, NewSeat
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.people.permissions import public
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, ProjectError
@@ -45,47 +45,6 @@ from backend.store.connection import Database, writing
 from backend.store.events import EventKind
 
 _Row = TypeVar("_Row")
-_OPEN = (Verdict.OPEN.value, None)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgementsReport:
-    """What an import took, and what is odd about it. Verdicts are those of the pairs that the file grades."""
-
-    rows: int
-    pairs: int
-    """Pairs that the file of raw annotations grades."""
-    workers: int
-    people_added: int
-    renumbered: dict[str, int]
-    """Workers who could not keep their number, with the one they have here."""
-    videos: int
-    moments: int
-    queries: int
-    queries_renumbered: int
-    """Queries of the file of pairs that have another number here."""
-    batches: int
-    pairs_added: int
-    pairs_known: int
-    """Pairs of either file that the project had already."""
-    pairs_by_number: int
-    """Pairs of which nothing but the number is known."""
-    pairs_without_grade: int
-    """Pairs of the file of pairs that the raw annotations do not grade."""
-    consensus: int
-    discarded: int
-    open: int
-    adjudicated: int
-    sent_on: tuple[int, ...]
-    """Escalated pairs that wait for two further annotators from now on."""
-    never_sent_on: tuple[int, ...]
-    """Escalated pairs that cannot be judged any more, because only their number is known."""
-    pairs_graded_twice_by_one: int
-    duplicate_rows: int
-    missing_ids: int
-    """Numbers below the highest one that no pair has."""
-    verdicts_that_differ: int | None
-    """Pairs whose verdict or relevance is another one in the file of pairs; None if it says neither."""
 
 
 @contextmanager
@@ -100,15 +59,16 @@ def _no_collector() -> Iterator[None]:
             gc.enable()
 
 
+@public
 def import_judgements(
-    project: Project, raw_file: Path, pairs_file: Path | None = None, *, now: float, progress: Progress | None = None
+    project: Project, raw: Path, pairs: Path | None = None, *, now: float, progress: Progress | None = None
 ) -> JudgementsReport:
-    """Import the files of an earlier campaign.
+    """Take the raw annotations of an earlier campaign into a project, or nothing; a command alone calls this.
 
     Args:
         project: where to.
-        raw_file: CSV with one row a grade.
-        pairs_file: CSV with one row a pair; without it, pairs that the project does not know have only a number.
+        raw: CSV with one row a grade.
+        pairs: CSV with one row a pair; without it, pairs that the project does not know have only a number.
         now: seconds since 1970.
         progress: called with (what is done, done, all).
 
@@ -116,8 +76,8 @@ def import_judgements(
         InputError: every problem of both files, with its row; nothing was taken.
         ProjectError: this file was imported before.
     """
-    pairs = (bytes_of(pairs_file), pairs_file.name) if pairs_file else None
-    return take(project, (bytes_of(raw_file), raw_file.name), pairs, now=now, progress=progress)
+    described = (bytes_of(pairs), pairs.name) if pairs else None
+    return take(project, (bytes_of(raw), raw.name), described, now=now, progress=progress)
 
 
 @_no_collector()
@@ -222,7 +182,7 @@ class _Import:
         verdicts = earlier.verdicts(self.db)
         found: defaultdict[str, list[int]] = defaultdict(list)
         for pair_id in sorted(self.graded):
-            found[verdicts.get(pair_id, _OPEN)[0]].append(pair_id)
+            found[verdicts.get(pair_id, OPEN)[0]].append(pair_id)
         judgeable = self._judgeable()
         numbers = self.graded | self.described
         return JudgementsReport(
@@ -249,7 +209,7 @@ class _Import:
             pairs_graded_twice_by_one=self.campaign.graded_twice,
             duplicate_rows=self.campaign.duplicate_rows,
             missing_ids=max(numbers) + 1 - len(numbers),
-            verdicts_that_differ=_differing(self.campaign.pairs, verdicts),
+            verdicts_that_differ=earlier_pairs.count_differing(self.campaign.pairs, verdicts),
         )
 
     def _add_people(self) -> tuple[dict[str, AnnotatorId], int]:
@@ -313,27 +273,6 @@ class _Import:
             yield row
         if self.progress:
             self.progress(what, total, total)
-
-
-def _differing(pairs: Iterable[EarlierPair], verdicts: dict[int, tuple[str, int | None]]) -> int | None:
-    """How many pairs have another verdict or relevance in their file than here; None if the file says neither."""
-    told = [pair for pair in pairs if (pair.verdict, pair.relevance) != (None, None)]
-    if not told:
-        return None
-    differing = 0
-    for pair in told:
-        verdict, relevance = verdicts.get(pair.pair_id, _OPEN)
-        same_relevance = pair.relevance is None or _as_number(pair.relevance) == relevance
-        differing += not (same_relevance and pair.verdict in (None, verdict))
-    return differing
-
-
-def _as_number(text: str) -> float | None:
-    """A relevance as other programs write it: 3, 3.0, or nothing."""
-    try:
-        return float(text)
-    except ValueError:
-        return None if text == "" else -1.0
 
 
 def _name(worker: str) -> str:

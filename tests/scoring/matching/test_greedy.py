@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.scoring.matching.matching import index_truth, pair_up, settle_pairs
+from backend.scoring.matching.greedy import index_truth, pair_up, settle_pairs
 from retrieval import WHOLE_RUN, WHOLE_TRUTH, fraction_iou, greedy, numbers
 
 

@@ -1,4 +1,4 @@
-"""What a system is given, from files: a truth of any form, or the folder of a release.
+"""Read a system's task from files: a truth of any form, or the folder of a release.
 
 *Reads* these files. *Writes* nothing.
 """

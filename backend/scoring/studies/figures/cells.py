@@ -1,8 +1,8 @@
-"""Figures of all pairs of measures: a cell each."""
+"""Draw the figures of studies that are read cell by cell or bar by bar: agreement, model selection, axioms, ties."""
 
-from backend.scoring.drawing import Specification, channel
+from backend.scoring.drawing import PALETTE, Specification, channel
 from backend.scoring.studies.figures.parts import distinct, title
-from backend.scoring.studies.study import Study
+from backend.scoring.studies.study import Cell, Study
 
 _LABELLED = 16
 """Measures of a heat map up to which every cell has room for its number."""
@@ -72,4 +72,64 @@ def _heat_map(
             "y": channel(f"{row}:N", title=axes[0], sort=order, axis={"grid": False}),
         },
         "layer": layers,
+    }
+
+
+_FILLS = {"domain": ["not broken", "broken"], "range": ["#d6e6f4", "#fadbd2"]}
+
+
+def axioms(study: Study) -> Specification:
+    """Measures by axioms."""
+    axis = {"orient": "top", "labelAngle": 0, "grid": False, "labelFontWeight": "bold"}
+    note = " In a cell: IoU of the predictions before and after, and below the values of the measure."
+    return {
+        "title": title(study, "Which axioms does a measure satisfy?", note),
+        "width": {"step": 250},
+        "height": {"step": 40},
+        "data": {"values": [row | {"change": _change(row), "values": _values(row)} for row in study.rows]},
+        "encoding": {
+            "x": channel("axiom:N", title=None, axis=axis),
+            "y": channel("measure:N", title=None, sort=distinct(study, "measure"), axis={"grid": False}),
+        },
+        "layer": [
+            {
+                "mark": {"type": "rect", "stroke": "white", "strokeWidth": 2},
+                "encoding": {"fill": channel("verdict:N", title="axiom", scale=_FILLS)},
+            },
+            *(
+                {"mark": {"type": "text", "fontSize": 10.5, "dy": dy}, "encoding": {"text": channel(text)}}
+                for text, dy in (("change:N", -7), ("values:N", 8))
+            ),
+        ],
+    }
+
+
+def _change(row: dict[str, Cell]) -> str:
+    if row["verdict"] == "broken":
+        return f"({row['before']}) → ({row['after']})"
+    return f"none of {row['changes']:,}"
+
+
+def _values(row: dict[str, Cell]) -> str:
+    if row["verdict"] == "broken":
+        return f"{row['value_before']:.4f} → {row['value_after']:.4f}"
+    return "changes breaks it"
+
+
+def ties(study: Study) -> Specification:
+    """The share of queries on which all systems tie."""
+    text = {"type": "text", "align": "left", "dx": 4, "fontSize": 11}
+    return {
+        "title": title(study, "How often does a measure see no difference?"),
+        "width": 460,
+        "height": {"step": 22},
+        "data": {"values": study.rows},
+        "encoding": {
+            "x": channel("ratio:Q", title="queries on which all systems tie", axis={"format": "%"}),
+            "y": channel("measure:N", title=None, sort=distinct(study, "measure")),
+        },
+        "layer": [
+            {"mark": {"type": "bar", "color": PALETTE[0]}},
+            {"mark": text, "encoding": {"text": channel("ratio:Q", format=".1%")}},
+        ],
     }

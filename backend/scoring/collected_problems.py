@@ -1,11 +1,11 @@
-"""What else is wrong with truth and runs of which some were refused for their shape: told at once, not one by one."""
+"""Collect the problems of truth and runs, so that all are told at once although some files could not be read whole."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from backend.core.errors import InputError, Problem
-from backend.scoring.files.partly import PartlyRead
+from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth

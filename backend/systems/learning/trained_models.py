@@ -1,10 +1,12 @@
-"""Train a model on a release, and let it answer the release's queries; no project needed."""
+"""Train a model on a release, and let it answer the release's queries; no project needed.
+
+*Reads* a configuration, a release, features of frames, negatives. *Writes* the folder of a model; a run.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from backend.campaign.release.export.validating import VIDEOS
 from backend.core import release_entries
 from backend.core.arriving import require_new_file, require_room
 from backend.core.errors import InputError
@@ -13,6 +15,7 @@ from backend.core.reading import bytes_of
 from backend.core.release_entries import AnyMoment, GradedMoment, Moment, Queries
 from backend.encoders import cache, sentence
 from backend.encoders.sentence import Encoder, FloatArray
+from backend.scoring.files.reading import VIDEO_MAP
 from backend.systems.feature_files import Features, open_features, require_videos
 from backend.systems.learning import checkpoints, loop, predicting
 from backend.systems.learning.config import Config, read_config
@@ -28,7 +31,7 @@ from backend.systems.learning.material import (
 )
 from backend.systems.learning.network import LateInteraction
 from backend.systems.learning.rivals import read_rivals
-from backend.systems.run_out import write_answers
+from backend.systems.run_output import write_answers
 
 AskedSplit = Literal["val", "test"]
 
@@ -148,7 +151,7 @@ def _vectors(encoder: Encoder, texts: tuple[str, ...], settings: Config, progres
 def _clips(
     features: Features, file: Path, home: Path, clip_s: float, dim: int | None, progress: Progress | None
 ) -> Clips:
-    videos, problems = release_entries.read_videos(bytes_of(home / VIDEOS), str(home / VIDEOS))
+    videos, problems = release_entries.read_videos(bytes_of(home / VIDEO_MAP), str(home / VIDEO_MAP))
     if problems:
         raise InputError(problems)
     require_videos(features, videos)

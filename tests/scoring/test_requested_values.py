@@ -6,9 +6,9 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.scoring import measures as family
-from backend.scoring.asked import split
 from backend.scoring.evaluate import evaluate
 from backend.scoring.presets import settle
+from backend.scoring.requested_values import split
 
 TRUTH = {
     "q": [{"video": "v", "start": 0, "end": 10, "relevance": 2}, {"video": "v", "start": 30, "end": 50, "relevance": 4}]

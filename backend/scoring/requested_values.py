@@ -1,4 +1,4 @@
-"""Which values an evaluation is asked for: measures by name, and single values by their keys.
+"""Read which values an evaluation is asked for: measures by name, and single values by their keys.
 
 `ndcg` asks for NDCG at every cut-off and threshold of the evaluation, `ndcg@20` for all thresholds at one cut-off,
 `ndcg@20,0.5`, `map@avg` and `miou` for one value, as output names them.

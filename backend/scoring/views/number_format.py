@@ -1,4 +1,4 @@
-"""How scores are written: as shares or in percent, with how many digits, and what a table of a paper is called.
+"""Format scores: as shares or in percent, with how many digits, and under which caption.
 
 Reads and writes nothing.
 """

@@ -17,7 +17,8 @@ import msgspec
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export import keeping
 from backend.campaign.release.export.card import card
-from backend.campaign.release.export.contents import preview, read
+from backend.campaign.release.export.contents import read, release_preview
+from backend.campaign.release.export.kept_releases import FOLDER
 from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.documents import manifest, to_count
 from backend.campaign.release.export.statistics.figures import figures
@@ -26,7 +27,7 @@ from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.setup.people.permissions import public
+from backend.campaign.setup.people.permissions import in_charge, public
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.project.places import DATABASE_FILE
 from backend.core.arriving import new_files, new_folder, require_new_file, require_new_folder
@@ -59,43 +60,12 @@ class ReleaseReport:
     licence: str
 
 
-def require_ready(project: Project, options: ReleaseOptions, out: Path | None = None) -> None:
-    """Refuse what would end in nothing, before the work, which takes minutes.
-
-    Raises:
-        ProjectError: no query can be in it yet, or `out` cannot become a new folder.
-    """
-    if out is not None:
-        place, home = out.resolve(), project.folder.resolve()
-        first = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
-        if first and (first[0] == CACHE_FOLDER or first[0].startswith(DATABASE_FILE)):
-            raise ProjectError(said("{out} is the project's own place: name a folder outside of it", out=out))
-        require_new_folder(out)
-    if not any(reviews.any_settled(project.store.db, split) for split in (Split.VAL, Split.TEST)):
-        raise ProjectError(said("no pair is settled yet: a release needs at least one relevance"))
-    found = preview(project, options)
-    if found.queries:
-        return
-    if not any(query.finished for query in found.unfinished + found.without_relevance) and not options.unfinished:
-        waiting = min(query.waiting for query in found.unfinished if query.settled)
-        raise ProjectError(
-            said(
-                "no query is finished yet: {waiting} pairs of the nearest one still wait for grades. Unfinished "
-                "queries come into a release only where you say so (--unfinished)",
-                waiting=waiting,
-            )
-        )
-    raise ProjectError(
-        said("no query would be in it: their pairs are discarded, or left out because a lead decided on them")
-    )
-
-
-def freeze(
+@in_charge
+def export_release(
     project: Project,
     by: Lead | Operator,
-    encoder: Encoder | None,
     out: Path | None,
-    options: ReleaseOptions,
+    options: ReleaseOptions | None = None,
     *,
     name: str | None = None,
     notes: str = "",
@@ -103,7 +73,7 @@ def freeze(
     now: float,
     progress: Progress | None = None,
 ) -> ReleaseReport:
-    """Make a release in the form of TVR-Ranking: in a folder, among those that the project keeps, or both.
+    """Freeze a release in the form of TVR-Ranking: in a folder, among those that the project keeps, or both.
 
     Captions in it are imprecise ones, if captions were rewritten at all. One state of a project gives one release, byte
     for byte, whoever makes it and whenever.
@@ -111,7 +81,6 @@ def freeze(
     Args:
         project: the project.
         by: who asks for it.
-        encoder: the encoder of the candidate lists, for the pseudo training sets; None where none is needed.
         out: folder to make; it must not exist, or be empty. None: it is only kept.
         options: what goes into it.
         name: what to call it; None: the next `release-N`, or what the same release is called already.
@@ -122,8 +91,11 @@ def freeze(
 
     Raises:
         ProjectError: see `require_ready`; or the name is that of another release.
+        EncoderUnavailable: the encoder of the candidate lists, which the training sets need, cannot be found.
     """
-    require_ready(project, options, out)
+    options = options or ReleaseOptions()
+    require_ready(project, by, options, out)  # before the encoder is loaded
+    encoder = pseudo_train.training_encoder(project)
     name, notes = keeping.proper_name(name), keeping.proper_notes(notes)
     with new_folder(out) if out else _staging(project) as part:
         contents, frozen = _fill(project, encoder, part, options, progress)
@@ -152,10 +124,41 @@ def freeze(
     )
 
 
+def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions, out: Path | None = None) -> None:
+    """Refuse what would end in nothing, before the work, which takes minutes.
+
+    Raises:
+        ProjectError: no query can be in it yet, or `out` cannot become a new folder.
+    """
+    if out is not None:
+        place, home = out.resolve(), project.folder.resolve()
+        first = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
+        if first and (first[0] == CACHE_FOLDER or first[0].startswith(DATABASE_FILE)):
+            raise ProjectError(said("{out} is the project's own place: name a folder outside of it", out=out))
+        require_new_folder(out)
+    if not any(reviews.any_settled(project.store.db, split) for split in (Split.VAL, Split.TEST)):
+        raise ProjectError(said("no pair is settled yet: a release needs at least one relevance"))
+    found = release_preview(project, by, options)
+    if found.queries:
+        return
+    if not any(query.finished for query in found.unfinished + found.without_relevance) and not options.unfinished:
+        waiting = min(query.waiting for query in found.unfinished if query.settled)
+        raise ProjectError(
+            said(
+                "no query is finished yet: {waiting} pairs of the nearest one still wait for grades. Unfinished "
+                "queries come into a release only where you say so (--unfinished)",
+                waiting=waiting,
+            )
+        )
+    raise ProjectError(
+        said("no query would be in it: their pairs are discarded, or left out because a lead decided on them")
+    )
+
+
 @contextmanager
 def _staging(project: Project) -> Iterator[Path]:
     """A folder to make a release in that is only kept; it goes with all that is in it."""
-    folder = project.folder / keeping.FOLDER
+    folder = project.folder / FOLDER
     make_private_folder(folder)
     with new_files(folder) as own:
         part = own / "part"

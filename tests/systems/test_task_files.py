@@ -8,7 +8,7 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.systems.model import KnownMoment
-from backend.systems.reading import read_task
+from backend.systems.task_files import read_task
 
 VAL = Path(__file__).parents[2] / "assets" / "example" / "val.json"
 
