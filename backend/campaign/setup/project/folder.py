@@ -1,6 +1,7 @@
-"""A project is a folder: `reelrank.toml` (settings a person may edit), `reelrank.db`, and `cache/` (disposable).
+"""Open and create project folders: `reelrank.toml`, `reelrank.db`, and `cache/`, which is disposable.
 
-The file keeps what may change any day. What the campaign is (batch size, scale, rule, seats) stands in the database.
+The file keeps settings that may change any day. What the campaign is (batch size, scale, rule, seats) is in the
+database.
 """
 
 from collections.abc import Iterator
@@ -61,7 +62,7 @@ class Project:
 
     @property
     def campaign(self) -> Campaign:
-        """What the campaign is, read anew: another process may have written it a moment ago."""
+        """The settings of the campaign, read anew: another process may have just written them."""
         with reading(self.store) as db:
             return rows.campaign(db)
 
@@ -79,7 +80,7 @@ class Project:
 
     @property
     def network_warning(self) -> str:
-        """What to do about a database file on a network file system, in a sentence; "" where there is none."""
+        """What to do about a database file on a network file system, as a sentence; "" where there is none."""
         kind = "" if database_address(self.folder) else network_file_system(self.folder)
         return kind and said(
             "The database file is on a network file system ({kind}), where SQLite's locks do not hold and it can be "
@@ -109,7 +110,7 @@ class Project:
 def create(
     folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str] | None = None, grading: Grading | None = None
 ) -> Project:
-    """A new, empty project; it has TVR-Ranking's five grades unless others are given.
+    """Create an empty project; it has TVR-Ranking's five grades unless others are given.
 
     Raises:
         ProjectError: there is one already, the folder cannot be written, or see `require_inside`.
@@ -159,7 +160,7 @@ def require_none(folder: Path) -> None:
 
 @contextmanager
 def undone_if_it_fails(project: Project) -> Iterator[None]:
-    """Fill a project that was made a moment ago; if that fails there is none, and the next try finds its place free."""
+    """Remove a project that was just created if filling it fails, so that the next try finds its place free."""
     try:
         yield
     except BaseException:

@@ -85,7 +85,7 @@ def as_it_stands(work: LongWork, *, heard_at: float, now: float) -> LongWork:
 
 
 def worth_keeping(values: Mapping[str, object]) -> dict[str, Typed]:
-    """Texts, numbers and frozen sets; not buttons, files and what else a page's session holds. All, or nothing.
+    """Return what a draft keeps: texts, numbers and frozen sets, not buttons or files; nothing if it is too long.
 
     >>> worth_keeping({"reason": "wrote it", "button": True, "file": object()})
     {'reason': 'wrote it'}

@@ -1,4 +1,4 @@
-"""How fast the work goes: judgements by day and by person, and what is in people's hands.
+"""Count judgements by day and by person, and the pairs that people hold.
 
 Reads only. A judgement counts at its first revision: a corrected grade is no further work. Imported and simulated
 ones were not made here by people, so nothing that tells of pace counts them.
@@ -14,7 +14,7 @@ _BY_PEOPLE = "j.revision = 1 AND j.simulated = 0 AND j.imported = 0"
 
 
 def days(db: Database, since: float) -> list[DayCount]:
-    """Judgements of each local day from an instant on; days without any have no row."""
+    """Return the judgements of each local day from an instant on; days without any have no row."""
     # CROSS JOIN: the index of judgements begins with the person, and people are few.
     rows = db.conn.execute(
         "SELECT date(j.graded_at, 'unixepoch', 'localtime') AS day, sum(j.simulated = 0), sum(j.simulated) "
@@ -45,12 +45,12 @@ class Pace:
 
 
 def paces(db: Database, *, midnight: float, week_ago: float) -> list[Pace]:
-    """What every annotator judged since midnight and in the last seven days, the busiest first."""
+    """Return what every annotator judged since midnight and in the last seven days, the busiest first."""
     return _paces(db, _BY_PEOPLE, midnight, week_ago)
 
 
 def everybody(db: Database) -> list[Pace]:
-    """The same without any pace: nobody's judgements are looked at."""
+    """Return every annotator without a pace, which needs no look at judgements."""
     return _paces(db, "FALSE", 0.0, 0.0)
 
 
@@ -74,13 +74,13 @@ def _paces(db: Database, counted: str, midnight: float, week_ago: float) -> list
 
 
 def imported(db: Database) -> int:
-    """Judgements of earlier campaigns."""
+    """Count the judgements of earlier campaigns."""
     count: int = db.conn.execute("SELECT count(*) FROM judgement WHERE revision = 1 AND imported = 1").fetchone()[0]
     return count
 
 
 def held(db: Database, now: float) -> int:
-    """Pairs that are in somebody's hands now: their lease has not run out."""
+    """Count the pairs that somebody holds now, with a lease that has not run out."""
     count: int = db.conn.execute(
         "SELECT count(DISTINCT pair_id) FROM seat WHERE lease_until >= ?",
         [now],

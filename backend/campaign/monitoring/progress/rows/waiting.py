@@ -1,4 +1,4 @@
-"""What waits for a lead, counted: reads only, each a range of an index or a walk over few rows."""
+"""Count what waits for a lead. Reads only; each count is a range of an index, or a walk over few rows."""
 
 from backend.campaign.selection.candidates.rows.lists import STILL_LISTED
 from backend.core.ids import AnnotatorId
@@ -8,7 +8,7 @@ _OPEN = "coalesce(c.verdict, 'escalated') = 'escalated'"
 
 
 def discarded(db: Database) -> int:
-    """Pairs on which people disagree for good, and of which no lead has decided or confirmed anything."""
+    """Count the pairs on which people disagree for good, and that no lead has adjudicated or confirmed."""
     return _count(
         db,
         "SELECT count(*) FROM consensus WHERE verdict = 'discarded' "
@@ -17,7 +17,7 @@ def discarded(db: Database) -> int:
 
 
 def notes(db: Database) -> int:
-    """Notes that stand and that nobody replied to."""
+    """Count the current notes that nobody replied to."""
     return _count(
         db,
         "SELECT count(*) FROM standing_note n WHERE NOT EXISTS "
@@ -26,7 +26,7 @@ def notes(db: Database) -> int:
 
 
 def skipped(db: Database) -> int:
-    """Pairs that are not settled and at which somebody's skip stands; blocked ones are counted as those."""
+    """Count the pairs that are not settled and that somebody skips; blocked ones are counted as those."""
     return _count(
         db,
         "SELECT count(DISTINCT k.pair_id) FROM skip k JOIN pair p USING (pair_id) LEFT JOIN consensus c USING (pair_id)"
@@ -35,7 +35,7 @@ def skipped(db: Database) -> int:
 
 
 def batches(db: Database) -> int:
-    """Queries whose open batches are done, as far as they can be, and that have a further one nobody declined."""
+    """Count the queries whose open batches are done as far as they can be, and whose next one nobody declined."""
     return _count(
         db,
         "SELECT count(*) FROM (SELECT b.query_id FROM batch b WHERE b.number IS NOT NULL GROUP BY b.query_id "
@@ -51,12 +51,12 @@ def batches(db: Database) -> int:
 
 
 def descriptions(db: Database) -> int:
-    """Descriptions that nobody has accepted or sent back."""
+    """Count the descriptions that nobody has accepted or sent back."""
     return _count(db, "SELECT count(*) FROM description WHERE status = 'waiting'")
 
 
 def paused(db: Database) -> int:
-    """Annotators who are paused, and not suspended as well."""
+    """Count the annotators who are paused, and not suspended as well."""
     return _count(
         db,
         "SELECT count(*) FROM pause u JOIN annotator a USING (annotator_id) "
@@ -65,7 +65,7 @@ def paused(db: Database) -> int:
 
 
 def warned_by_gold(db: Database) -> list[AnnotatorId]:
-    """Annotators at work whom gold warned last; what it found before they were let go on does not count."""
+    """Return the annotators at work whom gold warned last; what it found before they were let go on does not count."""
     rows = db.conn.execute(
         "SELECT g.annotator_id FROM gold_finding g JOIN annotator a USING (annotator_id) "
         "WHERE a.suspended = 0 AND g.kind = 'warned' AND g.gold_finding_id = "
