@@ -1,4 +1,4 @@
-"""Examples of the guideline, at most one standing for each grade; and who was shown which version of its words."""
+"""Store and read the guideline's examples, and who was shown which version of its words."""
 
 from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP
 from backend.campaign.qualification.guideline.model import Example

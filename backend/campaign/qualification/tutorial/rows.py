@@ -1,4 +1,4 @@
-"""Practice pairs and what was answered; whether a text and a moment may be one."""
+"""Store and read practice pairs and answers, and what is known of a text and a moment."""
 
 import secrets
 from dataclasses import dataclass

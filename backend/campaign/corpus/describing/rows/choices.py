@@ -1,4 +1,4 @@
-"""What leads chose: whether describing is open, for whom, in which videos; and the guideline for it."""
+"""Store and read what leads choose about describing, and the versions of its guideline."""
 
 from collections.abc import Iterable
 

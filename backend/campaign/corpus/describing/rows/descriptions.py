@@ -1,4 +1,4 @@
-"""Descriptions, and everything that was done about them."""
+"""Store and read descriptions, and everything that was done about them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

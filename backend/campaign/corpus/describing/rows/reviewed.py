@@ -1,4 +1,4 @@
-"""A lead's list of descriptions: searched, sorted and cut into pages by the database; what lies beside one; figures."""
+"""Read a lead's list of descriptions, searched, sorted and cut into pages by the database, and its figures."""
 
 from collections import Counter
 
