@@ -4,8 +4,9 @@ import secrets
 from dataclasses import dataclass
 
 from backend.campaign.corpus.importing.rows import WHOLE
+from backend.campaign.qualification.answers.rows import clip_fault
 from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
-from backend.core.saying import recalled, said
+from backend.core.saying import said
 from backend.store.engine import Database
 
 
@@ -89,7 +90,7 @@ def fault(db: Database, moment_id: MomentId) -> str:
     ).fetchone()
     if row is None:
         return said("there is no such moment")
-    return recalled(row[0]) if row[0] else said("its video file is not known") if row[1] else ""
+    return clip_fault(row[0], row[1])
 
 
 def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:
