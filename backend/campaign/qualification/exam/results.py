@@ -121,7 +121,7 @@ def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
     first = next(handed_in, None)
     if first is None:
         return None
-    again = attempts.told(db, first.attempt_id)
+    again = attempts.explained_answers(db, first.attempt_id)
     answers = [
         Answer(item.own, item.right, again.get(item.item_id))
         for item in exams.items(db, first.exam_id, first.attempt_id)

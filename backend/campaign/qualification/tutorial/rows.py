@@ -12,7 +12,7 @@ from backend.store.engine import Database
 
 @dataclass(frozen=True, slots=True)
 class PracticePair:
-    """A standing practice pair."""
+    """A practice pair of the tutorial."""
 
     practice_id: int
     key: str
@@ -35,7 +35,7 @@ class SamePair:
     relevance: int | None
 
 
-def standing(db: Database) -> list[PracticePair]:
+def practice_pairs(db: Database) -> list[PracticePair]:
     """The practice pairs that stand, in the order in which they were chosen."""
     rows = db.conn.execute(
         f"SELECT practice_id, practice_key, query, moment_id, v.name, m.start_s, m.end_s, {WHOLE}, grade, explanation "

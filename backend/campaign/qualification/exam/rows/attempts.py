@@ -148,7 +148,7 @@ def note(db: Database, attempt_id: int, item_id: int, text: str) -> None:
     )
 
 
-def told(db: Database, attempt_id: int) -> dict[int, int]:
+def explained_answers(db: Database, attempt_id: int) -> dict[int, int]:
     """What a person gave to each missed item when it had just been explained to them, by item: the first such grade."""
     rows = db.conn.execute(
         "SELECT item_id, grade FROM exam_answer WHERE attempt_id = ? AND again ORDER BY item_id, revision DESC",
