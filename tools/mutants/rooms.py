@@ -57,7 +57,7 @@ ROOMS = (
         "campaign/qualification/exam/rules",
         (
             "campaign/qualification/exam/test_guessing.py",
-            "campaign/qualification/exam/test_keys.py",
+            "campaign/qualification/exam/test_answer_key.py",
             "campaign/qualification/exam/test_outcomes.py",
             "campaign/qualification/exam/test_spreading.py",
         ),

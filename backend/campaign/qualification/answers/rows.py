@@ -84,10 +84,8 @@ def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
     verdict, no_video, fault, on_a_desk, example = row
     if verdict not in ("consensus", "adjudicated", "discarded"):
         return said("is not settled: people may still have to grade it")
-    if no_video or fault:
-        return said(
-            "has no clip to show ({fault})", fault=recalled(fault) if fault else said("its video file is not known")
-        )
+    if why := clip_fault(fault, no_video):
+        return said("has no clip to show ({fault})", fault=why)
     if on_a_desk:
         return said("is on somebody's desk just now")
     return said("is an example of the guideline, which shows its grade") if example else ""
@@ -110,8 +108,17 @@ def fitness(db: Database, pair_id: PairId) -> Fitness:
         f"FROM pair p {CLIP} LEFT JOIN consensus c USING (pair_id) WHERE p.pair_id = ?",
         [pair_id],
     ).fetchone()
-    names_of = recalled(fault) if fault else said("its video file is not known") if no_video else ""
-    return Fitness(relevance, bool(ruled), names_of, newest, held_until)
+    return Fitness(relevance, bool(ruled), clip_fault(fault, no_video), newest, held_until)
+
+
+def clip_fault(fault: str | None, no_video: bool) -> str:
+    """Say why a clip cannot be shown; an empty text if it can.
+
+    Args:
+        fault: what is on record about it.
+        no_video: whether its video's file is not known.
+    """
+    return recalled(fault) if fault else said("its video file is not known") if no_video else ""
 
 
 def query_of(db: Database, pair_id: PairId) -> QueryId | None:

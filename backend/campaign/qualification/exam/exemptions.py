@@ -38,7 +38,7 @@ def grant_retake(project: Project, by: Lead | Operator, annotator_id: AnnotatorI
                 said("{name} has handed in and waits for the key: close the round first", name=person.name)
             )
         after = found.attempt.number if found.attempt else 0
-        attempts.rule(db, annotator_id, "retake", "", by=by.annotator_id, after_attempt=after, at=now)
+        attempts.add_waiver(db, annotator_id, "retake", "", by=by.annotator_id, after_attempt=after, at=now)
         _tell(db, EventKind.EXAM_RETAKE, by, f"annotator:{annotator_id}", {"after_attempt": after}, now)
 
 
@@ -63,7 +63,7 @@ def exempt(db: Database, by: Lead | Operator, annotator_id: AnnotatorId, reason:
     """Store an exemption: nobody checks the reason here."""
     attempt = attempts.newest(db, annotator_id)
     after = attempt.number if attempt else 0
-    attempts.rule(db, annotator_id, "exempt", reason, by=by.annotator_id, after_attempt=after, at=now)
+    attempts.add_waiver(db, annotator_id, "exempt", reason, by=by.annotator_id, after_attempt=after, at=now)
     _tell(db, EventKind.EXAM_EXEMPTED, by, f"annotator:{annotator_id}", {"reason": reason}, now)
 
 

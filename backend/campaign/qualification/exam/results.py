@@ -1,6 +1,6 @@
 """Report how people did in the qualification exam: attempts, scores, missed items, figures.
 
-*Reads* exams, attempts, answers, rulings. *Writes* nothing.
+*Reads* exams, attempts, answers, waivers. *Writes* nothing.
 """
 
 from collections import Counter
@@ -121,7 +121,7 @@ def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
     first = next(handed_in, None)
     if first is None:
         return None
-    again = attempts.told(db, first.attempt_id)
+    again = attempts.explained_answers(db, first.attempt_id)
     answers = [
         Answer(item.own, item.right, again.get(item.item_id))
         for item in exams.items(db, first.exam_id, first.attempt_id)
@@ -132,9 +132,9 @@ def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
 
 def _stands(db: Database, person: Person, held: Exam | None) -> ExamPerson:
     phase = standing(db, person, held).phase if held else None
-    ruling = attempts.ruling(db, person.annotator_id) if phase is ExamPhase.EXEMPT else None
+    waiver = attempts.newest_waiver(db, person.annotator_id) if phase is ExamPhase.EXEMPT else None
     begun = tuple(_attempt(db, one) for one in attempts.all_of(db, person.annotator_id))
-    return ExamPerson(person, phase, ruling.reason if ruling else "", begun)
+    return ExamPerson(person, phase, waiver.reason if waiver else "", begun)
 
 
 def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:

@@ -1,6 +1,6 @@
 """Tell how somebody stands with the exam or the calibration round: derived from attempts, answers and exemptions.
 
-*Reads* exams, attempts, answers, rulings. *Writes* nothing.
+*Reads* exams, attempts, answers, waivers. *Writes* nothing.
 """
 
 from collections.abc import Sequence
@@ -33,12 +33,12 @@ def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
     """
     if held.purpose is ExamPurpose.CALIBRATION:
         return _in_calibration(db, person, held)
-    ruling, attempt = attempts.ruling(db, person.annotator_id), attempts.newest(db, person.annotator_id)
-    if ruling is not None and ruling.kind == "exempt":
+    waiver, attempt = attempts.newest_waiver(db, person.annotator_id), attempts.newest(db, person.annotator_id)
+    if waiver is not None and waiver.kind == "exempt":
         return ExamStanding(ExamPhase.EXEMPT, attempt)
     if attempt is None or not (attempt.held or (attempt.handed_in_at is not None and attempt.keyed)):
         return ExamStanding(ExamPhase.FIRST, attempt)
-    if attempt.handed_in_at is not None and ruling is not None and ruling.after_attempt == attempt.number:
+    if attempt.handed_in_at is not None and waiver is not None and waiver.after_attempt == attempt.number:
         return ExamStanding(ExamPhase.FIRST, attempt)
     there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
     if attempt.handed_in_at is None:

@@ -25,7 +25,7 @@ LONGEST_NOTE = 200
 @permissions.in_charge
 def examples_chosen(project: Project, by: Lead | Operator) -> list[Example]:
     """Return the example chosen for each grade, including one that is not shown just now."""
-    return rows.standing(project.store.db)
+    return rows.current_examples(project.store.db)
 
 
 @permissions.signed_in
@@ -34,7 +34,7 @@ def examples(project: Project, person: Lead | Annotator) -> list[Example]:
 
     Left out: pairs that got another relevance since they were chosen, and pairs whose clip cannot be shown.
     """
-    return [example for example in rows.standing(project.store.db) if example.showing]
+    return [example for example in rows.current_examples(project.store.db) if example.showing]
 
 
 @permissions.signed_in

@@ -1,4 +1,4 @@
-"""The guideline as values: how somebody stands with it, and what two versions of it differ in."""
+"""The guideline as values: what somebody has to read, what changed, and its examples."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Examples of the guideline, at most one standing for each grade; and who was shown which version of its words."""
+"""Store and read the guideline's examples, and who was shown which version of its words."""
 
 from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP
 from backend.campaign.qualification.guideline.model import Example
@@ -6,8 +6,8 @@ from backend.core.ids import AnnotatorId, PairId, PairKey
 from backend.store.engine import Database
 
 
-def standing(db: Database) -> list[Example]:
-    """The standing example of each grade that has one, in the order of the grades."""
+def current_examples(db: Database) -> list[Example]:
+    """The current example of each grade that has one, in the order of the grades."""
     rows = db.conn.execute(
         "SELECT e.example_id, e.grade, p.pair_key, q.text, e.note, "
         f"c.relevance IS e.grade AND {HAS_CLIP} "
@@ -19,7 +19,7 @@ def standing(db: Database) -> list[Example]:
 
 
 def add(db: Database, grade: int, pair_id: PairId, note: str, lead: AnnotatorId, *, at: float) -> None:
-    """Add the example of a grade that has none standing."""
+    """Add the example of a grade that has none."""
     db.conn.execute(
         "INSERT INTO example (grade, pair_id, note, lead_id, chosen_at) VALUES (?, ?, ?, ?, ?)",
         [grade, pair_id, note, lead, at],
@@ -27,7 +27,7 @@ def add(db: Database, grade: int, pair_id: PairId, note: str, lead: AnnotatorId,
 
 
 def withdraw(db: Database, grade: int, *, at: float) -> PairId | None:
-    """End the standing example of a grade; the pair that it showed, None if there was none."""
+    """End the current example of a grade; the pair that it showed, None if there was none."""
     row = db.conn.execute(
         "UPDATE example SET withdrawn_at = ? WHERE grade = ? AND withdrawn_at IS NULL RETURNING pair_id", [at, grade]
     ).fetchone()

@@ -46,7 +46,7 @@ def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> li
                 people=len(first.get(one.practice_id, [])),
                 missed=missed(((grade, one.grade) for grade in first.get(one.practice_id, [])), tolerance),
             )
-            for one in rows.standing(db)
+            for one in rows.practice_pairs(db)
         ]
 
 
@@ -61,11 +61,11 @@ def choose_practice(
     """
     item = (_joined(query), moment_id, grade, _joined(explanation))
     with writing(project.store) as db:
-        if len(rows.standing(db)) >= MOST:
+        if len(rows.practice_pairs(db)) >= MOST:
             raise ProjectError(said("there are {most} practice pairs: take one out first", most=MOST))
         if why := _wrong(db, item, now=now):
             raise ProjectError(why)
-        if any((one.query, one.moment_id) == item[:2] for one in rows.standing(db)):
+        if any((one.query, one.moment_id) == item[:2] for one in rows.practice_pairs(db)):
             raise ProjectError(said("this is a practice pair already"))
         _add(db, lead, item, now=now)
 
@@ -90,7 +90,7 @@ def choose_practice_pair(
 def withdraw_practice(project: Project, lead: Lead, practice_id: int, *, now: float) -> None:
     """Take a practice pair out of the tutorial; what was answered stays in the record."""
     with writing(project.store) as db:
-        there = {one.practice_id: one for one in rows.standing(db)}.get(practice_id)
+        there = {one.practice_id: one for one in rows.practice_pairs(db)}.get(practice_id)
         if there is not None:
             _withdraw(db, lead, there, now=now)
 
@@ -107,7 +107,7 @@ def set_practice_from_file(project: Project, by: Lead | Operator, file: Path, *,
     data = bytes_of(file)
     with writing(project.store) as db:
         items = _read_items(db, data, file.name, now=now)
-        stood = rows.standing(db)
+        stood = rows.practice_pairs(db)
         kept = {(one.query, one.moment_id, one.grade, one.explanation): one for one in stood}
         if list(kept) != items:
             for one in stood:

@@ -24,7 +24,7 @@ def practice_items(project: Project, person: Annotator, *, now: float) -> list[P
     """Return what an annotator practises on, without any right grade."""
     with reading(project.store) as db:
         own = rows.last_answers(db, person.annotator_id)
-        shown = (one for one in rows.standing(db) if not choosing.hidden(db, one, now=now))
+        shown = (one for one in rows.practice_pairs(db) if not choosing.hidden(db, one, now=now))
         return [PracticeItem(one.key, one.query, one.whole, own.get(one.practice_id)) for one in shown]
 
 
@@ -37,7 +37,7 @@ def practice_clip(project: Project, person: Lead | Annotator, key: str) -> ClipJ
         VideoUnreadable: the project does not know the video's file.
     """
     with reading(project.store) as db:
-        one = _by_key(rows.standing(db), key)
+        one = _by_key(rows.practice_pairs(db), key)
         if one is None:
             raise NotAllowed(GONE)
         video = corpus.video_facts(db, one.video)
@@ -62,7 +62,7 @@ def answer_practice(
         ProjectError: no such practice pair, or not a grade.
     """
     with writing(project.store) as db:
-        one = _by_key(rows.standing(db), key)
+        one = _by_key(rows.practice_pairs(db), key)
         if one is None or choosing.hidden(db, one, now=now):
             raise ProjectError(GONE)
         campaign = facts.campaign(db)

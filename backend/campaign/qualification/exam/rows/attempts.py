@@ -50,8 +50,8 @@ class BlindAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
-    """What a lead decided last about a person."""
+class Waiver:
+    """What a lead granted a person: another attempt (`retake`), or to judge without having passed (`exempt`)."""
 
     kind: str
     reason: str
@@ -148,7 +148,7 @@ def note(db: Database, attempt_id: int, item_id: int, text: str) -> None:
     )
 
 
-def told(db: Database, attempt_id: int) -> dict[int, int]:
+def explained_answers(db: Database, attempt_id: int) -> dict[int, int]:
     """What a person gave to each missed item when it had just been explained to them, by item: the first such grade."""
     rows = db.conn.execute(
         "SELECT item_id, grade FROM exam_answer WHERE attempt_id = ? AND again ORDER BY item_id, revision DESC",
@@ -169,16 +169,16 @@ def answers(db: Database, attempt_id: int) -> list[BlindAnswer]:
     return [BlindAnswer(r[0], PairId(r[1]), *r[2:]) for r in rows]
 
 
-def ruling(db: Database, me: AnnotatorId) -> Ruling | None:
-    """What a lead decided last about a person."""
+def newest_waiver(db: Database, me: AnnotatorId) -> Waiver | None:
+    """What a lead granted a person last."""
     row = db.conn.execute(
         "SELECT kind, reason, after_attempt FROM exam_ruling WHERE annotator_id = ? ORDER BY ruling_id DESC LIMIT 1",
         [me],
     ).fetchone()
-    return Ruling(*row) if row else None
+    return Waiver(*row) if row else None
 
 
-def rule(
+def add_waiver(
     db: Database,
     me: AnnotatorId,
     kind: str,
@@ -188,7 +188,7 @@ def rule(
     after_attempt: int,
     at: float,
 ) -> None:
-    """Append a decision about a person."""
+    """Store what a lead grants a person."""
     db.conn.execute(
         "INSERT INTO exam_ruling (annotator_id, lead_id, kind, reason, after_attempt, ruled_at) "
         "VALUES (?, ?, ?, ?, ?, ?)",

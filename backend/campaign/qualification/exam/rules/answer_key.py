@@ -1,4 +1,4 @@
-"""What is right in an exam of open pairs, and whose answers to it may become judgements."""
+"""Compute the answer key of open pairs, and choose whose answers become judgements."""
 
 import random
 from collections import Counter

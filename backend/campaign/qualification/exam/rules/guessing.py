@@ -1,4 +1,4 @@
-"""What an exam comes to for somebody who does not look at the clips: one grade throughout, or grades by chance."""
+"""Compute what an exam comes to for somebody who does not look: one grade throughout, or grades by chance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How people did in an exam, in numbers and with how sure these are: one person, and all together."""
+"""Compute how people did in an exam, each and together, with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
