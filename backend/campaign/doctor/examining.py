@@ -342,6 +342,11 @@ CHECKS = (
         _seats,
     ),
     Check(
+        "closed seats",
+        f"A seat without a grade is closed while a lead's decision on its pair stands, and only then. {RESTORE}",
+        _sql(invariants.WRONGLY_CLOSED),
+    ),
+    Check(
         "acts of leads",
         f"What leads did about a pair is numbered 1, 2, 3 and so on, and only what is there is taken back. {RESTORE}",
         _sql(invariants.RULINGS),

@@ -1,8 +1,9 @@
 """Seats: places for annotators at pairs. They change hands while people work.
 
 A seat is free (nobody), held (somebody, until its lease runs out) or judged (somebody, for good). Because the
-rows of a pair *are* its overlap, no count is ever compared with a limit. A held seat is shown once its clip was on the
-holder's screen; until then it only lies ahead. Whoever takes the seat, or takes it up again, begins unseen.
+rows of a pair *are* its overlap, no count is ever compared with a limit. While a lead's decision on a pair stands, its
+seats are closed: nobody sits down at them, but whoever holds one may still grade. A held seat is shown once its clip
+was on the holder's screen; until then it only lies ahead. Whoever takes the seat, or takes it up again, begins unseen.
 
 What is asked about one person here holds their places at gold pairs (`gold_seats`) too, so that nothing tells those
 apart; what is asked about a pair, a batch or the campaign does not.
@@ -20,17 +21,16 @@ SECOND_ROUND_SEATS = (3, 4)
 RE_OPENED_SEATS = (5, 6)
 
 _NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL, claimed_at = NULL"
-# A place that anybody may take: nobody's, or somebody's whose lease has run out.
-_FREE = "(s.annotator_id IS NULL OR s.lease_until < :now)"
-# Pairs this person may sit down at: never twice at the same pair, none they skipped, nothing settled, no broken clip,
-# none that an exam asks just now or that they answered in one.
+# A place that anybody may take: nobody's, or somebody's whose lease has run out; never a closed one.
+_FREE = "(s.closed = 0 AND (s.annotator_id IS NULL OR s.lease_until < :now))"
+# Pairs this person may sit down at: never twice at the same pair, none they skipped, no broken clip, none that an exam
+# asks just now or that they answered in one.
 _MINE_TO_TAKE = """
   NOT EXISTS (SELECT 1 FROM seat AS m WHERE m.pair_id = p.pair_id AND m.annotator_id = :me AND m.repeat = 0)
   AND NOT EXISTS (SELECT 1 FROM skip AS k WHERE k.pair_id = p.pair_id AND k.annotator_id = :me AND k.lifted_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM clip_fault AS f WHERE f.moment_id = p.moment_id)
   AND NOT EXISTS (SELECT 1 FROM set_aside AS o WHERE o.pair_id = p.pair_id)
   AND NOT EXISTS (SELECT 1 FROM known_pair AS y WHERE y.pair_id = p.pair_id AND y.annotator_id = :me)
-  AND NOT EXISTS (SELECT 1 FROM consensus AS c WHERE c.pair_id = p.pair_id AND c.verdict <> 'escalated')
 """
 # Batches with two others at first-round seats; few people sit anywhere, so this is small.
 _CROWDED = """
@@ -329,6 +329,20 @@ def close_second_round(db: Database, pair_id: PairId) -> bool:
     return cursor.rowcount > 0
 
 
+def close(db: Database, pair_id: PairId) -> None:
+    """Let nobody sit down at a pair any more; seats that people hold stay theirs."""
+    db.conn.execute(
+        "UPDATE seat SET closed = 1 WHERE pair_id = ? AND closed = 0 "
+        "AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
+        [pair_id],
+    )
+
+
+def open_again(db: Database, pair_id: PairId) -> None:
+    """Take back that the seats of a pair are closed."""
+    db.conn.execute("UPDATE seat SET closed = 0 WHERE pair_id = ? AND closed = 1", [pair_id])
+
+
 def re_open(db: Database, pair_id: PairId) -> None:
     """Two more seats at a pair that was discarded."""
     db.conn.executemany(
@@ -381,7 +395,7 @@ def waiting_for(db: Database, me: AnnotatorId, mine: Assignment | None = None, *
     with_query = "JOIN query q USING (query_id) " if only else ""
     row = db.conn.execute(
         f"SELECT count(DISTINCT p.pair_id) FROM seat s JOIN pair p USING (pair_id) {with_query}"
-        f"WHERE s.lease_until >= :now AND s.annotator_id <> :me AND {_MINE_TO_TAKE}{only}",
+        f"WHERE s.lease_until >= :now AND s.annotator_id <> :me AND s.closed = 0 AND {_MINE_TO_TAKE}{only}",
         {"me": me, "now": now, **assigned.values(mine)},
     ).fetchone()
     return int(row[0])
