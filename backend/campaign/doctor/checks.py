@@ -98,6 +98,11 @@ CHECKS = (
         _sql(invariants.GRADE_WITHOUT_JUDGED),
     ),
     Check(
+        "closed seats",
+        f"A seat without a grade is closed while a lead's decision on its pair stands, and only then. {RESTORE}",
+        _sql(invariants.WRONGLY_CLOSED),
+    ),
+    Check(
         "number of seats",
         f"A pair has two seats, four after escalation, six once re-opened; numbered from 1. These have not. {RESTORE}",
         inspections.wrong_seats,

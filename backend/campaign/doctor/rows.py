@@ -115,6 +115,11 @@ LONG_LEASES = """
   UNION
   SELECT 'pair ' || pair_id || ', gold of annotator ' || annotator_id FROM gold_seat WHERE lease_until > :latest
 """
+WRONGLY_CLOSED = """
+  SELECT 'pair ' || s.pair_id || ', seat ' || s.seat_no FROM seat s
+  WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND s.closed <>
+    (s.pair_id IN (SELECT pair_id FROM lead_act WHERE kind = 'decided' AND stands))
+"""
 ESCALATED_WITHOUT_SEATS = """
   SELECT 'pair ' || substr(e.subject, 6) FROM event e
   WHERE e.event_id IN (SELECT max(event_id) FROM event WHERE kind IN ('escalated', 'de_escalated') GROUP BY subject)

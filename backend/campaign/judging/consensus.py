@@ -30,7 +30,7 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
         person: whose act it is (named in the event log).
         now: when.
     """
-    grades, verdict = _apply_rule(db, pair_id)
+    grades, verdict, decided = _apply_rule(db, pair_id)
     actor = person.annotator_id
     subject = f"pair:{pair_id}"
     if verdict is Verdict.ESCALATED and seats.open_second_round(db, pair_id):
@@ -38,6 +38,8 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
     elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
         # A correction within the first two: nobody had sat down at the further seats yet.
         events.record(db, EventKind.DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+    if decided:
+        seats.close(db, pair_id)
     agenda.refresh_pair(db, pair_id)
 
 
@@ -83,14 +85,18 @@ def rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
     return lambda grades, re_opened: with_facts(grades, re_opened=re_opened)
 
 
-def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict]:
-    """Store the verdict of one pair; its standing grades, and what the rule alone says of them."""
+def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict, bool]:
+    """Store the verdict of one pair.
+
+    Returns:
+        Its current grades, what the rule alone says of them, and whether a lead's decision stands.
+    """
     grades = [standing.grade for standing in judgements.standing(db, pair_id)]
     ruled, re_opened = rows_verdicts.decision_of_lead(db, pair_id)
     decision = rule(db)(grades, re_opened)
     verdict = _verdict(decision, ruled)
     rows_verdicts.set_verdict(db, pair_id, *verdict, version(re_opened))
-    return grades, decision.verdict
+    return grades, decision.verdict, ruled is not None
 
 
 def _verdict(decision: Decision, ruled: int | None) -> tuple[Verdict, int | None, float | None]:

@@ -141,6 +141,8 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
             if who := seats.re_opened_in_use(db, pair.pair_id, now=now):
                 raise ProjectError(said("{who} has begun with this pair, so it stays open: decide it instead", who=who))
             seats.close_re_opened(db, pair.pair_id)
+        if last.kind is ActKind.DECIDED:
+            seats.open_again(db, pair.pair_id)  # settled below: an older decision that stands closes them again
         verdicts.add_act(
             db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision
         )

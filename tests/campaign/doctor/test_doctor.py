@@ -139,6 +139,7 @@ BROKEN: list[tuple[str, set[str]]] = [
         f"DELETE FROM seat WHERE seat_no > 2 AND annotator_id IS NULL AND pair_id = ({ESCALATED})",
         {"number of seats", "escalations"},
     ),
+    (f"UPDATE seat SET closed = 1 WHERE seat_no = 2 AND pair_id = ({UNTOUCHED})", {"closed seats"}),
     (f"UPDATE seat SET repeat = 1 WHERE seat_no = 2 AND pair_id = ({SETTLED})", {"one person once"}),
     (
         f"INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, event_key) "
