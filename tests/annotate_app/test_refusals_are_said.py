@@ -27,8 +27,8 @@ COMMANDS_ONLY = {
         "campaign/release/export/validating.py",
     ),
     *("campaign/release/export/formats", "campaign/release/export/rules", "campaign/review/probing.py"),
-    *("api/baselines.py", "api/building.py", "api/clip.py", "api/learning.py", "api/statistics.py", "api/systems.py"),
-    *("api/upkeep.py", "ground/cluster.py", "store/creating.py", "store/moving.py", "store/schema"),
+    *("api/baselines.py", "api/clip.py", "api/learning.py", "api/statistics.py", "api/systems.py"),
+    *("api/upkeep.py", "core/cluster.py", "store/creating.py", "store/moving.py", "store/schema"),
 }
 """What only the command line calls, which speaks English: see decision 101."""
 
@@ -64,7 +64,7 @@ def test_a_refusal_that_a_page_can_meet_is_said() -> None:
     ]
     assert len(met) > 300
     found = {path.relative_to(BACK_END).as_posix(): unsaid(path.read_text(encoding="utf-8")) for path in met}
-    assert {path: lines for path, lines in found.items() if lines} == {}, "make it with said(...) of ground.saying"
+    assert {path: lines for path, lines in found.items() if lines} == {}, "make it with said(...) of core.saying"
 
 
 def test_what_only_commands_meet_is_there() -> None:

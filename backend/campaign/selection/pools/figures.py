@@ -22,7 +22,7 @@ from backend.campaign.selection.pools.charts import (
     query_chart,
     shares,
 )
-from backend.campaign.selection.pools.vectors import PoolVectors
+from backend.campaign.selection.pools.similarity import PoolVectors
 from backend.core.arriving import new_files
 from backend.core.errors import InputError, ProjectError, VideoUnreadable
 from backend.core.progress import Progress, named
