@@ -1,4 +1,4 @@
-"""The MVMR paper's Figures 3, 4 and 7 of a file of pools, drawn from the file, a sentence encoder, and its videos.
+"""Draw the MVMR paper's Figures 3, 4 and 7 of a file of pools, by a sentence encoder and its videos.
 
 *Reads* a file of pools, what its build wrote beside it, cached embeddings, video files. *Writes* files in a folder.
 """
