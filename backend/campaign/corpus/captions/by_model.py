@@ -1,7 +1,7 @@
-"""A language model as a rewriter: one attempt a temperature, every answer kept as it arrives.
+"""Rewrite by a language model: one attempt a temperature, every answer stored as it arrives.
 
-*Writes* requests and answers. A kept answer is never asked for again, so that whoever stops a run, or pays for one
-that breaks, goes on where it was.
+*Writes* requests and answers. A stored answer is never asked for again, so a run that was
+stopped or failed goes on where it was.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class ByModel:
         return f"openai:{self.endpoint.model} {PROMPT_VERSION} t={self.endpoint.temperatures[attempt - 1]:g}"
 
     def rewrite(self, texts: Sequence[str], attempt: int, *, progress: Steps | None = None) -> list[str]:
-        """The kept answers, and those of the endpoint to all other texts.
+        """Return the stored answers, and those of the endpoint to all other texts.
 
         Raises:
             EndpointUnavailable: the endpoint failed for good; what it answered before is kept.

@@ -41,7 +41,7 @@ from backend.store.events import EventKind
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import took, and what a person should know about it.
+    """What an import added, and what a person should know about it.
 
     `taken` are the numbers of videos, moments and captions that the file holds and that were taken; `videos`,
     `moments` and `captions` are those of them that are new in the project. `merged` counts entries that repeat another,
@@ -173,7 +173,7 @@ def _add(
     format_name: str,
     now: float,
 ) -> tuple[int, int, int]:
-    """Write checked moments; how many videos, moments and captions are new."""
+    """Write checked moments; return how many videos, moments and captions are new."""
     with writing(project.store) as db:
         corpus.rename_videos(db, anew)
         new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
@@ -203,7 +203,7 @@ class _Durations:
 
 
 def _named_anew(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
-    """What a file calls videos that were taken without one, by the project's names: a corpus keeps its own names."""
+    """Map the project's names of videos that came without a file to what the file calls them: its names win."""
     with reading(project.store) as db:
         known, free = corpus.video_durations(db), corpus.videos_of_no_file(db)
     named = dict.fromkeys(moment.video for moment in moments)
@@ -219,9 +219,9 @@ def _durations(
     unseen: set[str],
     file: str,
 ) -> _Durations:
-    """How long the videos are: what was measured counts, now or before, then what the project says, then the file.
+    """Find how long the videos are: what was measured now or before counts, then the project, then the file.
 
-    One of the `unseen` videos, which were to be measured and could not be, may have none.
+    A video of `unseen` was to be measured and could not be; it may have no duration.
     """
     with reading(project.store) as db:
         known = {anew.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
@@ -279,7 +279,7 @@ def _durations(
 
 
 def _taken_ids(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
-    """The ids of the file that mean something else in the project."""
+    """Report the ids of the file that mean something else in the project."""
     with reading(project.store) as db:
         ids = corpus.external_ids(db)
     problems = []

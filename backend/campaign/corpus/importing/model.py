@@ -24,7 +24,7 @@ END_SLACK_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Entries that were not taken: why, how many, and where the first of them stand."""
+    """Entries that were left out: why, how many, and where the first of them stand."""
 
     why: str
     count: int
@@ -52,10 +52,10 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What a person may say about how a file is to be read.
+    """How a file is to be read.
 
-    `types` are the types of TVR's lines to keep, None for the paper's choice. `columns` tells what a column or field
-    is called in the file: `{"start": "begin"}`.
+    `types` are the types of TVR's lines to keep, None for the paper's choice. `columns` maps our names of columns or
+    fields to those of the file: `{"start": "begin"}`.
     """
 
     types: frozenset[str] | None = None

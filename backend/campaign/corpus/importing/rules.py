@@ -62,7 +62,7 @@ def check(
     published: bool = False,
     end_slack_s: float = END_SLACK_S,
 ) -> tuple[list[CaptionedMoment], list[LeftOut]]:
-    """The moments that are possible, and what was left out; see `finish`."""
+    """Return the moments that are possible, and what was left out; see `finish`."""
     refused = [(problem.row or 0, problem) for problem in problems]
     durations: dict[str, CaptionedMoment] = {}
     identified: dict[str, CaptionedMoment] = {}
@@ -130,7 +130,7 @@ def merge(
     left_out: Sequence[LeftOut] = (),
     end_slack_s: float = END_SLACK_S,
 ) -> Parsed:
-    """The checked moments without those that repeat an earlier one's video, span and caption."""
+    """Remove moments that repeat an earlier one's video, span and caption."""
     total = 0
     distinct: dict[tuple[str, float, float, str], CaptionedMoment] = {}
     for moment in moments:
@@ -160,12 +160,12 @@ def leaving_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[LeftOut
 
 
 def first(places: Sequence[str]) -> str:
-    """The first few places of many."""
+    """Name the first few places of many."""
     return joined(", ", [*places[:_SHOWN], *(["..."] if len(places) > _SHOWN else [])])
 
 
 def outside(start_s: float, end_s: float, duration_s: float, end_slack_s: float = END_SLACK_S) -> Fault | None:
-    """In which way a moment lies outside a video of `duration_s` seconds; None if it does not.
+    """Find in which way a moment lies outside a video of `duration_s` seconds; None if it does not.
 
     >>> found = outside(12.0, 14.0, 10.0)
     >>> found.message if found else None
@@ -217,7 +217,7 @@ def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s
 
 
 def called_otherwise(named: Iterable[str], here: Iterable[str], extensions: Iterable[str]) -> dict[str, str]:
-    """Videos that a file means by another name: as it is with or without an extension or the folders above it.
+    """Find videos that a file calls by another name: with or without an extension or the folders above it.
 
     Args:
         named: what a file calls videos, but for names that a video of the project has.

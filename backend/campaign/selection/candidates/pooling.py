@@ -1,4 +1,4 @@
-"""Pool runs: what systems found becomes candidates, beside captions and frames or instead of them, and again later.
+"""Pool runs: make candidates of what systems found, beside captions and frames or instead of them, and again later.
 
 *Reads* run files, queries, videos, moments, candidates, pairs. *Writes* moment, candidate, source, candidate_source,
 batch, pair, seat, events. The union of the runs' best predictions is what is judged, as TREC does; predictions that

@@ -1,4 +1,4 @@
-"""Pseudo training sets: for every training query its top N moments by similarity, kept as weight.
+"""Write pseudo training sets: for every training query its top N moments, with their similarity as weight.
 
 *Reads* queries of the split `train`, captions, cached embeddings. *Writes* the files, which are the record: a block of
 queries at a time, because a set of TVR-Ranking's size is 700 MB. The lists come from the same encoder as the candidate
@@ -37,7 +37,7 @@ TOPS = (1, 20, 40)
 
 
 def needs_encoder(project: Project) -> bool:
-    """Whether lists have to be computed: there are training queries, and theirs did not come with a release."""
+    """Tell whether lists have to be computed: there are training queries, and theirs did not come with a release."""
     db = project.store.db
     return queries.split_counts(db)[Split.TRAIN.value] > 0 and not lists.longest_training_list(db)
 

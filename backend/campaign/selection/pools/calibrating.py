@@ -16,9 +16,8 @@ import numpy as np
 from backend.campaign.selection.pools.labelled_pairs import ScoredPair, read_labelled
 from backend.campaign.selection.pools.model import Measured
 from backend.campaign.selection.pools.rules import Doubles, Thresholds, calibrate, judged
-from backend.campaign.selection.pools.similarity import rounded
+from backend.campaign.selection.pools.similarity import PoolVectors, rounded
 from backend.campaign.selection.pools.thresholds_file import RULE, StoredThresholds
-from backend.campaign.selection.pools.vectors import PoolVectors
 from backend.core.arriving import new_folder, require_new_folder
 from backend.core.errors import InputError
 from backend.core.progress import Progress, Steps, named

@@ -1,4 +1,4 @@
-"""The MVMR paper's Figures 3, 4 and 7 of a file of pools, drawn from the file, a sentence encoder, and its videos.
+"""Draw the MVMR paper's Figures 3, 4 and 7 of a file of pools, by a sentence encoder and its videos.
 
 *Reads* a file of pools, what its build wrote beside it, cached embeddings, video files. *Writes* files in a folder.
 """
@@ -22,7 +22,7 @@ from backend.campaign.selection.pools.charts import (
     query_chart,
     shares,
 )
-from backend.campaign.selection.pools.vectors import PoolVectors
+from backend.campaign.selection.pools.similarity import PoolVectors
 from backend.core.arriving import new_files
 from backend.core.errors import InputError, ProjectError, VideoUnreadable
 from backend.core.progress import Progress, named

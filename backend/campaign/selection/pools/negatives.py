@@ -1,4 +1,4 @@
-"""Negatives to train on: for every sentence of a corpus how likely each video is drawn as one, and the other way round.
+"""Write negatives to train on: how likely each video is drawn for every sentence of a corpus, and the other way round.
 
 *Reads* one annotation file, cached embeddings. *Writes* a new folder: two Parquet files that a training loop reads
 (`backend/training/negatives.py`), and a manifest. A block of rows at a time, because the whole of Charades-STA's
