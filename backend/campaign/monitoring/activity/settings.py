@@ -188,7 +188,7 @@ def _clips(project: Project) -> list[CampaignSetting]:
 def _people(project: Project, db: Database) -> list[CampaignSetting]:
     given = len(assigned.all_standing(db))
     since, by = _since(db, "assigned", "unassigned")
-    describing = choices.current_choice(db)
+    describing = choices.standing(db)
     who, what = said("everybody"), said("all videos")
     if describing.people is not None:
         who = said("{count} of the annotators", count=len(describing.people))
