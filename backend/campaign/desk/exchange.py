@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backend.campaign.judging import grades as judging_grades
-from backend.campaign.judging import queue, replies, skips
-from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging import queue, skips
+from backend.campaign.judging.model import CORRECTION_S, Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import assigned, judgements, seats
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.exam import taking as exam
@@ -183,7 +183,9 @@ def _desk(project: Project, person: Lead | Annotator, *, now: float, shown: Pair
     with reading(store) as db:  # others may write again
         if before_work is None and found.state is not DeskState.PAUSED:
             found = replace(found, previous=judging_grades.previous(store, person, now=now))
-        return replace(found, replies=replies.unread(db, person, now=now))
+        return replace(
+            found, replies=judgements.unread_replies(db, person.annotator_id, final_before=now - CORRECTION_S)
+        )
 
 
 def _before_work(project: Project, db: Database, annotator: Annotator, *, now: float) -> Desk[ExamDesk] | None:
