@@ -9,10 +9,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backend.campaign.nouns import Scale
+from backend.campaign.nouns import Lead, Operator, Scale
 from backend.campaign.review import rules
 from backend.campaign.review.rows.probes import ProbePair, probe_pairs
 from backend.campaign.review.rules import Bin
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.arriving import new_files
@@ -39,7 +40,8 @@ class ProbeReport:
     files: tuple[Path, ...] = ()
 
 
-def write(project: Project, out: Path) -> ProbeReport:
+@in_charge
+def write_probe_figures(project: Project, by: Lead | Operator, out: Path) -> ProbeReport:
     """Write `probe-pairs.csv`, `probe-bins.csv`, `probe.png` and `probe.svg`; earlier ones are replaced.
 
     Raises:

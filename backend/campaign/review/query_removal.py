@@ -11,10 +11,12 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.review.rows import query_removal as rows
 from backend.campaign.selection.pool_check import rows as pool_check
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.saying import joined, said
 from backend.store import events
-from backend.store.connection import Store, writing
+from backend.store.connection import writing
 from backend.store.events import EventKind
 
 
@@ -27,13 +29,14 @@ class TakenBack:
     pairs: int
 
 
-def take_back(store: Store, by: Lead | Operator, *, now: float) -> TakenBack:
+@in_charge
+def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> TakenBack:
     """Remove all queries, candidate lists, batches, pairs and seats; captions and videos stay.
 
     Raises:
         ProjectError: there are no queries, somebody has worked on a pair, or has one on the desk just now.
     """
-    with writing(store) as db:
+    with writing(project.store) as db:
         splits = queries.split_counts(db)
         if not sum(splits.values()):
             raise ProjectError(said("there are no queries to take back"))

@@ -1,4 +1,4 @@
-"""How well people judge, as values."""
+"""Agreement, flags and people's own work as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -175,7 +175,7 @@ class PersonFlags:
 
     @property
     def raised(self) -> tuple[Flag, ...]:
-        """Those that are worth a look."""
+        """The flags that are worth a look."""
         return tuple(flag for flag in self.flags if flag.raised)
 
 
