@@ -192,7 +192,7 @@ def _before_work(project: Project, db: Database, annotator: Annotator, *, now: f
     """Return the desk of somebody who may judge no pair now: paused, the guideline to read, an exam; else None."""
     me = annotator.annotator_id
     paused = assigned.is_paused(db, me)
-    if paused or guideline.guideline_due(project, annotator) is not None:
+    if paused or guideline.due(db, me) is not None:
         state = DeskState.PAUSED if paused else DeskState.GUIDELINE
         return Desk(state, (), None, *judgements.counts(db, me, days.midnight(now)))
     return exam.desk(project.store, annotator, now=now)
