@@ -58,9 +58,6 @@ from backend.campaign.qualification.guideline.model import Example
 from backend.campaign.release.export.model import KeptRelease, QueryCounts, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.selecting import select
 from backend.campaign.review.model import (
-    CaseList,
-    CasePage,
-    CaseRow,
     GivenAct,
     GivenGrade,
     GivenReply,
@@ -70,6 +67,9 @@ from backend.campaign.review.model import (
     QueryPlace,
     QueryReview,
     QueryShow,
+    ReviewList,
+    ReviewPage,
+    ReviewRow,
 )
 from backend.campaign.selection.batches import rules
 from backend.campaign.selection.batches.model import NextBatch
@@ -860,21 +860,21 @@ def open_batch(
     raise ProjectError(f"Query {query_id} has no further batch.")
 
 
-def _lists(project: Project) -> dict[CaseList, list[PairReview]]:
+def _lists(project: Project) -> dict[ReviewList, list[PairReview]]:
     every = [pair for pairs in project.pairs.values() for pair in pairs]
     discarded = [pair for pair in every if pair.verdict is Verdict.DISCARDED]
     escalated = [pair for pair in every if pair.verdict is Verdict.ESCALATED]
     left = [pair for pair in discarded if not pair.confirmed]
     noted = [pair for pair in every if any(grade.note for grade in pair.grades)]
     return {
-        CaseList.TO_DECIDE: [pair for pair in every if pair in escalated or pair in left],
-        CaseList.DISCARDED: left,
-        CaseList.ESCALATED: escalated,
-        CaseList.DECIDED: [pair for pair in every if pair.verdict is Verdict.ADJUDICATED],
-        CaseList.CONFIRMED: [pair for pair in discarded if pair.confirmed],
-        CaseList.SKIPPED: project.skipped,
-        CaseList.NOTES: sorted(noted, key=lambda pair: not _waiting(pair)),
-        CaseList.BLOCKED: project.blocked,
+        ReviewList.TO_DECIDE: [pair for pair in every if pair in escalated or pair in left],
+        ReviewList.DISCARDED: left,
+        ReviewList.ESCALATED: escalated,
+        ReviewList.DECIDED: [pair for pair in every if pair.verdict is Verdict.ADJUDICATED],
+        ReviewList.CONFIRMED: [pair for pair in discarded if pair.confirmed],
+        ReviewList.SKIPPED: project.skipped,
+        ReviewList.NOTES: sorted(noted, key=lambda pair: not _waiting(pair)),
+        ReviewList.BLOCKED: project.blocked,
     }
 
 
@@ -882,25 +882,25 @@ def _waiting(pair: PairReview) -> int:
     return sum(grade.note is not None and grade.note.reply is None for grade in pair.grades)
 
 
-def case_counts(project: Project, by: Person | Operator) -> dict[CaseList, int]:
+def case_counts(project: Project, by: Person | Operator) -> dict[ReviewList, int]:
     lists = _lists(project)
     return {which: len(pairs) for which, pairs in lists.items()} | {
-        CaseList.NOTES: sum(map(_waiting, lists[CaseList.NOTES]))
+        ReviewList.NOTES: sum(map(_waiting, lists[ReviewList.NOTES]))
     }
 
 
 def case_page(
-    project: Project, by: Person | Operator, which: CaseList, search: str = "", *, start: int = 0, size: int = 10
-) -> CasePage:
+    project: Project, by: Person | Operator, which: ReviewList, search: str = "", *, start: int = 0, size: int = 10
+) -> ReviewPage:
     found = [pair for pair in _lists(project)[which] if search.lower() in f"{pair.query} {pair.video}".lower()]
     rows = [
-        CaseRow(
+        ReviewRow(
             *(pair.pair, pair.query_id, pair.query, pair.video, pair.start_s, pair.end_s, pair.verdict, pair.relevance),
             *(tuple(grade.grade for grade in pair.grades), pair.re_opened, pair.fault),
         )
         for pair in found
     ]
-    return CasePage(tuple(rows[start : start + size]), start, len(found))
+    return ReviewPage(tuple(rows[start : start + size]), start, len(found))
 
 
 def case(project: Project, by: Person | Operator, pair: PairKey) -> PairReview | None:

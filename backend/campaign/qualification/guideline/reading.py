@@ -72,6 +72,6 @@ def note_guideline_seen(project: Project, person: Annotator, version: int, *, no
 
 
 def due(db: Database, me: AnnotatorId) -> Reading | None:
-    """Return what somebody has to read before they grade; None for nothing."""
+    """Return what an annotator has to read, for callers that have checked who they are."""
     seen, present, tutorial = rows.reading(db, me)
     return to_read(seen, present, tutorial=tutorial)
