@@ -1,14 +1,22 @@
 """What tests of the pages share."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import fake_api
+import small_project
+from backend import api
+from backend.encoders import sentence
+from small_project import SmallProject
+from support import NOW, WordEncoder
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -66,6 +74,49 @@ def open_screen(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> C
     def opened(screen: str, who: str = "Lea", **query: str) -> AppTest:
         monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
         monkeypatch.setattr(auth, "token", lambda: f"token-of-{who}")
+
+        def script(page: str) -> None:
+            import importlib
+
+            importlib.import_module(f"annotate_app.screens.{page}").page()
+
+        app = AppTest.from_function(script, args=(screen,), default_timeout=60)
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+@pytest.fixture(scope="session")
+def small_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> SmallProject:
+    """What `real_project` copies."""
+    return small_project.make(corpus_folder, tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture
+def real_project(small_made: SmallProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallProject]:
+    """A project with seven people and three queries, see `small_project`; the clock stands at `NOW`."""
+    monkeypatch.setattr("time.time", lambda: NOW)
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    folder = Path(shutil.copytree(small_made.folder, tmp_path / "small"))
+    made = replace(small_made, project=api.open_project(folder))
+    yield made
+    made.project.store.close()
+
+
+@pytest.fixture
+def open_page_of(monkeypatch: pytest.MonkeyPatch, real_project: SmallProject) -> Callable[..., AppTest]:
+    """Opens a page over the real project as somebody, as if their browser sent the cookie; "nobody" sends none."""
+    from annotate_app.session import auth
+
+    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(real_project.folder))
+    monkeypatch.setattr(auth, "_open", lambda folder: real_project.project)
+
+    def opened(screen: str, who: str = "Lea", **query: str) -> AppTest:
+        monkeypatch.setattr(auth, "token", lambda: real_project.tokens.get(who, ""))
 
         def script(page: str) -> None:
             import importlib
