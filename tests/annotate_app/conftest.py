@@ -108,15 +108,21 @@ def real_project(small_made: SmallProject, tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.fixture
-def open_page_of(monkeypatch: pytest.MonkeyPatch, real_project: SmallProject) -> Callable[..., AppTest]:
-    """Opens a page over the real project as somebody, as if their browser sent the cookie; "nobody" sends none."""
+def browser_of(monkeypatch: pytest.MonkeyPatch, real_project: SmallProject) -> Callable[[str], None]:
+    """Lets script runs over the real project have the session cookie of somebody; "nobody" has none."""
     from annotate_app.session import auth
 
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(real_project.folder))
     monkeypatch.setattr(auth, "_open", lambda folder: real_project.project)
+    return lambda who: monkeypatch.setattr(auth, "token", lambda: real_project.tokens.get(who, ""))
+
+
+@pytest.fixture
+def open_page_of(browser_of: Callable[[str], None]) -> Callable[..., AppTest]:
+    """Opens a page over the real project in somebody's browser."""
 
     def opened(screen: str, who: str = "Lea", **query: str) -> AppTest:
-        monkeypatch.setattr(auth, "token", lambda: real_project.tokens.get(who, ""))
+        browser_of(who)
 
         def script(page: str) -> None:
             import importlib

@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -10,6 +11,7 @@ from backend import api
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person, Role
 from backend.campaign.review.model import PairReview
+from backend.core.errors import StoreUnavailable
 from backend.core.ids import PairKey, QueryId
 from backend.encoders import sentence
 from backend.store.connection import writing
@@ -33,6 +35,7 @@ ESCALATED, DISCARDED, SKIPPED, BLOCKED = (2, 4, 7, 10), 12, 14, 17
 OPEN = (18, 19, 20)
 """Ranks of query 3 that nobody has graded."""
 GRADED_AT = NOW - 86_400
+FULL_DISK = "The disk is full: make room."
 FAULT = "v1.mp4 is incomplete (its index is missing): copy it again"
 
 
@@ -51,9 +54,29 @@ class SmallProject(Judging):
         """Somebody by name, as they were when the project was made."""
         return next(person for person in (self.lead, *self.annotators, self.other_lead) if person.name == name)
 
+    def join(self, name: str, role: Role = Role.ANNOTATOR) -> Person:
+        """Somebody more, who is signed in; if an annotator, they have read the guideline."""
+        person = api.add_person_with_password(self.project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+        have_read(self.project)
+        self.tokens = {**self.tokens, name: api.sign_in(self.project, name, PASSWORD, now=NOW)}
+        return person
+
     def pair(self, query: int, rank: int) -> PairReview:
         """A pair as it stands now."""
         return api.query_pairs(self.project, api.OPERATOR, QueryId(query))[rank - 1]
+
+    def fill_disk(self) -> None:
+        """Let everything that writes from now on be refused as by a full disk."""
+
+        def refuse() -> NoReturn:
+            raise StoreUnavailable(FULL_DISK)
+
+        self.project.store.writing = refuse  # type: ignore[method-assign]
+
+    def signed_in(self, token: str) -> str | None:
+        """Whose session a token is."""
+        person = api.person_for(self.project, token, now=NOW)
+        return person and person.name
 
     def sql(self, statement: str, *values: object) -> None:
         """Change the database past all rules."""
