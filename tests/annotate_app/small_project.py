@@ -78,20 +78,25 @@ class SmallProject(Judging):
         person = api.person_for(self.project, token, now=NOW)
         return person and person.name
 
+    def note(self, name: str, query: int, rank: int, text: str) -> int:
+        """Put a note beside somebody's grade of a pair; its id."""
+        grade = "SELECT max(judgement_id) FROM judgement WHERE annotator_id = ? AND pair_id = ?"
+        key = self.person(name).annotator_id, self.pair(query, rank).pair_id
+        judgement: int = self.project.store.db.conn.execute(grade, key).fetchone()[0]
+        self.sql("INSERT INTO note (judgement_id, text) VALUES (?, ?)", judgement, text)
+        return judgement
+
     def sql(self, statement: str, *values: object) -> None:
         """Change the database past all rules."""
         with writing(self.project.store) as db:
             db.conn.execute(statement, values)
 
-    def forget(self, *tables: str) -> None:
-        """Delete rows past all rules, append-only tables' too."""
-        with writing(self.project.store) as db:
-            for table in tables:
-                for (trigger,) in db.conn.execute(
-                    "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", [table]
-                ).fetchall():
-                    db.conn.execute(f"DROP TRIGGER {trigger}")
-                db.conn.execute(f"DELETE FROM {table}")
+    def unlock(self, *tables: str) -> None:
+        """Let `sql` change what is append-only."""
+        every = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?"
+        for table in tables:
+            for (trigger,) in self.project.store.db.conn.execute(every, [table]).fetchall():
+                self.sql(f"DROP TRIGGER {trigger}")
 
 
 def make(corpus: Path, place: Path) -> SmallProject:
