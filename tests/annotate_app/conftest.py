@@ -14,6 +14,8 @@ from streamlit.testing.v1 import AppTest
 import fake_api
 import small_project
 from backend import api
+from backend.campaign.release.export import export
+from backend.campaign.release.export.statistics import figures
 from backend.encoders import sentence
 from small_project import SmallProject
 from support import NOW, WordEncoder
@@ -101,6 +103,7 @@ def real_project(small_made: SmallProject, tmp_path: Path, monkeypatch: pytest.M
     """A project with seven people and three queries, see `small_project`; the clock stands at `NOW`."""
     monkeypatch.setattr("time.time", lambda: NOW)
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    monkeypatch.setattr(export, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
     folder = Path(shutil.copytree(small_made.folder, tmp_path / "small"))
     made = replace(small_made, project=api.open_project(folder))
     yield made

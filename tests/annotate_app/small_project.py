@@ -68,10 +68,10 @@ class SmallProject(Judging):
     def fill_disk(self) -> None:
         """Let everything that writes from now on be refused as by a full disk."""
 
-        def refuse() -> NoReturn:
+        def refuse(*_: object) -> NoReturn:
             raise StoreUnavailable(FULL_DISK)
 
-        self.project.store.writing = refuse  # type: ignore[method-assign]
+        self.project.store.writing = self.project.store.copy_to = refuse  # type: ignore[method-assign]
 
     def signed_in(self, token: str) -> str | None:
         """Whose session a token is."""
