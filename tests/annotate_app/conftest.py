@@ -13,10 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 import fake_api
 import small_project
-from backend import api
 from backend.campaign.release.export import export
 from backend.campaign.release.export.statistics import figures
 from backend.encoders import sentence
+from backend.store.sqlite import SqliteStore
 from small_project import SmallProject
 from support import NOW, WordEncoder
 
@@ -105,9 +105,10 @@ def real_project(small_made: SmallProject, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     monkeypatch.setattr(export, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
     folder = Path(shutil.copytree(small_made.folder, tmp_path / "small"))
-    made = replace(small_made, project=api.open_project(folder))
-    yield made
-    made.project.store.close()
+    # Opening it the usual way checks every page of the database, which takes as long as a page of the app.
+    project = replace(small_made.project, folder=folder, store=SqliteStore(folder / "reelrank.db"))
+    yield replace(small_made, project=project)
+    project.store.close()
 
 
 @pytest.fixture

@@ -135,7 +135,8 @@ def make(corpus: Path, place: Path) -> SmallProject:
             "INSERT INTO caption (moment_id, text, kind) VALUES (100, 'Phoebe puts her cup down.', 'published')"
         )
         db.conn.execute("UPDATE pair SET moment_id = 100 WHERE query_id = 3 AND rank = ?", [BLOCKED])
-    _judge(made)
+    with writing(project.store):
+        _judge(made)
     made.tokens = {name: api.sign_in(project, name, PASSWORD, now=NOW) for name in NAMES}
     api.suspend(project, made.lead, made.person("Cem").annotator_id, True, now=NOW)
     project.store.close()
