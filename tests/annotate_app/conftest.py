@@ -121,19 +121,21 @@ def browser_of(monkeypatch: pytest.MonkeyPatch, real_project: SmallProject) -> C
     return lambda who: monkeypatch.setattr(auth, "token", lambda: real_project.tokens.get(who, ""))
 
 
+@pytest.fixture(scope="session")
+def show_screen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The script that shows a page, which `AppTest.from_function` would write anew for each."""
+    script = tmp_path_factory.mktemp("script") / "show_screen.py"
+    script.write_text('import importlib\n\nimportlib.import_module(f"annotate_app.screens.{__args[0]}").page()\n')
+    return script
+
+
 @pytest.fixture
-def open_page_of(browser_of: Callable[[str], None]) -> Callable[..., AppTest]:
+def open_page_of(browser_of: Callable[[str], None], show_screen: Path) -> Callable[..., AppTest]:
     """Opens a page over the real project in somebody's browser."""
 
     def opened(screen: str, who: str = "Lea", **query: str) -> AppTest:
         browser_of(who)
-
-        def script(page: str) -> None:
-            import importlib
-
-            importlib.import_module(f"annotate_app.screens.{page}").page()
-
-        app = AppTest.from_function(script, args=(screen,), default_timeout=60)
+        app = AppTest(str(show_screen), default_timeout=60, args=(screen,))
         for name, value in query.items():
             app.query_params[name] = value
         app.run()
