@@ -137,3 +137,12 @@ def fill_disk(patch: pytest.MonkeyPatch, sentence: str = FULL_DISK) -> None:
         raise StoreUnavailable(sentence)
 
     patch.setattr(SqliteStore, "writing", refuse)
+
+
+def unplug(patch: pytest.MonkeyPatch, sentence: str = "not even to be read") -> None:
+    """Let no database be read any more."""
+
+    def refuse(_store: SqliteStore) -> Any:
+        raise StoreUnavailable(sentence)
+
+    patch.setattr(SqliteStore, "db", property(refuse))

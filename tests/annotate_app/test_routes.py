@@ -16,10 +16,9 @@ from annotate_app.server.clip_worker import ClipWorker
 from backend import api
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.qualification.exam.model import ExamKey
-from backend.core.errors import NotAllowed, StoreUnavailable
+from backend.core.errors import NotAllowed
 from backend.core.ids import AnnotatorId, PairKey
 from backend.media.jobs import ClipCache, ClipJob
-from backend.store.sqlite import SqliteStore
 from quick_cutter import CRASHES, NO_ROOM, UNREADABLE
 from served import (
     FULL_DISK,
@@ -34,6 +33,7 @@ from served import (
     rename_video,
     review,
     select,
+    unplug,
     wait_for,
 )
 from small_project import PASSWORD, SmallProject
@@ -268,10 +268,7 @@ def test_an_invitation_met_by_a_full_disk_can_be_used_again(
 def test_a_database_that_cannot_be_read_is_said_at_the_door(
     client: Browser, monkeypatch: pytest.MonkeyPatch, path: str, kind: str
 ) -> None:
-    def unplugged(_store: SqliteStore) -> Any:
-        raise StoreUnavailable("not even to be read")
-
-    monkeypatch.setattr(SqliteStore, "db", property(unplugged))
+    unplug(monkeypatch)
     answer = client.signed_in(LEAD).get(path)
     assert answer.status_code == 503
     assert answer.headers["content-type"].startswith(kind)
