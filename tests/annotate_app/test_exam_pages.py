@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate_app.screens.exam import outcomes
 from annotate_app.shared import wording
 from backend import api
 from backend.campaign.judging.model import GradeEvent
@@ -44,6 +45,13 @@ def unsettle(small: SmallProject, where: str) -> None:
     )
 
 
+@pytest.fixture
+def untaken(settled: SmallProject) -> SmallProject:
+    """An exam that nobody has begun."""
+    hold(settled)
+    return settled
+
+
 def hold(small: SmallProject, **more: int) -> None:
     """An exam of nine settled pairs of one query."""
     ask = {"queries": 1, "pairs": ITEMS, "seed": SEED, **more}
@@ -51,40 +59,38 @@ def hold(small: SmallProject, **more: int) -> None:
 
 
 @pytest.fixture
-def held(settled: SmallProject) -> SmallProject:
+def held(untaken: SmallProject) -> SmallProject:
     """An exam that Ana failed, Ben has not begun, Dee is looking at again, and Eli need not take."""
-    hold(settled)
-    explained = next(item for item in api.exam_items(settled.project, settled.lead) if item.right == 4)
-    api.explain_exam_item(settled.project, settled.lead, explained.item_id, WHY, now=NOW)
+    explained = next(item for item in api.exam_items(untaken.project, untaken.lead) if item.right == 4)
+    api.explain_exam_item(untaken.project, untaken.lead, explained.item_id, WHY, now=NOW)
     for who in ("Ana", "Dee"):
-        take(settled, who, lambda right: {4: 1}.get(right, right))
-    look_again(settled, "Ana")
-    look_again(settled, "Dee", most=1)
-    eli = settled.person("Eli").annotator_id
-    api.exempt_from_exam(settled.project, settled.lead, eli, "wrote the *guideline*", now=NOW)
-    return settled
+        take(untaken, who, lambda right: {4: 1}.get(right, right))
+    look_again(untaken, "Ana")
+    look_again(untaken, "Dee", most=1)
+    eli = untaken.person("Eli").annotator_id
+    api.exempt_from_exam(untaken.project, untaken.lead, eli, "wrote the *guideline*", now=NOW)
+    return untaken
 
 
 def take(small: SmallProject, who: str, given: Callable[[int], int]) -> None:
     """Begin, answer everything as `given` for the right grade says, and hand in."""
     person = small.person(who)
-    rights = {
-        (item.query, clip_of(small, item.pair_key)): item.right or 0
-        for item in api.exam_items(small.project, small.lead)
-    }
+    rights = {clip_of(small, item.pair_key): item.right or 0 for item in api.exam_items(small.project, small.lead)}
     desk = api.exam_act(small.project, person, api.ExamAct.START, now=NOW)
     while desk.items:
-        name = desk.items[0].pair
-        right = rights[desk.items[0].query, api.clip_for(small.project, person, name).path]
-        answer(small, who, name, given(right))
+        answer(
+            small,
+            who,
+            {item.pair: given(rights[api.clip_for(small.project, person, item.pair).path]) for item in desk.items},
+        )
         desk = api.desk(small.project, person, now=NOW)
     api.exam_act(small.project, person, api.ExamAct.HAND_IN, now=NOW)
 
 
-def answer(small: SmallProject, who: str, name: PairKey, grade: int) -> None:
-    event = GradeEvent(name, grade, f"{who} {name} {grade}", 1000)
-    (receipt,) = api.record_grades(small.project, small.person(who), [event], now=NOW)
-    assert receipt.status == "saved"
+def answer(small: SmallProject, who: str, grades: Mapping[PairKey, int]) -> None:
+    events = [GradeEvent(item, grade, f"{who} {item} {grade}", 1000) for item, grade in grades.items()]
+    receipts = api.record_grades(small.project, small.person(who), events, now=NOW)
+    assert {receipt.status for receipt in receipts} == {"saved"}
 
 
 def look_again(small: SmallProject, who: str, most: int = 100) -> None:
@@ -94,7 +100,7 @@ def look_again(small: SmallProject, who: str, most: int = 100) -> None:
         if desk.exam is None or desk.exam.phase is not ExamPhase.AGAIN:
             return
         miss = desk.exam.missed[0]
-        answer(small, who, miss.pair, miss.right - 1)
+        answer(small, who, {miss.pair: miss.right - 1})
         desk = api.desk(small.project, small.person(who), now=NOW)
 
 
@@ -116,6 +122,12 @@ def exam(small: SmallProject) -> api.Exam | None:
 def open_page(open_page_of: Open) -> Open:
     """Opens one page as the lead, or as somebody else."""
     return open_page_of
+
+
+@pytest.fixture
+def without_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the tab Results, whose charts take long to draw and have a test of their own."""
+    monkeypatch.setattr(outcomes, "outcomes", lambda found: None)
 
 
 def words(app: AppTest) -> str:
@@ -195,8 +207,8 @@ def test_fewer_pairs_than_asked_for_are_told_before_and_the_draw_is_changed(
     assert press(app, "Change the draw").number_input(key="exam_queries").value == 2
 
 
-def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, settled: SmallProject) -> None:
-    hold(settled)
+@pytest.mark.usefixtures("without_results")
+def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, untaken: SmallProject) -> None:
     app = open_page("exam")
     assert "The round is open" not in words(app), "an exam of settled pairs has its key from the beginning"
     app.radio(key="exam_key").set_value(ExamKey.MEDIAN)
@@ -206,25 +218,25 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, settled
     assert "Asked for 40 queries with 10 pairs each; there were only 4 pairs of 1 query to be had." in words(app)
     assert "The key comes later" in words(app)
     assert len(app.get("bidi_component")) == 6, "its pairs as clips, and the tab Items: its list, and one of them"
-    before = exam(settled)
+    before = exam(untaken)
     assert before is not None
     assert before.key_from is ExamKey.SETTLED, "not held yet"
     app = press(app, "Hold this exam")
-    begun = exam(settled)
+    begun = exam(untaken)
     assert begun is not None
     assert begun.key_from is ExamKey.MEDIAN
-    api.suspend(settled.project, settled.lead, settled.person("Cem").annotator_id, False, now=NOW)
+    api.suspend(untaken.project, untaken.lead, untaken.person("Cem").annotator_id, False, now=NOW)
     assert "It can be closed as soon as two people have handed in." in words(app)
     for who in ("Ana", "Cem"):
-        take(settled, who, lambda right: 0)
-    api.exam_act(settled.project, settled.person("Ben"), api.ExamAct.START, now=NOW)
+        take(untaken, who, lambda right: 0)
+    api.exam_act(untaken.project, untaken.person("Ben"), api.ExamAct.START, now=NOW)
     app.run()
     assert "**The round is open.** Handed in, waiting for the key: 2 (Ana, Cem). Still at it: 1 (Ben)." in words(app)
     assert "Answers as judgements" not in words(app), "not before the key is there"
     assert "0 of 4, 0 %" in words(app), "what always 0 misses with this key, before it is fixed"
     app.button(key="exam-close").click().run()
     assert "always 0 misses 0 of 4 and would pass" in words(app)
-    begun = exam(settled)
+    begun = exam(untaken)
     assert begun is not None
     assert begun.closed_at is None
     app.text_input(key="exam_close_although").set_value("a first trial")
@@ -236,6 +248,7 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, settled
     assert "Answers as judgements" not in words(app), "once"
 
 
+@pytest.mark.usefixtures("without_results")
 def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page: Open, held: SmallProject) -> None:
     item = next(item for item in api.exam_items(held.project, held.lead) if item.right == 0)
     api.block_clip(held.project, held.lead, item.pair_key, "black", now=NOW)
@@ -257,17 +270,17 @@ def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page: Open, 
     assert phase(held, "Ana") is ExamPhase.FIRST
 
 
-def test_an_exemption_without_a_reason_is_refused_in_words(open_page: Open, held: SmallProject) -> None:
-    ben = held.person("Ben").annotator_id
+def test_an_exemption_without_a_reason_is_refused_in_words(open_page: Open, untaken: SmallProject) -> None:
+    ben = untaken.person("Ben").annotator_id
     app = open_page("exam")
     (button,) = [button for button in app.button if button.form_id == f"exam-exempt-{ben}"]
     button.click().run()
     assert "an exemption needs a reason" in words(app)
-    assert phase(held, "Ben") is ExamPhase.FIRST
+    assert phase(untaken, "Ben") is ExamPhase.FIRST
     app.text_input(key=f"exam-reason-{ben}").set_value("knows the films")
     (button,) = [button for button in app.button if button.form_id == f"exam-exempt-{ben}"]
     button.click().run()
-    (now_exempt,) = [one for one in api.exam_results(held.project, held.lead) if one.person.name == "Ben"]
+    (now_exempt,) = [one for one in api.exam_results(untaken.project, untaken.lead) if one.person.name == "Ben"]
     assert (now_exempt.phase, now_exempt.reason) == (ExamPhase.EXEMPT, "knows the films")
 
 
@@ -278,17 +291,17 @@ def listed(app: AppTest) -> list[str]:
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr data-opens.*?</tr>", table)]
 
 
+@pytest.mark.usefixtures("without_results")
 def test_an_item_is_explained_by_the_lead(open_page: Open, held: SmallProject) -> None:
     items = api.exam_items(held.project, held.lead)
     missed = [item for item in items if item.right == 4]
-    app = open_page("exam")
+    (other,) = [item.item_id for item in missed if item.explanation != WHY]
+    app = open_page("exam", item=str(other))
     rows = listed(app)
     assert len(rows) == ITEMS
     query = items[0].query
     assert sorted(rows[:2]) == [f"{query} 4 missed 2×", f"{query} 4 missed 2× · not explained"]
     assert "missed 0× · not explained" in rows[2]
-    (other,) = [item.item_id for item in missed if item.explanation != WHY]
-    app = open_page("exam", item=str(other))
     app.text_area(key=f"exam-text-{other}").set_value("The cup is put down in full view.")
     (button,) = [button for button in app.button if button.form_id == f"exam-explain-{other}"]
     button.click().run()
@@ -310,40 +323,39 @@ def test_items_are_searched_and_the_address_says_which_is_on_show(open_page: Ope
 
 
 @pytest.mark.parametrize("page", ["exam", "people"])
-def test_many_people_are_searched_and_cut_into_pages(page: str, open_page: Open, held: SmallProject) -> None:
+def test_many_people_are_searched_and_cut_into_pages(page: str, open_page: Open, untaken: SmallProject) -> None:
     """A hundred rows of six controls each took seconds to draw, and nobody was found among them."""
     name = {"exam": "people", "people": "q"}[page]
     assert not any("Search" in box.label for box in open_page(page).text_input), "few people need no search"
-    for n in range(30):
-        api.add_person(held.project, api.OPERATOR, f"Newcomer {n}", Role.ANNOTATOR, now=NOW)
-    last = person_of(held.project, "Newcomer 29").annotator_id
+    for n in range(20):
+        api.add_person(untaken.project, api.OPERATOR, f"Newcomer {n}", Role.ANNOTATOR, now=NOW)
+    last = person_of(untaken.project, "Newcomer 19").annotator_id
     rows = {"exam": "exam-retake-", "people": "suspend-"}[page]
     app = open_page(page)
     shown = [button.key for button in app.button if str(button.key).startswith(rows)]
     assert len(shown) == 20
-    app.text_input(key=f"address-{name}").set_value("newcomer 29").run()
+    app.text_input(key=f"address-{name}").set_value("newcomer 19").run()
     assert [button.key for button in app.button if str(button.key).startswith(rows)] == [f"{rows}{last}"]
-    assert app.query_params[name] in ("newcomer 29", ["newcomer 29"])
+    assert app.query_params[name] in ("newcomer 19", ["newcomer 29"])
     app.text_input(key=f"address-{name}").set_value("nobody").run()
     assert "No person in this list has these words." in words(app)
 
 
-def test_the_exam_is_ended(open_page: Open, held: SmallProject) -> None:
+def test_the_exam_is_ended(open_page: Open, untaken: SmallProject) -> None:
     app = open_page("exam")
     app.button(key="exam-off").click().run()
-    assert exam(held) is None
+    assert exam(untaken) is None
     assert "This project has no exam" in words(app)
-    assert "Results so far" in words(app)
 
 
 def test_trouble_with_the_database_is_said(
-    open_page: Open, held: SmallProject, monkeypatch: pytest.MonkeyPatch
+    open_page: Open, untaken: SmallProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page("exam")
     fill_disk(monkeypatch)
     app.button(key="exam-off").click().run()
     assert FULL_DISK in words(app)
-    assert exam(held) is not None
+    assert exam(untaken) is not None
 
 
 def test_the_page_is_for_leads(open_page: Open) -> None:
