@@ -13,8 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 import fake_api
 import small_project
-from backend import api
+from backend.campaign.release.export import export
+from backend.campaign.release.export.statistics import figures
 from backend.encoders import sentence
+from backend.store.sqlite import SqliteStore
 from small_project import SmallProject
 from support import NOW, WordEncoder
 
@@ -101,22 +103,30 @@ def real_project(small_made: SmallProject, tmp_path: Path, monkeypatch: pytest.M
     """A project with seven people and three queries, see `small_project`; the clock stands at `NOW`."""
     monkeypatch.setattr("time.time", lambda: NOW)
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    monkeypatch.setattr(export, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
     folder = Path(shutil.copytree(small_made.folder, tmp_path / "small"))
-    made = replace(small_made, project=api.open_project(folder))
-    yield made
-    made.project.store.close()
+    # Opening it the usual way checks every page of the database, which takes as long as a page of the app.
+    project = replace(small_made.project, folder=folder, store=SqliteStore(folder / "reelrank.db"))
+    yield replace(small_made, project=project)
+    project.store.close()
 
 
 @pytest.fixture
-def open_page_of(monkeypatch: pytest.MonkeyPatch, real_project: SmallProject) -> Callable[..., AppTest]:
-    """Opens a page over the real project as somebody, as if their browser sent the cookie; "nobody" sends none."""
+def browser_of(monkeypatch: pytest.MonkeyPatch, real_project: SmallProject) -> Callable[[str], None]:
+    """Lets script runs over the real project have the session cookie of somebody; "nobody" has none."""
     from annotate_app.session import auth
 
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(real_project.folder))
     monkeypatch.setattr(auth, "_open", lambda folder: real_project.project)
+    return lambda who: monkeypatch.setattr(auth, "token", lambda: real_project.tokens.get(who, ""))
+
+
+@pytest.fixture
+def open_page_of(browser_of: Callable[[str], None]) -> Callable[..., AppTest]:
+    """Opens a page over the real project in somebody's browser."""
 
     def opened(screen: str, who: str = "Lea", **query: str) -> AppTest:
-        monkeypatch.setattr(auth, "token", lambda: real_project.tokens.get(who, ""))
+        browser_of(who)
 
         def script(page: str) -> None:
             import importlib

@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -10,6 +11,7 @@ from backend import api
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person, Role
 from backend.campaign.review.model import PairReview
+from backend.core.errors import StoreUnavailable
 from backend.core.ids import PairKey, QueryId
 from backend.encoders import sentence
 from backend.store.connection import writing
@@ -33,6 +35,7 @@ ESCALATED, DISCARDED, SKIPPED, BLOCKED = (2, 4, 7, 10), 12, 14, 17
 OPEN = (18, 19, 20)
 """Ranks of query 3 that nobody has graded."""
 GRADED_AT = NOW - 86_400
+FULL_DISK = "The disk is full: make room."
 FAULT = "v1.mp4 is incomplete (its index is missing): copy it again"
 
 
@@ -51,24 +54,49 @@ class SmallProject(Judging):
         """Somebody by name, as they were when the project was made."""
         return next(person for person in (self.lead, *self.annotators, self.other_lead) if person.name == name)
 
+    def join(self, name: str, role: Role = Role.ANNOTATOR) -> Person:
+        """Somebody more, who is signed in; if an annotator, they have read the guideline."""
+        person = api.add_person_with_password(self.project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+        have_read(self.project)
+        self.tokens = {**self.tokens, name: api.sign_in(self.project, name, PASSWORD, now=NOW)}
+        return person
+
     def pair(self, query: int, rank: int) -> PairReview:
         """A pair as it stands now."""
         return api.query_pairs(self.project, api.OPERATOR, QueryId(query))[rank - 1]
+
+    def fill_disk(self) -> None:
+        """Let everything that writes from now on be refused as by a full disk."""
+
+        def refuse(*_: object) -> NoReturn:
+            raise StoreUnavailable(FULL_DISK)
+
+        self.project.store.writing = self.project.store.copy_to = refuse  # type: ignore[method-assign]
+
+    def signed_in(self, token: str) -> str | None:
+        """Whose session a token is."""
+        person = api.person_for(self.project, token, now=NOW)
+        return person and person.name
+
+    def note(self, name: str, query: int, rank: int, text: str) -> int:
+        """Put a note beside somebody's grade of a pair; its id."""
+        grade = "SELECT max(judgement_id) FROM judgement WHERE annotator_id = ? AND pair_id = ?"
+        key = self.person(name).annotator_id, self.pair(query, rank).pair_id
+        judgement: int = self.project.store.db.conn.execute(grade, key).fetchone()[0]
+        self.sql("INSERT INTO note (judgement_id, text) VALUES (?, ?)", judgement, text)
+        return judgement
 
     def sql(self, statement: str, *values: object) -> None:
         """Change the database past all rules."""
         with writing(self.project.store) as db:
             db.conn.execute(statement, values)
 
-    def forget(self, *tables: str) -> None:
-        """Delete rows past all rules, append-only tables' too."""
-        with writing(self.project.store) as db:
-            for table in tables:
-                for (trigger,) in db.conn.execute(
-                    "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", [table]
-                ).fetchall():
-                    db.conn.execute(f"DROP TRIGGER {trigger}")
-                db.conn.execute(f"DELETE FROM {table}")
+    def unlock(self, *tables: str) -> None:
+        """Let `sql` change what is append-only."""
+        every = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?"
+        for table in tables:
+            for (trigger,) in self.project.store.db.conn.execute(every, [table]).fetchall():
+                self.sql(f"DROP TRIGGER {trigger}")
 
 
 def make(corpus: Path, place: Path) -> SmallProject:
@@ -107,7 +135,8 @@ def make(corpus: Path, place: Path) -> SmallProject:
             "INSERT INTO caption (moment_id, text, kind) VALUES (100, 'Phoebe puts her cup down.', 'published')"
         )
         db.conn.execute("UPDATE pair SET moment_id = 100 WHERE query_id = 3 AND rank = ?", [BLOCKED])
-    _judge(made)
+    with writing(project.store):
+        _judge(made)
     made.tokens = {name: api.sign_in(project, name, PASSWORD, now=NOW) for name in NAMES}
     api.suspend(project, made.lead, made.person("Cem").annotator_id, True, now=NOW)
     project.store.close()
@@ -147,3 +176,10 @@ def _judge(made: SmallProject) -> None:
 
 def _by_rank(relevances: tuple[int, ...]) -> dict[int, int]:
     return dict(enumerate(relevances, 1))
+
+
+def write_clip(job: api.ClipJob) -> Path:
+    """A clip cutter that needs no video: it writes some bytes."""
+    job.path.parent.mkdir(parents=True, exist_ok=True)
+    job.path.write_bytes(bytes(range(256)) * 40)
+    return job.path
