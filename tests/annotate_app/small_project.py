@@ -184,10 +184,3 @@ def _judge(made: SmallProject) -> None:
 
 def _by_rank(relevances: tuple[int, ...]) -> dict[int, int]:
     return dict(enumerate(relevances, 1))
-
-
-def write_clip(job: api.ClipJob) -> Path:
-    """A clip cutter that needs no video: it writes some bytes."""
-    job.path.parent.mkdir(parents=True, exist_ok=True)
-    job.path.write_bytes(bytes(range(256)) * 40)
-    return job.path
