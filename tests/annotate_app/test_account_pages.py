@@ -1,6 +1,5 @@
-"""The page My work, new links on the page People, and the way to the account, against the fake api."""
+"""The page My work, new links on the page People, and the way to the account."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,24 +7,18 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-sys.path.insert(0, str(Path(__file__).parent))
 import annotate_app
-import fake_api
-from backend.campaign.nouns import Role
+from backend import api
+from small_project import OPEN, SmallProject
+from support import NOW
 
 Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
-    fake_api.install(monkeypatch)
-    return fake_api.made_up(tmp_path)
-
-
-@pytest.fixture
-def open_page(open_screen: Open) -> Open:
+def open_page(open_page_of: Open) -> Open:
     """Opens one page as Ana, or as somebody else."""
-    return lambda page, who="Ana": open_screen(page, who)
+    return lambda page, who="Ana": open_page_of(page, who)
 
 
 def words(app: AppTest) -> str:
@@ -34,58 +27,72 @@ def words(app: AppTest) -> str:
     return "\n".join([*written, *(element.proto.body for element in app.get("html"))])
 
 
+def grade_open_pairs(project: SmallProject, *people: int) -> None:
+    """These annotators, by their places, grade the pairs that are open, just now."""
+    for rank in OPEN:
+        for who in people:
+            project.grade(who, project.pair(3, rank).pair, 2)
+
+
 def test_my_work_shows_the_persons_own_numbers(open_page: Open) -> None:
-    app = open_page("my_work")
+    app = open_page("my_work", "Ben")
     assert [title.value for title in app.title] == ["My work"]
     assert {metric.label: metric.value for metric in app.metric} == {
-        "Today": "12",
-        "Last 7 days": "214",
-        "In all": "1,340",
-        "Active time": "3 h 07 min",
-        "Median a grade": "6.5 s",
-        "Same as the relevance": "60%",
-        "Within one grade": "95%",
-        "Mean difference": "\N{MINUS SIGN}0.25",
+        "Today": "0",
+        "Last 7 days": "55",
+        "In all": "55",
+        "Active time": "5 min",
+        "Median a grade": "6.0 s",
+        # By hand: of 50 settled pairs Ben gave 22 one less than Ana, which is half a grade below their mean.
+        "Same as the relevance": "56%",
+        "Within one grade": "100%",
+        "Mean difference": "\N{MINUS SIGN}0.22",
     }
     assert [expander.label for expander in app.expander][:1] == ["How my time counts"]
-    assert "<td>October 2025</td><td>1.10</td></tr><tr><td>September 2025</td><td>2.02</td>" in words(app)
     said = words(app)
-    assert "On average you grade 0.25 below what was agreed: you are stricter." in said
-    assert "Over 1,204 pairs that you graded and that are settled; open and escalated ones are left out." in said
-    assert "You skipped 7 pairs" in said
+    assert "<td>September 2026</td><td>0.09</td>" in said
+    assert "On average you grade 0.22 below what was agreed: you are stricter." in said
+    assert "Over 50 pairs that you graded and that are settled; open and escalated ones are left out." in said
+    assert "You skipped no pair; a skip is never a grade." in said
     assert "This project has no exam" in said
-    assert "402 <small>30%</small>" in said, "402 of 1340 grades are 3"
+    assert "14 <small>25%</small>" in said, "14 of 55 grades are 3"
     assert 'href="/grade"' in said
+    assert "You skipped 1 pair; a skip is never a grade." in words(open_page("my_work", "Ana"))
 
 
-def test_agreement_is_not_told_of_a_few_pairs(open_page: Open, project: fake_api.Project) -> None:
-    project.work = replace(project.work, settled=9, agreement=None)
-    app = open_page("my_work")
+def test_agreement_is_not_told_of_a_few_pairs(open_page: Open) -> None:
+    app = open_page("my_work", "Dee")
     assert (
-        "Of your 1,340 pairs, 9 are settled for good. 36 had a grade in the last 15 minutes, which may still be taken "
-        "back: what they come to counts here after that. 1,295 are waiting for other people's grades, or came to no "
-        "common relevance. Agreement is shown from ten settled pairs on: fewer say little."
+        "Of your 1 pair, 0 are settled for good. 1 is waiting for other people's grades, or came to no common "
+        "relevance. Agreement is shown from ten settled pairs on: fewer say little."
     ) in words(app)
     assert "Mean difference" not in [metric.label for metric in app.metric]
 
 
 def test_nothing_settled_yet_says_what_it_waits_for_and_what_is_left_out(
-    open_page: Open, project: fake_api.Project
+    open_page: Open, real_project: SmallProject
 ) -> None:
     """As the page said "0 settled" while the lead saw 44, all graded within the last 15 minutes."""
-    work = replace(project.work, in_all=44, settled=0, recent=44, imported=1, agreement=None)
-    project.work = work
+    from annotate_app.screens.my_work import settlement
+
+    dee, ben = (real_project.annotators.index(real_project.person(name)) for name in ("Dee", "Ben"))
+    grade_open_pairs(real_project, dee, ben)
+    assert {real_project.pair(3, rank).verdict for rank in OPEN} == {"consensus"}, "what the lead sees"
     assert (
-        "Of your 44 pairs, 0 are settled for good. 44 had a grade in the last 15 minutes, which may still be taken "
-        "back: what they come to counts here after that. 1 grade of an earlier campaign is not counted on this page."
-    ) in words(open_page("my_work"))
-    project.work = replace(work, in_all=1, settled=1, recent=0, imported=0)
-    assert "Of your 1 pair, 1 is settled for good. Agreement is shown" in words(open_page("my_work"))
+        "Of your 4 pairs, 0 are settled for good. 3 had a grade in the last 15 minutes, which may still be taken "
+        "back: what they come to counts here after that. 1 is waiting"
+    ) in words(open_page("my_work", "Dee"))
+    work = api.my_work(real_project.project, real_project.person("Dee"), now=NOW)
+    assert settlement(replace(work, imported=1, in_all=1_340)).endswith(
+        " 1,337 are waiting for other people's grades, or came to no common relevance."
+        " 1 grade of an earlier campaign is not counted on this page."
+    )
+    assert settlement(replace(work, in_all=1, settled=1, recent=0)) == "Of your 1 pair, 1 is settled for good."
 
 
-def test_who_has_not_graded_yet_is_told_so(open_page: Open, project: fake_api.Project) -> None:
-    project.work = replace(project.work, in_all=0, grades=(0, 0, 0, 0, 0))
-    app = open_page("my_work")
+def test_who_has_not_graded_yet_is_told_so(open_page: Open, real_project: SmallProject) -> None:
+    real_project.join("Fay")
+    app = open_page("my_work", "Fay")
     assert "You have not graded anything yet." in words(app)
     assert not app.metric
 
@@ -118,13 +125,15 @@ def test_a_time_is_written_as_people_say_it(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 
 
-def test_a_forgotten_password_gets_a_new_link_that_is_shown_once(open_page: Open, project: fake_api.Project) -> None:
-    project.invitations["invite-Ben"] = "Ben"
+def test_a_forgotten_password_gets_a_new_link_that_is_shown_once(open_page: Open, real_project: SmallProject) -> None:
+    ben, project = real_project.person("Ben"), real_project.project
+    _, lost = api.new_invitation(project, real_project.lead, ben.annotator_id, now=NOW)
     app = open_page("people", "Lea")
     app.button(key="link-3").click().run()
-    assert app.code[0].value.endswith("/session/invitation/again-Ben")
+    _, _, token = app.code[0].value.partition("/session/invitation/")
+    assert api.invited(project, token, now=NOW) == ben
+    assert api.invited(project, lost, now=NOW) is None
     assert "**Send this link to Ben**" in words(app)
-    assert project.invitations == {"again-Ben": "Ben"}
     assert app.run().code.len == 0
 
 
@@ -133,20 +142,15 @@ def test_no_link_for_oneself_nor_for_who_is_suspended(open_page: Open) -> None:
     assert [app.button(key=f"link-{number}").disabled for number in (1, 2, 3, 4)] == [True, False, False, True]
 
 
-def test_a_link_asked_for_by_no_lead_any_more_is_not_made(open_page: Open, project: fake_api.Project) -> None:
+def test_a_link_asked_for_by_no_lead_any_more_is_not_made(open_page: Open, real_project: SmallProject) -> None:
     app = open_page("people", "Lea")
-    project.people["Lea"] = replace(project.people["Lea"], role=Role.ANNOTATOR)
+    real_project.sql("UPDATE annotator SET role = 'annotator' WHERE name = 'Lea'")
     app.button(key="link-3").click().run()
-    assert project.invitations == {}
+    assert real_project.project.store.db.conn.execute("SELECT count(*) FROM invitation").fetchone()[0] == 0
 
 
 @pytest.mark.parametrize("who", ["Ana", "Lea"])
-def test_the_name_in_the_header_leads_to_the_account(
-    project: fake_api.Project, monkeypatch: pytest.MonkeyPatch, who: str
-) -> None:
-    from annotate_app.session import auth
-
-    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
-    monkeypatch.setattr(auth, "token", lambda: f"token-of-{who}")
+def test_the_name_in_the_header_leads_to_the_account(browser_of: Callable[[str], None], who: str) -> None:
+    browser_of(who)
     app = AppTest.from_file(str(Path(annotate_app.__file__).with_name("main.py")), default_timeout=60).run()
     assert 'href="/session/account"' in words(app)

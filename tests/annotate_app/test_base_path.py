@@ -1,7 +1,6 @@
 """Routes and guard below a path of the host, for proxies that keep the path and proxies that strip it."""
 
 import re
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http.cookiejar import DefaultCookiePolicy
@@ -19,8 +18,9 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
-sys.path.insert(0, str(Path(__file__).parent))
-import fake_api
+import quick_cutter
+from backend import api
+from small_project import PASSWORD, SmallProject
 
 BASE = "/annotate"
 PROXY = ("127.0.0.1", 40000)
@@ -28,16 +28,14 @@ ADDRESS = re.compile(r"""(?:href|src|action)=["'](/[^"']*)""")
 
 
 @pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+def app(real_project: SmallProject) -> Any:
     """What answers behind `BasePath`."""
-    fake_api.install(monkeypatch)
-    project = fake_api.made_up(tmp_path)
     from annotate_app.server.clip_worker import ClipWorker
     from annotate_app.server.health import Health
     from annotate_app.server.routes import own_routes
     from annotate_app.session.guard import Guard
 
-    clips: ClipWorker[fake_api.ClipJob] = ClipWorker(fake_api.cut_clip)
+    clips: ClipWorker[api.ClipJob] = ClipWorker(quick_cutter.cut)
 
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[None]:
@@ -54,12 +52,12 @@ def app(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
     return Starlette(
         routes=[
-            *own_routes(lambda: project, clips, lambda project, lead: {"at": 5.0, "counts": {}}),
-            *Health(lambda: project).routes(),
+            *own_routes(lambda: real_project.project, clips, lambda project, lead: {"at": 5.0, "counts": {}}),
+            *Health(lambda: real_project.project).routes(),
             WebSocketRoute("/_stcore/stream", stream),
             Route("/{path:path}", anything),
         ],
-        middleware=[Middleware(Guard, project=lambda: project)],
+        middleware=[Middleware(Guard, project=lambda: real_project.project)],
         lifespan=lifespan,
     )
 
@@ -104,7 +102,7 @@ def test_somebody_signs_in_works_and_signs_out_below_a_path(app: Any, front: str
         assert {one["path"] for one in set_first.values()} == {BASE}
         csrf = set_first["reelrank_csrf"].value
         # What a script of a page says where to go back to has the base path already.
-        fields = {"csrf": csrf, "name": "Ana", "password": fake_api.PASSWORD, "next": f"{BASE}/my-work"}
+        fields = {"csrf": csrf, "name": "Ana", "password": PASSWORD, "next": f"{BASE}/my-work"}
         form = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": f"reelrank_csrf={csrf}"}
         form["Origin"] = "http://testserver"
         answer = client.post(f"{front}/session/sign-in", content=urlencode(fields), headers=form)
@@ -143,13 +141,15 @@ def test_the_path_without_its_slash_leads_to_the_page(app: Any) -> None:
     assert below(app).get(f"{BASE}s").status_code == 404, "another path of the host"
 
 
-def test_over_https_cookies_have_the_prefix_that_a_browser_takes_with_a_path(app: Any) -> None:
+def test_over_https_cookies_have_the_prefix_that_a_browser_takes_with_a_path(
+    app: Any, real_project: SmallProject
+) -> None:
     client = below(app, scheme="https")
     set_cookies = cookies_of(client.get("/session/sign-in"))
     assert set_cookies["__Secure-reelrank_csrf"]["path"] == BASE
     assert set_cookies["__Secure-reelrank_csrf"]["secure"]
     for name, status in (("__Secure-", 200), ("__Host-", 303), ("", 303)):
-        cookie = {"Cookie": f"{name}reelrank_session=token-of-Ana"}
+        cookie = {"Cookie": f"{name}reelrank_session={real_project.tokens['Ana']}"}
         assert client.get("/session/account", headers=cookie).status_code == status
 
 

@@ -1,7 +1,6 @@
 """The order in which clips are cut, as data and on the event loop: nobody's requests hold up somebody else's desk."""
 
 import asyncio
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,22 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import ClientDisconnect, Request
-from starlette.testclient import TestClient
 
-sys.path.insert(0, str(Path(__file__).parent))
-import fake_api
-from annotate_app.server import clips as clip_answers
+import quick_cutter
 from annotate_app.server.clip_queue import ClipQueue, Priority
 from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.server.clips import cut_clip
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.patience import MOST_CLIPS_AT_ONCE, Patience
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Person, Role
 from backend.core.ids import AnnotatorId, PairKey
-from test_routes import ANNOTATOR, LEAD, client, project, signed_in
+from backend.media.jobs import ClipCache, ClipJob
+from served import Browser, client, held
+from small_project import SmallProject
 
-__all__ = ["client", "project"]  # fixtures
-
-cut_clip: Any = clip_answers.cut_clip  # here with jobs of the fake
+__all__ = ["client", "held"]  # fixtures
 
 ANA, BEN = AnnotatorId(1), AnnotatorId(2)
 PEOPLE = st.integers(1, 4).map(AnnotatorId)
@@ -110,26 +107,26 @@ def test_a_clip_is_cut_once_at_its_best_place_for_whoever_still_wants_it(
         assert queue.counts() == Counter(min(what for _, what, other in wishes if other == found) for found in there)
 
 
-def job(name: str) -> fake_api.ClipJob:
-    return fake_api.ClipJob(PairKey(name), Path(f"{name}.mp4"))
+def job(name: str) -> ClipJob:
+    return ClipJob(Path("video.mp4"), "", 0, 1, Path(f"{name}.mp4"), ClipCache(Path()))
 
 
-class Worker(ClipWorker[fake_api.ClipJob]):
+class Worker(ClipWorker[ClipJob]):
     """Cuts in no time and notes what, once it may go."""
 
     def __init__(self) -> None:
-        super().__init__(fake_api.cut_clip)
+        super().__init__(quick_cutter.cut)
         self.cut: list[str] = []
         self.go = asyncio.Event()
         self.wishes = 0
 
-    def ask(self, job: fake_api.ClipJob, person: AnnotatorId, priority: Priority) -> asyncio.Future[Path]:
+    def ask(self, job: ClipJob, person: AnnotatorId, priority: Priority) -> asyncio.Future[Path]:
         self.wishes += 1
         return super().ask(job, person, priority)
 
-    async def _cut_in_pool(self, job: fake_api.ClipJob) -> Path:
+    async def _cut_in_pool(self, job: ClipJob) -> Path:
         await self.go.wait()
-        self.cut.append(job.pair)
+        self.cut.append(job.path.stem)
         return job.path
 
 
@@ -179,8 +176,8 @@ def request_of(person: Person, gone: asyncio.Event) -> Request:
     return Request({"type": "http", "reelrank.person": person}, receive)
 
 
-def test_who_has_gone_keeps_no_place_unless_somebody_else_wants_the_clip(project: fake_api.Project) -> None:
-    ana, lea = project.people["Ana"], project.people["Lea"]
+def test_who_has_gone_keeps_no_place_unless_somebody_else_wants_the_clip() -> None:
+    ana, lea = Person(ANA, "Ana", Role.ANNOTATOR), Person(AnnotatorId(3), "Lea", Role.LEAD)
 
     async def work(clips: Worker) -> None:
         first = clips.ask(job("first"), BEN, Priority.DESK)
@@ -195,7 +192,7 @@ def test_who_has_gone_keeps_no_place_unless_somebody_else_wants_the_clip(project
         assert [type(one) for one in await asyncio.gather(*left, return_exceptions=True)] == [ClientDisconnect] * 3
         assert clips.queued == (1, 0)
         clips.go.set()
-        assert (await shared).pair == "1"
+        assert (await shared).path.stem == "1"
         await first
 
     assert on_loop(work) == ["first", "1"]
@@ -218,7 +215,7 @@ def test_a_clip_cut_ahead_makes_room_for_one_that_the_same_person_waits_for() ->
 
 
 def test_every_address_asks_at_the_priority_of_what_it_gives(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
+    client: Browser, held: list[PairKey], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Priority] = []
     real = ClipWorker.ask
@@ -228,37 +225,37 @@ def test_every_address_asks_at_the_priority_of_what_it_gives(
         return real(worker, found, person, priority)
 
     monkeypatch.setattr(ClipWorker, "ask", noting)
-    for token, path, priority in [
-        (ANNOTATOR, "/clips/pair7.mp4", Priority.DESK),
-        (ANNOTATOR, "/clips/pair7.mp4?context=1", Priority.CONTEXT),
-        (ANNOTATOR, "/clips/pair7.webp", Priority.EXTRA),
-        (LEAD, "/clips/pair8.gif", Priority.EXTRA),
-        (LEAD, "/moments.mp4?video=friends_s01&start=1&end=2", Priority.EXTRA),
-        (LEAD, "/moments.webp?video=friends_s01&start=1&end=2", Priority.EXTRA),
+    for who, path, priority in [
+        ("Ana", f"/clips/{held[0]}.mp4", Priority.DESK),
+        ("Ana", f"/clips/{held[0]}.mp4?context=1", Priority.CONTEXT),
+        ("Ana", f"/clips/{held[0]}.webp", Priority.EXTRA),
+        ("Lea", f"/clips/{held[1]}.gif", Priority.EXTRA),
+        ("Lea", "/moments.mp4?video=v1&start=1&end=2", Priority.EXTRA),
+        ("Lea", "/moments.webp?video=v1&start=1&end=2", Priority.EXTRA),
     ]:
         asked.clear()
-        assert signed_in(client, token).get(path).status_code == 200
+        assert client.signed_in(who).get(path).status_code == 200
         assert asked == [priority]
 
 
-def test_a_person_has_so_many_clips_under_way(client: TestClient, project: fake_api.Project) -> None:
+def test_a_person_has_so_many_clips_under_way(client: Browser, real_project: SmallProject, held: list[PairKey]) -> None:
     """As if their requests were being answered."""
     patience = next(
         layer._patience for layer in _layers(client.app) if isinstance(getattr(layer, "_patience", None), Patience)
     )
-    me = project.people["Ana"].annotator_id
+    me = real_project.person("Ana").annotator_id
     patience._under_way[me, MOST_CLIPS_AT_ONCE] = MOST_CLIPS_AT_ONCE
     for path in (
-        "/clips/pair7.mp4",
-        "/clips/pair7.webp",
+        f"/clips/{held[0]}.mp4",
+        f"/clips/{held[0]}.webp",
         "/examples/1.mp4",
         "/practice/x.mp4",
         "/describe/videos/1.mp4",
     ):
-        answer = signed_in(client, ANNOTATOR).get(path)
+        answer = client.signed_in("Ana").get(path)
         assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
     assert client.get("/my-work").status_code == 200
-    assert signed_in(client, LEAD).get("/clips/pair7.mp4").status_code == 200
+    assert client.signed_in("Lea").get(f"/clips/{held[0]}.mp4").status_code == 200
 
 
 def _layers(app: Any) -> list[Any]:

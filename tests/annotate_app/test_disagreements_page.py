@@ -1,35 +1,57 @@
-"""The page Disagreements as a lead reads it, case by case, against the fake api."""
+"""The page Disagreements as a lead reads it, case by case, over a real project."""
 
-import sys
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import fake_api
-from backend.campaign.judging.model import ActKind
-from backend.campaign.nouns import Verdict
-from backend.campaign.review.model import GivenAct, GivenGrade
-from backend.core.ids import PairKey, QueryId
+from backend import api
+from backend.campaign.judging.model import ActKind, GradeEvent
+from backend.campaign.nouns import Person, Role, Verdict
+from backend.campaign.review.model import ReviewList
+from backend.core.ids import PairKey
 from reading import read
+from served import FULL_DISK, blocked, fill_disk, review
+from small_project import DISCARDED, ESCALATED, FAULT, OPEN, PASSWORD, SKIPPED, SmallProject
+from support import NOW, have_read, sit
 
 Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
-    fake_api.install(monkeypatch)
-    return fake_api.made_up(tmp_path)
+def open_page(open_page_of: Open) -> Open:
+    """Opens the page with an address."""
+    return lambda **values: open_page_of("disagreements", **values)
 
 
 @pytest.fixture
-def open_page(open_screen: Open) -> Open:
-    """Opens the page with an address."""
-    return lambda **values: open_screen("disagreements", **values)
+def escalated(real_project: SmallProject) -> PairKey:
+    return real_project.pair(3, ESCALATED[0]).pair
+
+
+@pytest.fixture
+def discarded(real_project: SmallProject) -> PairKey:
+    return real_project.pair(3, DISCARDED).pair
+
+
+@pytest.fixture
+def skipped(real_project: SmallProject) -> PairKey:
+    return real_project.pair(3, SKIPPED).pair
+
+
+def grade(small: SmallProject, who: Person, pair: PairKey, given: int, took_ms: int = 5000) -> None:
+    sit(small.project, who, [pair], now=NOW - 60)
+    event = GradeEvent(pair, given, f"{who.name} {pair} again", took_ms, took_ms)
+    assert api.record_grades(small.project, who, [event], now=NOW)[0].status == "saved"
+
+
+def escalate(small: SmallProject, query: int, number: int) -> None:
+    """Escalate so many pairs of a query, past all rules."""
+    small.sql(
+        "UPDATE consensus SET verdict = 'escalated', relevance = NULL, mean = NULL "
+        "WHERE pair_id IN (SELECT pair_id FROM pair WHERE query_id = ? AND rank <= ?)",
+        *(query, number),
+    )
 
 
 def sentences(app: AppTest) -> list[str]:
@@ -41,16 +63,9 @@ def html(app: AppTest) -> str:
     return "".join(element.proto.body for element in app.get("html"))
 
 
-def pairs_of(project: fake_api.Project, verdict: Verdict) -> list[Any]:
-    return [pair for pair in project.pairs[QueryId(3)] if pair.verdict is verdict]
-
-
-def one(project: fake_api.Project, verdict: Verdict) -> PairKey:
-    return PairKey(pairs_of(project, verdict)[0].pair)
-
-
-def state(project: fake_api.Project, key: PairKey) -> Any:
-    return next(pair for pairs in project.pairs.values() for pair in pairs if pair.pair == key)
+def undecided(small: SmallProject) -> list[PairKey]:
+    """The pairs of the list To decide, in order."""
+    return [row.pair for row in api.case_page(small.project, small.lead, ReviewList.TO_DECIDE, size=99).rows]
 
 
 def press(app: AppTest, pair: PairKey, label: str) -> None:
@@ -78,169 +93,165 @@ def listed(app: AppTest) -> list[str]:
     return str(mounted.proto).split("data-opens=")[1:]
 
 
-def test_a_case_tells_the_grades_and_the_rule(open_page: Open, project: fake_api.Project) -> None:
-    shown = " ".join(sentences(open_page(case=one(project, Verdict.ESCALATED))))
+def test_a_case_tells_the_grades_and_the_rule(open_page: Open, escalated: PairKey, discarded: PairKey) -> None:
+    shown = " ".join(sentences(open_page(case=escalated)))
     assert "The first two grades differ by more than 1, so two further annotators grade it: two still to come." in shown
-    app = open_page(case=one(project, Verdict.DISCARDED))
+    app = open_page(case=discarded)
     assert "0 and 3 remain. They differ by more than 1: there is no consensus." in " ".join(sentences(app))
     assert "Dee" in html(app)
 
 
-def test_a_moment_without_a_caption_says_so(open_page: Open, project: fake_api.Project) -> None:
-    pairs, key = project.pairs[QueryId(3)], one(project, Verdict.ESCALATED)
-    at = next(nth for nth, pair in enumerate(pairs) if pair.pair == key)
-    pairs[at] = replace(pairs[at], caption=None)
-    shown = " ".join(sentences(open_page(case=key)))
+def test_a_moment_without_a_caption_says_so(open_page: Open, real_project: SmallProject, escalated: PairKey) -> None:
+    real_project.sql("INSERT INTO moment (moment_id, video_id, start_s, end_s) VALUES (101, 1, 54, 56)")
+    real_project.sql("UPDATE pair SET moment_id = 101 WHERE pair_key = ?", escalated)
+    shown = " ".join(sentences(open_page(case=escalated)))
     assert "no caption" in shown
     assert "None" not in shown
 
 
-def test_six_grades_and_a_re_opening_are_told(open_page: Open, project: fake_api.Project) -> None:
-    pairs, key = project.pairs[QueryId(3)], one(project, Verdict.DISCARDED)
-    at = next(nth for nth, pair in enumerate(pairs) if pair.pair == key)
-    opened = GivenAct("Lea", ActKind.RE_OPENED, None, "Two readings.", fake_api.NOON)
-    pairs[at] = replace(pairs[at], verdict=Verdict.ESCALATED, acts=(opened,))
-    app = open_page(case=key)
+def test_six_grades_and_a_re_opening_are_told(open_page: Open, real_project: SmallProject, discarded: PairKey) -> None:
+    project = real_project.project
+    api.re_open(project, real_project.lead, discarded, "Two readings.", now=NOW)
+    app = open_page(case=discarded)
     assert "a lead re-opened the pair: two more annotators grade it, two still to come." in " ".join(sentences(app))
     assert "<td>re-opened for two more</td><td>Two readings.</td>" in html(app)
-    grades = [
-        GivenGrade(f"No {n}", grade, n // 2 + 1, fake_api.NOON, 900) for n, grade in enumerate((0, 4, 1, 3, 3, 4))
-    ]
-    pairs[at] = replace(
-        pairs[at], verdict=Verdict.CONSENSUS, relevance=3, mean=3.0, grades=tuple(grades), acts=(opened,)
-    )
-    app = open_page(case=key)
-    told = "Without the two lowest (0, 1) and the two highest (4, 4) of six grades, 3 and 3 differ by at most 1"
+    for name in ("Fay", "Gus"):
+        newcomer = api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW)
+        have_read(project)
+        grade(real_project, newcomer, discarded, 3)
+    app = open_page(case=discarded)
+    told = "Without the two lowest (0, 0) and the two highest (3, 4) of six grades, 3 and 3 differ by at most 1"
     assert told in " ".join(sentences(app))
     assert html(app).count("<td>re-opened</td>") == 2
 
 
-def test_names_can_be_hidden(open_page: Open, project: fake_api.Project) -> None:
-    app = open_page(case=one(project, Verdict.DISCARDED))
+def test_names_can_be_hidden(open_page: Open, discarded: PairKey) -> None:
+    app = open_page(case=discarded)
     app.checkbox(key="dis_hide").check().run()
     assert "Annotator 4" in html(app)
     assert not any(name in html(app) for name in ("Ana", "Ben", "Dee", "Eli"))
 
 
 def test_a_decision_needs_a_relevance_and_a_reason_and_the_next_case_comes(
-    open_page: Open, project: fake_api.Project
+    open_page: Open, real_project: SmallProject, escalated: PairKey
 ) -> None:
-    pair = one(project, Verdict.ESCALATED)
-    app = open_page(case=pair)
-    press(app, pair, "Decide")
+    app = open_page(case=escalated)
+    press(app, escalated, "Decide")
     assert read(app.error[0].value) == "Please choose a relevance from 0 to 4."
-    app.segmented_control(key=f"relevance-{pair}").select(4)
-    app.text_input(key=f"reason-{pair}").input("   ")
-    press(app, pair, "Decide")
+    app.segmented_control(key=f"relevance-{escalated}").select(4)
+    app.text_input(key=f"reason-{escalated}").input("   ")
+    press(app, escalated, "Decide")
     assert read(app.error[0].value) == "Please give a reason: it is kept with the decision."
-    assert not pairs_of(project, Verdict.ADJUDICATED)
-    app.text_input(key=f"reason-{pair}").input("The whole action is there.")
-    press(app, pair, "Decide")
+    assert review(real_project, escalated).verdict is Verdict.ESCALATED
+    app.text_input(key=f"reason-{escalated}").input("The whole action is there.")
+    press(app, escalated, "Decide")
     assert app.toast[0].value == "Decided: relevance 4."
-    (decided,) = pairs_of(project, Verdict.ADJUDICATED)
-    assert (decided.pair, decided.relevance, decided.reason) == (pair, 4, "The whole action is there.")
-    assert on_show(app) != pair
+    decided = review(real_project, escalated)
+    assert (decided.verdict, decided.relevance) == (Verdict.ADJUDICATED, 4)
+    assert decided.reason == "The whole action is there."
+    assert on_show(app) != escalated
     assert address(app, "case") == on_show(app)
 
 
-def test_what_was_done_last_is_undone_and_the_case_is_back(open_page: Open, project: fake_api.Project) -> None:
-    pair = one(project, Verdict.DISCARDED)
-    app = open_page(case=pair)
+def test_what_was_done_last_is_undone_and_the_case_is_back(
+    open_page: Open, real_project: SmallProject, discarded: PairKey
+) -> None:
+    app = open_page(case=discarded)
     assert not any("Undo" in label for label in buttons(app))
-    press(app, pair, "Confirm discard")
+    press(app, discarded, "Confirm discard")
     assert app.toast[0].value == "Confirmed: the pair stays discarded."
-    assert state(project, pair).confirmed
-    assert on_show(app) != pair
+    assert review(real_project, discarded).confirmed
+    assert on_show(app) != discarded
     app.button(key="dis-undo").click().run()
-    assert (on_show(app), app.toast[0].value) == (pair, "Undone.")
-    assert [(act.kind, act.reason) for act in state(project, pair).acts] == [
+    assert (on_show(app), app.toast[0].value) == (discarded, "Undone.")
+    assert [(act.kind, act.reason) for act in review(real_project, discarded).acts] == [
         (ActKind.DISCARD_CONFIRMED, ""),
         (ActKind.TAKEN_BACK, "Undone at once."),
     ]
     assert not any("Undo" in label for label in buttons(app))
 
 
-def test_a_discard_is_re_opened_with_a_reason(open_page: Open, project: fake_api.Project) -> None:
-    pair = one(project, Verdict.DISCARDED)
-    app = open_page(case=pair)
-    press(app, pair, "Re-open for two more")
+def test_a_discard_is_re_opened_with_a_reason(open_page: Open, real_project: SmallProject, discarded: PairKey) -> None:
+    app = open_page(case=discarded)
+    press(app, discarded, "Re-open for two more")
     assert read(app.error[0].value).startswith("Please give a reason (key W)")
-    app.text_input(key=f"reason-{pair}").input("Two readings.")
-    press(app, pair, "Re-open for two more")
-    assert (state(project, pair).verdict, state(project, pair).re_opened) == (Verdict.ESCALATED, True)
-    app = open_page(case=pair)
+    app.text_input(key=f"reason-{discarded}").input("Two readings.")
+    press(app, discarded, "Re-open for two more")
+    assert (review(real_project, discarded).verdict, review(real_project, discarded).re_opened) == (
+        Verdict.ESCALATED,
+        True,
+    )
+    app = open_page(case=discarded)
     assert "Re-open for two more" not in buttons(app), "once"
-    app.text_input(key=f"reason-{pair}").input("Too few people.")
-    press(app, pair, "Take back")
-    assert (on_show(app), state(project, pair).acts[-1].reason) == (pair, "Too few people.")
+    app.text_input(key=f"reason-{discarded}").input("Too few people.")
+    press(app, discarded, "Take back")
+    assert (on_show(app), review(real_project, discarded).acts[-1].reason) == (discarded, "Too few people.")
 
 
 @pytest.mark.parametrize(
-    ("verdict", "possible"),
+    ("rank", "possible"),
     [
-        (Verdict.ESCALATED, {"Decide"}),
-        (Verdict.DISCARDED, {"Decide", "Confirm discard", "Re-open for two more"}),
+        (ESCALATED[0], {"Decide"}),
+        (DISCARDED, {"Decide", "Confirm discard", "Re-open for two more"}),
     ],
 )
 def test_only_what_is_possible_has_a_button(
-    open_page: Open, project: fake_api.Project, verdict: Verdict, possible: set[str]
+    open_page: Open, real_project: SmallProject, rank: int, possible: set[str]
 ) -> None:
     acts = {"Decide", "Confirm discard", "Re-open for two more", "Take back"}
-    assert set(buttons(open_page(case=one(project, verdict)))) & acts == possible
+    assert set(buttons(open_page(case=real_project.pair(3, rank).pair))) & acts == possible
 
 
-def test_reasons_given_lately_are_offered_again(open_page: Open, project: fake_api.Project) -> None:
-    escalated = pairs_of(project, Verdict.ESCALATED)[0].pair
-    fake_api.adjudicate(project, project.people["Lea"], escalated, 1, "Only her *coat*.", now=fake_api.NOON)
-    pair = one(project, Verdict.DISCARDED)
-    app = open_page(case=pair)
-    [pills] = [group for group in app.get("button_group") if str(group.key) == f"again-{pair}"]
+def test_reasons_given_lately_are_offered_again(
+    open_page: Open, real_project: SmallProject, escalated: PairKey, discarded: PairKey
+) -> None:
+    api.adjudicate(real_project.project, real_project.lead, escalated, 1, "Only her *coat*.", now=NOW)
+    app = open_page(case=discarded)
+    [pills] = [group for group in app.get("button_group") if str(group.key) == f"again-{discarded}"]
     pills.select("Only her *coat*.").run()
-    assert app.text_input(key=f"reason-{pair}").value == "Only her *coat*."
+    assert app.text_input(key=f"reason-{discarded}").value == "Only her *coat*."
 
 
 def test_who_is_overtaken_by_another_lead_sees_what_they_decided_and_keeps_what_they_typed(
-    open_page: Open, project: fake_api.Project
+    open_page: Open, real_project: SmallProject, escalated: PairKey
 ) -> None:
-    pair = one(project, Verdict.ESCALATED)
-    app = open_page(case=pair)
-    app.segmented_control(key=f"relevance-{pair}").select(4)
-    app.text_input(key=f"reason-{pair}").input("The whole action is there.")
-    fake_api.adjudicate(
-        project, replace(project.people["Lea"], name="Max"), pair, 1, "<i>why</i> not", now=fake_api.NOON
-    )
-    press(app, pair, "Decide")
+    app = open_page(case=escalated)
+    app.segmented_control(key=f"relevance-{escalated}").select(4)
+    app.text_input(key=f"reason-{escalated}").input("The whole action is there.")
+    api.adjudicate(real_project.project, real_project.other_lead, escalated, 1, "<i>why</i> not", now=NOW)
+    press(app, escalated, "Decide")
     assert read(app.error[0].value).startswith("Max decided this pair just now: relevance 1")
     assert "<td>Max</td>" in html(app), "the case is still there, though its list has it no more"
     assert "Not in this list (any more)" in " ".join(sentences(app))
     assert "<td>&lt;i&gt;why&lt;/i&gt; not</td>" in html(app)
-    assert app.text_input(key=f"reason-{pair}").value == "The whole action is there."
+    assert app.text_input(key=f"reason-{escalated}").value == "The whole action is there."
     app.checkbox(key="dis_hide").check().run()
     assert "<td>Max</td>" not in html(app)
-    assert app.segmented_control(key=f"relevance-{pair}").value == 4
-    press(app, pair, "Decide")
+    assert app.segmented_control(key=f"relevance-{escalated}").value == 4
+    press(app, escalated, "Decide")
     assert app.toast[0].value == "Decided: relevance 4."
-    (decided,) = pairs_of(project, Verdict.ADJUDICATED)
+    decided = review(real_project, escalated)
     assert [(made.lead, made.relevance) for made in decided.decisions] == [("Max", 1), ("Lea", 4)]
-    assert on_show(app) != pair
+    assert on_show(app) != escalated
 
 
-def test_a_case_that_another_list_was_chosen_over_is_gone(open_page: Open, project: fake_api.Project) -> None:
-    pair = one(project, Verdict.ESCALATED)
-    app = open_page(case=pair)
-    fake_api.adjudicate(project, project.people["Lea"], pair, 1, "why not", now=fake_api.NOON)
-    app.segmented_control(key=f"relevance-{pair}").select(4)
-    app.text_input(key=f"reason-{pair}").input("Yes.")
-    press(app, pair, "Decide")
-    assert on_show(app) == pair
+def test_a_case_that_another_list_was_chosen_over_is_gone(
+    open_page: Open, real_project: SmallProject, escalated: PairKey
+) -> None:
+    app = open_page(case=escalated)
+    api.adjudicate(real_project.project, real_project.other_lead, escalated, 1, "why not", now=NOW)
+    app.segmented_control(key=f"relevance-{escalated}").select(4)
+    app.text_input(key=f"reason-{escalated}").input("Yes.")
+    press(app, escalated, "Decide")
+    assert on_show(app) == escalated
     app.segmented_control(key="address-show").select("discarded").run()
     app.segmented_control(key="address-show").select("to_decide").run()
-    assert on_show(app) != pair
+    assert on_show(app) != escalated
 
 
-def test_next_and_previous_go_through_the_list_and_over_its_pages(open_page: Open, project: fake_api.Project) -> None:
-    fake_api.add_query(project, "Another", [None] * 20, False)
-    keys = [row.pair for row in fake_api.case_page(project, project.people["Lea"], "to_decide", size=99).rows]
+def test_next_and_previous_go_through_the_list_and_over_its_pages(open_page: Open, real_project: SmallProject) -> None:
+    escalate(real_project, 1, 7)
+    keys = undecided(real_project)
     assert len(keys) > 10
     app = open_page()
     seen = [on_show(app)]
@@ -256,32 +267,32 @@ def test_next_and_previous_go_through_the_list_and_over_its_pages(open_page: Ope
     assert "page" not in app.query_params
 
 
-def test_ten_pairs_are_listed_beside_the_case(open_page: Open, project: fake_api.Project) -> None:
-    fake_api.add_query(project, "Another", [None] * 20, False)
-    everything = fake_api.case_page(project, project.people["Lea"], "to_decide", size=99).count
-    first, last = listed(open_page()), listed(open_page(page=str(-(-everything // 10))))
-    assert (len(first), len(last)) == (10, everything % 10 or 10)
+def test_ten_pairs_are_listed_beside_the_case(open_page: Open, real_project: SmallProject) -> None:
+    escalate(real_project, 1, 18)
+    everything = len(undecided(real_project))
+    assert everything == 23
+    first, last = listed(open_page()), listed(open_page(page="3"))
+    assert (len(first), len(last)) == (10, 3)
     assert not set(first) & set(last)
 
 
-def test_a_search_narrows_the_list(open_page: Open, project: fake_api.Project) -> None:
-    fake_api.add_query(project, "A dog barks", [None] * 4, False)
+def test_a_search_narrows_the_list(open_page: Open, real_project: SmallProject) -> None:
+    escalate(real_project, 2, 4)
+    real_project.sql("UPDATE query SET text = 'A dog barks' WHERE query_id = 2")
     app = open_page()
     app.text_input(key="address-q").input("DOG").run()
     assert address(app, "q") == "DOG"
-    assert on_show(app) in {pair.pair for pair in project.pairs[QueryId(4)]}
+    assert on_show(app) in {real_project.pair(2, rank).pair for rank in range(1, 5)}
     app.text_input(key="address-q").input("no such words").run()
     assert app.success[0].value == "No query and no video in this list has these words."
 
 
-def test_grades_that_came_too_fast_are_marked(open_page: Open, project: fake_api.Project) -> None:
-    key = one(project, Verdict.ESCALATED)
-    assert "too fast" not in html(open_page(case=key))
-    pairs = project.pairs[QueryId(3)]
-    at = pairs.index(pairs_of(project, Verdict.ESCALATED)[0])
-    first, second = pairs[at].grades
-    pairs[at] = replace(pairs[at], grades=(first, replace(second, too_fast=True, active_ms=900)))
-    shown = html(open_page(case=key))
+def test_grades_that_came_too_fast_are_marked(open_page: Open, real_project: SmallProject, escalated: PairKey) -> None:
+    assert "too fast" not in html(open_page(case=escalated))
+    pair = real_project.pair(3, OPEN[0]).pair
+    for name, given, took_ms in (("Ana", 0, 5000), ("Ben", 4, 900)):
+        grade(real_project, real_project.person(name), pair, given, took_ms)
+    shown = html(open_page(case=pair))
     assert shown.count("too fast") == 1
     assert "0.9 s <span class='rr-fast'" in shown
 
@@ -294,59 +305,67 @@ def test_skipped_pairs_are_shown_with_kind_reason_and_person(open_page: Open) ->
     app = skipped_page(open_page)
     shown = html(app)
     assert "<td>Ana</td><td>cannot be judged</td><td>too &lt;b&gt;dark&lt;/b&gt;</td>" in shown
-    assert "<td>Cem</td><td>would rather not</td>" in shown
+    assert "<td>Eli</td><td>would rather not</td>" in shown
     assert "to the 2 people who skipped it" in sentences(app)
     app.checkbox(key="dis_hide").check().run()
-    assert "Cem" not in html(app)
+    assert "Eli" not in html(app)
     assert "too &lt;b&gt;dark" in html(app)
 
 
-def test_a_skipped_pair_is_offered_again(open_page: Open, project: fake_api.Project) -> None:
+def test_a_skipped_pair_is_offered_again(open_page: Open, real_project: SmallProject, skipped: PairKey) -> None:
     app = skipped_page(open_page)
-    app.button(key="offer-skipped").click().run()
+    app.button(key=f"offer-{skipped}").click().run()
     assert app.toast[0].value == "Offered again to 2 who skipped it."
-    assert project.skipped == []
+    assert review(real_project, skipped).skips == ()
     assert app.success[0].value == "Nothing was skipped, or all of it was offered again."
-    assert len(project.blocked) == 1, "other clips stay blocked"
+    assert len(blocked(real_project)) == 1, "other clips stay blocked"
 
 
-def test_offering_a_blocked_pair_again_shows_its_clip_again(open_page: Open, project: fake_api.Project) -> None:
-    project.skipped[0] = replace(project.skipped[0], pair=project.blocked[0].pair)
+def test_offering_a_blocked_pair_again_shows_its_clip_again(
+    open_page: Open, real_project: SmallProject, skipped: PairKey
+) -> None:
+    api.block_clip(real_project.project, real_project.lead, skipped, "black", now=NOW)
     app = skipped_page(open_page)
     assert "to the 2 people who skipped it, and show the clip again" in sentences(app)
-    app.button(key="offer-blocked").click().run()
-    assert (project.skipped, project.blocked) == ([], [])
+    app.button(key=f"offer-{skipped}").click().run()
+    assert (review(real_project, skipped).skips, review(real_project, skipped).fault) == ((), "")
 
 
-def test_a_settled_pair_has_no_button_that_offers_it_to_nobody(open_page: Open, project: fake_api.Project) -> None:
-    project.skipped[0] = replace(project.skipped[0], verdict=Verdict.CONSENSUS, relevance=3)
+def test_a_settled_pair_has_no_button_that_offers_it_to_nobody(
+    open_page: Open, real_project: SmallProject, skipped: PairKey
+) -> None:
+    for name in ("Ben", "Dee"):
+        grade(real_project, real_project.person(name), skipped, 3)
     app = skipped_page(open_page)
-    assert "offer-skipped" not in [button.key for button in app.button]
+    assert f"offer-{skipped}" not in [button.key for button in app.button]
     assert "Settled: nobody is asked about this pair any more." in sentences(app)
 
 
-def test_a_failed_offer_says_why_at_its_pair(open_page: Open, project: fake_api.Project) -> None:
+def test_a_failed_offer_says_why_at_its_pair(
+    open_page: Open, real_project: SmallProject, skipped: PairKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = skipped_page(open_page)
-    project.unavailable = "The disk is full: make room."
-    app.button(key="offer-skipped").click().run()
-    assert [read(error.value) for error in app.error] == ["The disk is full: make room."]
-    assert len(project.skipped) == 1
+    fill_disk(monkeypatch)
+    app.button(key=f"offer-{skipped}").click().run()
+    assert [read(error.value) for error in app.error] == [FULL_DISK]
+    assert len(review(real_project, skipped).skips) == 2
 
 
-def test_a_skipped_pair_can_be_decided(open_page: Open) -> None:
+def test_a_skipped_pair_can_be_decided(open_page: Open, skipped: PairKey) -> None:
     app = skipped_page(open_page)
-    assert "FormSubmitter:decide-skipped-Decide" in [button.key for button in app.button]
+    assert f"FormSubmitter:decide-{skipped}-Decide" in [button.key for button in app.button]
 
 
 def test_blocked_clips_are_listed_with_their_reason(open_page: Open) -> None:
     app = open_page(show="blocked")
-    assert "friends_s03e07.mp4 is incomplete (its index is missing): copy it again" in html(app)
+    assert FAULT in html(app)
     assert '<a href="/queries?query=' in html(app), "from the pair to its query"
     button = next(button for button in app.button if str(button.key).startswith("restore-"))
     button.click().run()
     assert app.success[0].value == "None: every clip handed out so far could be shown."
 
 
-def test_nothing_to_decide_is_said(open_page: Open, project: fake_api.Project) -> None:
-    project.pairs.clear()
+def test_nothing_to_decide_is_said(open_page: Open, real_project: SmallProject) -> None:
+    for pair in undecided(real_project):
+        api.adjudicate(real_project.project, real_project.lead, pair, 1, "seen it", now=NOW)
     assert open_page().success[0].value == "Nothing to decide: no pair is in this list."

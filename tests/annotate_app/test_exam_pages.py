@@ -1,67 +1,133 @@
-"""The exam on the pages of leads (Exam, People) and annotators (My work), against the fake api."""
+"""The exam on the pages of leads (Exam, People) and annotators (My work), over a real project."""
 
 import json
 import re
-import sys
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import fake_api
-from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey, ExamPhase
-from backend.campaign.qualification.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed, PersonOutcome
+from annotate_app.screens.exam import outcomes
+from annotate_app.shared import wording
+from backend import api
+from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import Role
+from backend.campaign.qualification.exam.model import ExamKey, ExamPhase
 from backend.campaign.qualification.exam.rules.marking import mark
-from backend.campaign.qualification.exam.rules.outcomes import Answer, outcome, together
-from backend.core.ids import PairId, PairKey, QueryId
+from backend.core.ids import PairKey
 from reading import read
+from served import FULL_DISK, clip_of, fill_disk
+from small_project import PASSWORD, TEXTS, SmallProject
+from support import NOW, have_read, person_of
 
 Open = Callable[..., AppTest]
-ANSWERS = [(0, 4), (1, 4), (4, 4), (2, 2), (2, 2), (1, 1), (0, 0), (0, 0), (3, 3)]
-MISSED = (
-    Missed(PairKey("key101"), QueryId(1), "A <i>cup</i>", 0, 4, "The <b>whole</b> action is there.", 3),
-    Missed(PairKey("key102"), QueryId(1), "Two people argue", 1, 4, "", None),
-)
-FAILED = ExamAttempt(
-    1, fake_api.NOON, fake_api.NOON, 9, 9, mark(ANSWERS, 20, 1), ((0, 2), (0, 1), (0, 2), (0, 1), (2, 3)), MISSED
-)
+ITEMS, SEED = 9, 1
+"""With this seed two of the nine items have the right grade 4."""
+WHY = "The <b>whole</b> action is there."
 
 
 @pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
-    fake_api.install(monkeypatch)
-    return fake_api.made_up(tmp_path)
-
-
-@pytest.fixture
-def held(project: fake_api.Project) -> fake_api.Project:
-    """An exam that Ana failed, Ben has not begun, and Cem need not take."""
-    project.exam = Exam(
-        1, fake_api.NOON, "Lea", "settled pairs", 7, 20.0, 1, 9, 2, 8, key_from=ExamKey.SETTLED, closed_at=fake_api.NOON
+def settled(real_project: SmallProject) -> SmallProject:
+    """The relevances of queries 1 and 2 are 0, 1, 2, 3, 4, 0, ... by rank; of query 3 nothing is settled."""
+    real_project.sql(
+        "UPDATE consensus SET relevance = (SELECT (rank - 1) % 5 FROM pair WHERE pair.pair_id = consensus.pair_id) "
+        "WHERE relevance IS NOT NULL"
     )
-    project.exam_items = [
-        ExamItem(
-            *(5, QueryId(1), "A woman puts a cup on the table and leaves", PairId(101), PairKey("key101")),
-            *(8.0, False, 4),
-            *("", False, None, None),
-        )
-    ]
-    people = project.people
-    project.examined = {
-        "Ana": ExamPerson(people["Ana"], ExamPhase.FAILED, "", (FAILED,)),
-        "Ben": ExamPerson(people["Ben"], ExamPhase.FIRST, "", ()),
-        "Cem": ExamPerson(people["Cem"], ExamPhase.EXEMPT, "wrote the *guideline*", ()),
-    }
-    return project
+    unsettle(real_project, "query_id = 3")
+    return real_project
+
+
+def unsettle(small: SmallProject, where: str) -> None:
+    """Let pairs wait for further people, past all rules."""
+    small.sql(
+        "UPDATE consensus SET verdict = 'escalated', relevance = NULL, mean = NULL "
+        f"WHERE relevance IS NOT NULL AND pair_id IN (SELECT pair_id FROM pair WHERE {where})"
+    )
 
 
 @pytest.fixture
-def open_page(open_screen: Open) -> Open:
+def untaken(settled: SmallProject) -> SmallProject:
+    """An exam that nobody has begun."""
+    hold(settled)
+    return settled
+
+
+def hold(small: SmallProject, **more: int) -> None:
+    """An exam of nine settled pairs of one query."""
+    ask = {"queries": 1, "pairs": ITEMS, "seed": SEED, **more}
+    api.set_exam(small.project, small.lead, **ask, most_missed=20, although="few pairs", now=NOW)
+
+
+@pytest.fixture
+def held(untaken: SmallProject) -> SmallProject:
+    """An exam that Ana failed, Ben has not begun, Dee is looking at again, and Eli need not take."""
+    explained = next(item for item in api.exam_items(untaken.project, untaken.lead) if item.right == 4)
+    api.explain_exam_item(untaken.project, untaken.lead, explained.item_id, WHY, now=NOW)
+    for who in ("Ana", "Dee"):
+        take(untaken, who, lambda right: {4: 1}.get(right, right))
+    look_again(untaken, "Ana")
+    look_again(untaken, "Dee", most=1)
+    eli = untaken.person("Eli").annotator_id
+    api.exempt_from_exam(untaken.project, untaken.lead, eli, "wrote the *guideline*", now=NOW)
+    return untaken
+
+
+def take(small: SmallProject, who: str, given: Callable[[int], int]) -> None:
+    """Begin, answer everything as `given` for the right grade says, and hand in."""
+    person = small.person(who)
+    rights = {clip_of(small, item.pair_key): item.right or 0 for item in api.exam_items(small.project, small.lead)}
+    desk = api.exam_act(small.project, person, api.ExamAct.START, now=NOW)
+    while desk.items:
+        answer(
+            small,
+            who,
+            {item.pair: given(rights[api.clip_for(small.project, person, item.pair).path]) for item in desk.items},
+        )
+        desk = api.desk(small.project, person, now=NOW)
+    api.exam_act(small.project, person, api.ExamAct.HAND_IN, now=NOW)
+
+
+def answer(small: SmallProject, who: str, grades: Mapping[PairKey, int]) -> None:
+    events = [GradeEvent(item, grade, f"{who} {item} {grade}", 1000) for item, grade in grades.items()]
+    receipts = api.record_grades(small.project, small.person(who), events, now=NOW)
+    assert {receipt.status for receipt in receipts} == {"saved"}
+
+
+def look_again(small: SmallProject, who: str, most: int = 100) -> None:
+    """Read the result, and grade missed items once more, each as far from its key as still agrees."""
+    desk = api.exam_act(small.project, small.person(who), api.ExamAct.GO_ON, now=NOW)
+    for _ in range(most):
+        if desk.exam is None or desk.exam.phase is not ExamPhase.AGAIN:
+            return
+        miss = desk.exam.missed[0]
+        answer(small, who, {miss.pair: miss.right - 1})
+        desk = api.desk(small.project, small.person(who), now=NOW)
+
+
+def attempts(small: SmallProject, who: str) -> list[int]:
+    """How many answers of each attempt missed."""
+    found = api.my_exam(small.project, small.person(who)).attempts
+    return [one.result.missed for one in found if one.result is not None]
+
+
+def phase(small: SmallProject, who: str) -> ExamPhase | None:
+    return api.my_exam(small.project, small.person(who)).phase
+
+
+def exam(small: SmallProject) -> api.Exam | None:
+    return api.exam_held(small.project, small.lead)
+
+
+@pytest.fixture
+def open_page(open_page_of: Open) -> Open:
     """Opens one page as the lead, or as somebody else."""
-    return open_screen
+    return open_page_of
+
+
+@pytest.fixture
+def without_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the tab Results, whose charts take long to draw and have a test of their own."""
+    monkeypatch.setattr(outcomes, "outcomes", lambda found: None)
 
 
 def words(app: AppTest) -> str:
@@ -86,122 +152,136 @@ def press(app: AppTest, label: str) -> AppTest:
     return app
 
 
-def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page: Open, project: fake_api.Project) -> None:
+def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page: Open, settled: SmallProject) -> None:
     app = open_page("exam")
     assert "This project has no exam: everybody may judge at once." in words(app)
     assert not app.tabs
     app.checkbox(key="exam_newcomers").check()
     app = look(app, 12.5)
-    assert project.exam is None, "looking holds nothing"
+    assert exam(settled) is None, "looking holds nothing"
     said = words(app)
     assert "**20 pairs of 2 queries**, from settled pairs, seed 1; at most 12.5 % of the grades may differ" in said
     # The key is four times 0 to 4: always 2 misses the eight that are 0 and 4; chance 12/25 of twenty.
     assert "8 of 20, 40 %" in said
     assert "9.6 of 20, 48 %" in said
     assert [box.key for box in app.text_input] == ["trial_search"], "no reason is asked for"
-    assert "Query <1>" in app.selectbox(key="exam_look").options[0]
+    assert TEXTS[0] in app.selectbox(key="exam_look").options[0]
     assert len(app.get("bidi_component")) == 10, "the pairs of one query as clips"
     app = press(app, "Hold this exam")
-    assert project.exam is not None
-    assert (project.exam.items, project.exam.most_missed, project.exam.set_by) == (20, 12.5, "Lea")
-    assert "The exam has 20 pairs of 2 queries. 2 people exempted." in words(app)
+    held = exam(settled)
+    assert held is not None
+    assert (held.items, held.most_missed, held.set_by) == (20, 12.5, "Lea")
+    assert "The exam has 20 pairs of 2 queries. 4 people exempted." in words(app)
     assert "at most 12.5 % of the grades may differ by more than 1" in words(app)
     assert "Held all the same" not in words(app)
 
 
-def test_an_exam_that_pressing_0_passes_is_held_for_a_reason_only(open_page: Open, project: fake_api.Project) -> None:
-    project.exam_key = [0] * 19 + [4]
+def test_an_exam_that_pressing_0_passes_is_held_for_a_reason_only(open_page: Open, settled: SmallProject) -> None:
+    settled.sql("UPDATE consensus SET relevance = 0 WHERE relevance > 0")
+    settled.sql("UPDATE consensus SET relevance = 4 WHERE pair_id = (SELECT min(pair_id) FROM pair WHERE query_id = 1)")
     app = look(open_page("exam"), 20)
     said = words(app)
     assert "always 0 misses 1 of 20 and would pass" in said
     assert "passes" in said
     app = press(app, "Hold this exam")
-    assert project.exam is None
+    assert exam(settled) is None
     assert "give a reason why it is held all the same" in words(app)
     app.text_input(key="exam_although").set_value("We have *no* others")
     app = press(app, "Hold this exam")
-    assert project.exam is not None
+    assert exam(settled) is not None
     assert "Held all the same: We have *no* others" in words(app)
 
 
 def test_fewer_pairs_than_asked_for_are_told_before_and_the_draw_is_changed(
-    open_page: Open, project: fake_api.Project
+    open_page: Open, settled: SmallProject
 ) -> None:
-    project.exam_key = [0, 1, 2, 3, 4, 4]
+    unsettle(settled, "rank > 3")
     app = look(open_page("exam"), 20)
     assert "Asked for 2 queries with 10 pairs each; there were only 6 pairs of 2 queries to be had." in words(app)
     app = press(app, "Change the draw")
     assert (app.number_input(key="exam_queries").value, app.number_input(key="exam_pairs").value) == (2, 10)
-    assert project.exam is None
-    project.exam_key = []
+    assert exam(settled) is None
+    unsettle(settled, "rank <= 3")
     app = press(app, "Go on")
     assert "there is no settled pair to ask yet" in words(app)
     assert press(app, "Change the draw").number_input(key="exam_queries").value == 2
 
 
-def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, held: fake_api.Project) -> None:
+@pytest.mark.usefixtures("without_results")
+def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, untaken: SmallProject) -> None:
     app = open_page("exam")
     assert "The round is open" not in words(app), "an exam of settled pairs has its key from the beginning"
     app.radio(key="exam_key").set_value(ExamKey.MEDIAN)
     app.number_input(key="exam_queries").set_value(40)
+    app.number_input(key="exam_pairs").set_value(10)
     app = press(app, "Go on")
-    assert "Asked for 40 queries with 10 pairs each; there were only 20 pairs of 1 query to be had." in words(app)
+    assert "Asked for 40 queries with 10 pairs each; there were only 4 pairs of 1 query to be had." in words(app)
     assert "The key comes later" in words(app)
-    assert len(app.get("bidi_component")) == 22, "its pairs as clips, and the tab Items: its list, and one of them"
-    assert held.exam is not None
-    assert held.exam.key_from is ExamKey.SETTLED, "not held yet"
+    assert len(app.get("bidi_component")) == 6, "its pairs as clips, and the tab Items: its list, and one of them"
+    before = exam(untaken)
+    assert before is not None
+    assert before.key_from is ExamKey.SETTLED, "not held yet"
     app = press(app, "Hold this exam")
-    assert held.exam.key_from is ExamKey.MEDIAN
-    people = held.people
-    held.examined = {
-        "Ana": ExamPerson(people["Ana"], ExamPhase.WAITING, "", ()),
-        "Ben": ExamPerson(people["Ben"], ExamPhase.ANSWERING, "", ()),
-        "Cem": ExamPerson(people["Cem"], ExamPhase.WAITING, "", ()),
-    }
+    begun = exam(untaken)
+    assert begun is not None
+    assert begun.key_from is ExamKey.MEDIAN
+    api.suspend(untaken.project, untaken.lead, untaken.person("Cem").annotator_id, False, now=NOW)
+    assert "It can be closed as soon as two people have handed in." in words(app)
+    for who in ("Ana", "Cem"):
+        take(untaken, who, lambda right: 0)
+    api.exam_act(untaken.project, untaken.person("Ben"), api.ExamAct.START, now=NOW)
     app.run()
     assert "**The round is open.** Handed in, waiting for the key: 2 (Ana, Cem). Still at it: 1 (Ben)." in words(app)
     assert "Answers as judgements" not in words(app), "not before the key is there"
-    assert "It can be closed as soon as two people have handed in." in words(app)
-    held.exam_finished = 2
-    app.run()
-    assert "2 of 9, 22.2 %" in words(app), "what always 0 misses with this key, before it is fixed"
+    assert "0 of 4, 0 %" in words(app), "what always 0 misses with this key, before it is fixed"
     app.button(key="exam-close").click().run()
-    assert "always 0 misses 2 of 9, within" in words(app)
-    assert held.exam.closed_at is None
+    assert "always 0 misses 0 of 4 and would pass" in words(app)
+    begun = exam(untaken)
+    assert begun is not None
+    assert begun.closed_at is None
     app.text_input(key="exam_close_although").set_value("a first trial")
     app.button(key="exam-close").click().run()
-    assert "The key is fixed: 7 × 0, 2 × 4. Finished by 2 people so far." in words(app)
+    assert "The key is fixed: 4 × 0. Finished by 2 people so far." in words(app)
     assert "**The key is fixed** since" in words(app)
     app.button(key="exam-use").click().run()
-    assert "17 answers about 9 pairs now count as judgements: 5 to 6 of each of 3 people." in words(app)
+    assert "8 answers about 4 pairs now count as judgements: 4 of each of 2 people." in words(app)
     assert "Answers as judgements" not in words(app), "once"
 
 
-def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page: Open, held: fake_api.Project) -> None:
+@pytest.mark.usefixtures("without_results")
+def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page: Open, held: SmallProject) -> None:
+    item = next(item for item in api.exam_items(held.project, held.lead) if item.right == 0)
+    api.block_clip(held.project, held.lead, item.pair_key, "black", now=NOW)
     app = open_page("exam")
     said = words(app)
-    assert "from settled pairs, seed 7" in said
+    assert f"from settled pairs, seed {SEED}" in said
     assert "1 pair left out because the clip cannot be shown." in said
     assert "Attempt 1: missed 2 of 9 (22.2 %, at most 20 %)." in said
-    assert "9 Oct 2025, 08:53: failed" in said
-    assert "<td>2 of 3</td>" in said
+    assert "21 Sep 2026, 14:13: failed" in said
+    assert "<td>2 of 2</td>" in said
     assert "The &lt;b&gt;whole&lt;/b&gt; action is there." in said
     assert "<td>not yet</td>" in said
     assert "Exempt: wrote the *guideline*" in said
-    assert [app.button(key=f"exam-retake-{number}").disabled for number in (2, 3, 4)] == [False, True, False]
-    app.button(key="exam-retake-2").click().run()
-    assert held.exam_asked == [("retake", 2)]
+    ids = {name: held.person(name).annotator_id for name in ("Ana", "Ben", "Dee", "Eli")}
+    disabled = {name: app.button(key=f"exam-retake-{number}").disabled for name, number in ids.items()}
+    assert disabled == {"Ana": False, "Ben": True, "Dee": False, "Eli": False}
+    assert phase(held, "Ana") is ExamPhase.FAILED
+    app.button(key=f"exam-retake-{ids['Ana']}").click().run()
+    assert phase(held, "Ana") is ExamPhase.FIRST
 
 
-def test_an_exemption_without_a_reason_is_refused_in_words(open_page: Open, held: fake_api.Project) -> None:
+def test_an_exemption_without_a_reason_is_refused_in_words(open_page: Open, untaken: SmallProject) -> None:
+    ben = untaken.person("Ben").annotator_id
     app = open_page("exam")
-    (button,) = [button for button in app.button if button.form_id == "exam-exempt-3"]
+    (button,) = [button for button in app.button if button.form_id == f"exam-exempt-{ben}"]
     button.click().run()
     assert "an exemption needs a reason" in words(app)
-    app.text_input(key="exam-reason-3").set_value("knows the films")
-    (button,) = [button for button in app.button if button.form_id == "exam-exempt-3"]
+    assert phase(untaken, "Ben") is ExamPhase.FIRST
+    app.text_input(key=f"exam-reason-{ben}").set_value("knows the films")
+    (button,) = [button for button in app.button if button.form_id == f"exam-exempt-{ben}"]
     button.click().run()
-    assert held.exam_asked == [("exempt", 3, "knows the films")]
+    (now_exempt,) = [one for one in api.exam_results(untaken.project, untaken.lead) if one.person.name == "Ben"]
+    assert (now_exempt.phase, now_exempt.reason) == (ExamPhase.EXEMPT, "knows the films")
 
 
 def listed(app: AppTest) -> list[str]:
@@ -211,115 +291,136 @@ def listed(app: AppTest) -> list[str]:
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr data-opens.*?</tr>", table)]
 
 
-def test_an_item_is_explained_by_the_lead(open_page: Open, held: fake_api.Project) -> None:
-    app = open_page("exam")
-    assert listed(app) == ["A woman puts a cup on the table and leaves 4 missed 1× · not explained"]
-    app.text_area(key="exam-text-5").set_value("The cup is put down in full view.")
-    (button,) = [button for button in app.button if button.form_id == "exam-explain-5"]
+@pytest.mark.usefixtures("without_results")
+def test_an_item_is_explained_by_the_lead(open_page: Open, held: SmallProject) -> None:
+    items = api.exam_items(held.project, held.lead)
+    missed = [item for item in items if item.right == 4]
+    (other,) = [item.item_id for item in missed if item.explanation != WHY]
+    app = open_page("exam", item=str(other))
+    rows = listed(app)
+    assert len(rows) == ITEMS
+    query = items[0].query
+    assert sorted(rows[:2]) == [f"{query} 4 missed 2×", f"{query} 4 missed 2× · not explained"]
+    assert "missed 0× · not explained" in rows[2]
+    app.text_area(key=f"exam-text-{other}").set_value("The cup is put down in full view.")
+    (button,) = [button for button in app.button if button.form_id == f"exam-explain-{other}"]
     button.click().run()
-    assert held.exam_asked == [("explain", 5, "The cup is put down in full view.")]
+    explained = {item.item_id: item.explanation for item in api.exam_items(held.project, held.lead)}
+    assert explained[other] == "The cup is put down in full view."
 
 
-def test_items_are_searched_and_the_address_says_which_is_on_show(open_page: Open, held: fake_api.Project) -> None:
-    first = held.exam_items[0]
-    held.exam_items = [
-        replace(first, item_id=n, query=f"Query {n} of {'a dog' if n % 2 else 'a cat'}") for n in range(1, 26)
-    ]
-    app = open_page("exam", item="7", q="dog")
+def test_items_are_searched_and_the_address_says_which_is_on_show(open_page: Open, settled: SmallProject) -> None:
+    for number, text in ((1, "Somebody calls a dog"), (2, "Somebody calls a cat")):
+        settled.sql("UPDATE query SET text = ? WHERE query_id = ?", text, number)
+    hold(settled, queries=2, pairs=13)
+    dogs = [item.item_id for item in api.exam_items(settled.project, settled.lead) if "dog" in item.query]
+    app = open_page("exam", item=str(dogs[6]), q="dog")
     assert len(listed(app)) == 10, "a page of them"
     assert all("a dog" in row for row in listed(app))
-    assert app.text_area(key="exam-text-7")
+    assert app.text_area(key=f"exam-text-{dogs[6]}")
     assert len(listed(open_page("exam", q="dog", page="2"))) == 3
     assert "No item has these words." in words(open_page("exam", q="dog cat"))
 
 
 @pytest.mark.parametrize("page", ["exam", "people"])
-def test_many_people_are_searched_and_cut_into_pages(page: str, open_page: Open, held: fake_api.Project) -> None:
+def test_many_people_are_searched_and_cut_into_pages(page: str, open_page: Open, untaken: SmallProject) -> None:
     """A hundred rows of six controls each took seconds to draw, and nobody was found among them."""
     name = {"exam": "people", "people": "q"}[page]
     assert not any("Search" in box.label for box in open_page(page).text_input), "few people need no search"
-    for n in range(30):
-        held.people[f"Newcomer {n}"] = person = replace(held.people["Ana"], annotator_id=100 + n, name=f"Newcomer {n}")
-        held.examined[person.name] = ExamPerson(person, ExamPhase.FIRST, "", ())
+    for n in range(20):
+        api.add_person(untaken.project, api.OPERATOR, f"Newcomer {n}", Role.ANNOTATOR, now=NOW)
+    last = person_of(untaken.project, "Newcomer 19").annotator_id
     rows = {"exam": "exam-retake-", "people": "suspend-"}[page]
     app = open_page(page)
     shown = [button.key for button in app.button if str(button.key).startswith(rows)]
     assert len(shown) == 20
-    app.text_input(key=f"address-{name}").set_value("newcomer 29").run()
-    assert [button.key for button in app.button if str(button.key).startswith(rows)] == [f"{rows}129"]
-    assert app.query_params[name] in ("newcomer 29", ["newcomer 29"])
+    app.text_input(key=f"address-{name}").set_value("newcomer 19").run()
+    assert [button.key for button in app.button if str(button.key).startswith(rows)] == [f"{rows}{last}"]
+    assert app.query_params[name] in ("newcomer 19", ["newcomer 29"])
     app.text_input(key=f"address-{name}").set_value("nobody").run()
     assert "No person in this list has these words." in words(app)
 
 
-def test_the_exam_is_ended(open_page: Open, held: fake_api.Project) -> None:
+def test_the_exam_is_ended(open_page: Open, untaken: SmallProject) -> None:
     app = open_page("exam")
     app.button(key="exam-off").click().run()
-    assert held.exam is None
+    assert exam(untaken) is None
     assert "This project has no exam" in words(app)
 
 
-def test_trouble_with_the_database_is_said(open_page: Open, held: fake_api.Project) -> None:
+def test_trouble_with_the_database_is_said(
+    open_page: Open, untaken: SmallProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = open_page("exam")
-    held.unavailable = "The disk is full."
+    fill_disk(monkeypatch)
     app.button(key="exam-off").click().run()
-    assert "The disk is full." in words(app)
-    assert held.exam is not None
+    assert FULL_DISK in words(app)
+    assert exam(untaken) is not None
 
 
 def test_the_page_is_for_leads(open_page: Open) -> None:
     assert "This page is for leads." in words(open_page("exam", "Ana"))
 
 
-def test_people_shows_where_everybody_stands(open_page: Open, held: fake_api.Project) -> None:
+def test_people_shows_where_everybody_stands(open_page: Open, held: SmallProject) -> None:
     said = words(open_page("people"))
     for badge in ("exam: failed", "exam: not begun", "exam: exempt"):
         assert badge in said
-    held.exam = None
+    api.end_exam(held.project, held.lead, now=NOW)
     assert "exam:" not in words(open_page("people"))
 
 
 def test_results_show_misses_and_kappas_with_intervals_or_why_there_is_none(
-    open_page: Open, held: fake_api.Project
+    open_page: Open, settled: SmallProject
 ) -> None:
+    settled.sql("UPDATE consensus SET relevance = 2 WHERE relevance IS NOT NULL")
+    hold(settled)
     assert "Nobody has handed an exam in yet." in words(open_page("exam"))
-    each = {
-        "Ana": outcome([Answer(0, 4, 3), Answer(1, 4, None)] + [Answer(n % 5, n % 5, None) for n in range(8)], 1),
-        "Ben": outcome([Answer(2, 2, None)] * 10, 1),
-    }
-    people = tuple(PersonOutcome(held.people[name], 1, one) for name, one in each.items())
-    held.outcomes = ExamOutcomes(people, together(list(each.values())))
+    take(settled, "Ben", lambda right: right)
+    settled.sql("UPDATE consensus SET relevance = pair_id % 5 WHERE relevance IS NOT NULL")
+    hold(settled)
+    take(settled, "Ana", lambda right: {4: 1}.get(right, right))
+    look_again(settled, "Ana", most=1)
     app = open_page("exam")
     said = words(app)
-    # Wilson, 2 of 10, z = 1.959964: (.2 + .192073 +- 1.959964 sqrt(.016 + .0096036)) / 1.384146.
-    assert "<b>20 %</b><small>5.7 to 51 %</small>" in said
+    # Wilson, 2 of 9, z = 1.959964: (.222222 + .213414 +- 1.959964 sqrt(.019204 + .011856)) / 1.426829.
+    assert "<b>22.2 %</b><small>6.3 to 54.7 %</small>" in said
     assert "1 of 2 missed clips not looked at again yet" in said
     assert "both gave one and the same grade throughout" in said
-    assert "<b>10 %</b>" in said, "the mean of both"
+    assert "<b>11.1 %</b>" in said, "the mean of both"
     assert "11.8 % missed, at a mean kappa of 0.49" in said
     assert len(app.get("vega_lite_chart")) == 3
-    held.exam = None
+    api.end_exam(settled.project, settled.lead, now=NOW)
     assert "Results so far" in words(open_page("exam"))
 
 
-def test_my_work_shows_attempts_score_and_misses(open_page: Open, held: fake_api.Project) -> None:
-    again = replace(FAILED, number=2, result=mark([(4, 4), (1, 1), (0, 0)], 20, 1), missed=(), by_grade=((0, 1),) * 5)
-    held.examined["Ana"] = replace(held.examined["Ana"], phase=ExamPhase.PASSED, attempts=(FAILED, again))
+def test_my_work_shows_attempts_score_and_misses(open_page: Open, held: SmallProject) -> None:
+    held.sql("UPDATE query SET text = 'A <i>cup</i> ' || query_id")
+    api.grant_retake(held.project, held.lead, held.person("Ana").annotator_id, now=NOW)
+    take(held, "Ana", lambda right: right)
+    api.exam_act(held.project, held.person("Ana"), api.ExamAct.GO_ON, now=NOW)
+    assert attempts(held, "Ana") == [2, 0]
     said = words(open_page("my_work", "Ana"))
     assert "You passed." in said
-    assert "Attempt 1, 9 Oct 2025, 08:53: failed, missed 2 of 9 (22.2 %, at most 20 %)" in said
-    assert "Attempt 2, 9 Oct 2025, 08:53: passed, missed 0 of 3 (0 %, at most 20 %)" in said
-    assert "Kappa 1.00, quadratic 1.00 (n = 3)." in said
+    assert "Attempt 1, 21 Sep 2026, 14:13: failed, missed 2 of 9 (22.2 %, at most 20 %)" in said
+    assert "Attempt 2, 21 Sep 2026, 14:13: passed, missed 0 of 9 (0 %, at most 20 %)" in said
+    assert "Kappa 1.00, quadratic 1.00 (n = 9)." in said
     assert "A &lt;i&gt;cup&lt;/i&gt;" in said
 
 
-def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page: Open, held: fake_api.Project) -> None:
-    held.work = replace(held.work, in_all=0)
-    assert "You did not pass. Your lead annotator sees it" in words(open_page("my_work", "Ana"))
-    assert "The exam comes before your first pair" in words(open_page("my_work", "Ben"))
+def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page: Open, held: SmallProject) -> None:
+    for name in ("Fay", "Gus"):
+        held.annotators = [
+            *held.annotators,
+            api.add_person_with_password(held.project, api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW),
+        ]
+        held.tokens = {**held.tokens, name: api.sign_in(held.project, name, PASSWORD, now=NOW)}
+    have_read(held.project)
+    take(held, "Fay", lambda right: {4: 1}.get(right, right))
+    look_again(held, "Fay")
+    assert "You did not pass. Your lead annotator sees it" in words(open_page("my_work", "Fay"))
+    assert "The exam comes before your first pair" in words(open_page("my_work", "Gus"))
 
 
 def test_a_kappa_that_is_undefined_says_why() -> None:
-    from annotate_app.shared import wording
-
     assert wording.kappas(mark([(2, 2)], 20, 1)) == "Kappa is undefined: both gave one and the same grade throughout."

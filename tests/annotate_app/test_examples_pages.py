@@ -1,70 +1,53 @@
 """Examples of the guideline on the lead's pages, and the way their clips leave the server."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import fake_api
-from backend.campaign.judging.model import ActKind
-from backend.campaign.nouns import Role, Verdict
-from backend.campaign.qualification.guideline.model import Example
-from backend.campaign.review.model import GivenAct, PairReview
-from backend.core.ids import PairKey, QueryId
-from support import new_campaign
+from annotate_app.shared.guideline import guideline
+from backend import api
+from backend.campaign.qualification.guideline.rows import Example
+from backend.core.ids import PairKey
+from quick_cutter import CONTENT, UNREADABLE
+from reading import read
+from served import Browser, blocked, client, rename_video, unplug
+from small_project import ESCALATED, TEXTS, SmallProject
+from support import NOW, new_campaign
 
-Open = Callable[[], AppTest]
-NOTE = "She puts it down in full view."
-STANDING = Example(7, 3, PairKey("elsewhere"), "A woman puts a cup down", NOTE, True)
+__all__ = ["client"]  # fixtures
 
-
-@pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
-    fake_api.install(monkeypatch)
-    return fake_api.made_up(tmp_path)
+Open = Callable[..., AppTest]
+NOTE, REASON = "She puts it down in full view.", "The *whole* quarrel is there."
 
 
 @pytest.fixture
-def decided(project: fake_api.Project, monkeypatch: pytest.MonkeyPatch) -> PairReview:
+def decided(real_project: SmallProject) -> PairKey:
     """The only pair of the list Decided: relevance 3, by a lead."""
-    pair = replace(
-        project.pairs[QueryId(2)][5],
-        verdict=Verdict.ADJUDICATED,
-        relevance=3,
-        acts=(GivenAct("Lea", ActKind.DECIDED, 3, "The *whole* quarrel is there.", fake_api.NOON),),
-    )
-    project.pairs[QueryId(2)][5] = pair
+    pair = real_project.pair(3, ESCALATED[0]).pair
+    api.adjudicate(real_project.project, real_project.lead, pair, 3, REASON, now=NOW)
     return pair
 
 
 @pytest.fixture
-def open_decided(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project, decided: PairReview) -> Open:
+def shown(real_project: SmallProject) -> Example:
+    """The example of 3 that stands: a pair that people settled."""
+    api.choose_example(real_project.project, real_project.lead, real_project.pair(1, 3).pair, 3, NOTE, now=NOW)
+    (example,) = chosen(real_project)
+    assert example.showing
+    return example
+
+
+@pytest.fixture
+def open_decided(open_page_of: Open, decided: PairKey) -> Callable[[], AppTest]:
     """Opens the list Decided as the lead."""
-    from annotate_app.session import auth
+    return lambda: open_page_of("disagreements", show="decided")
 
-    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
-    monkeypatch.setattr(auth, "token", lambda: "token-of-Lea")
 
-    def script() -> None:
-        from annotate_app.screens import disagreements
-
-        disagreements.page()
-
-    def opened() -> AppTest:
-        app = AppTest.from_function(script, default_timeout=60).run()
-        app.segmented_control(key="address-show").select("decided").run()
-        assert not app.exception
-        return app
-
-    return opened
+def chosen(small: SmallProject) -> list[Example]:
+    """The examples that stand."""
+    return api.examples_chosen(small.project, api.OPERATOR)
 
 
 def show(app: AppTest) -> None:
@@ -77,150 +60,133 @@ def written(app: AppTest) -> str:
 
 
 def test_a_decided_pair_becomes_an_example_with_the_reason_as_its_note(
-    open_decided: Open, project: fake_api.Project, decided: PairReview
+    open_decided: Open, real_project: SmallProject, decided: PairKey
 ) -> None:
     app = open_decided()
-    assert app.text_input(key=f"example-note-{decided.pair}").value == "The *whole* quarrel is there."
+    assert app.text_input(key=f"example-note-{decided}").value == REASON
     show(app)
-    (example,) = project.examples
-    assert (example.grade, example.pair, example.note) == (3, decided.pair, "The *whole* quarrel is there.")
+    (example,) = chosen(real_project)
+    assert (example.grade, example.pair, example.note) == (3, decided, REASON)
     assert "The guideline shows this as the example of 3. “The \\*whole\\* quarrel is there\\.”" in written(app)
     assert not [button for button in app.button if button.label == "Show it"]
 
 
-def test_a_note_in_other_words_counts(open_decided: Open, project: fake_api.Project, decided: PairReview) -> None:
+def test_a_note_in_other_words_counts(open_decided: Open, real_project: SmallProject, decided: PairKey) -> None:
     app = open_decided()
-    app.text_input(key=f"example-note-{decided.pair}").input(NOTE)
+    app.text_input(key=f"example-note-{decided}").input(NOTE)
     show(app)
-    assert [example.note for example in project.examples] == [NOTE]
+    assert [example.note for example in chosen(real_project)] == [NOTE]
 
 
-def test_the_lead_reads_which_example_a_choice_replaces(open_decided: Open, project: fake_api.Project) -> None:
-    project.examples = [STANDING]
+def test_the_lead_reads_which_example_a_choice_replaces(
+    open_decided: Open, real_project: SmallProject, decided: PairKey, shown: Example
+) -> None:
     app = open_decided()
-    assert "It replaces “A woman puts a cup down”." in written(app)
+    assert f"It replaces “{TEXTS[0]}”." in written(app)
     show(app)
-    assert [example.query for example in project.examples] == ["Two people argue in a kitchen"]
+    assert [example.pair for example in chosen(real_project)] == [decided]
 
 
-def test_a_refusal_is_said_at_the_pair(open_decided: Open, project: fake_api.Project, decided: PairReview) -> None:
+def test_a_refusal_is_said_at_the_pair(open_decided: Open, real_project: SmallProject, decided: PairKey) -> None:
     app = open_decided()
-    app.text_input(key=f"example-note-{decided.pair}").input(" ")
+    app.text_input(key=f"example-note-{decided}").input(" ")
     show(app)
-    assert [error.value for error in app.error] == ["an example needs a note"]
-    assert project.examples == []
+    refusal = "an example needs a note: say in one sentence why it deserves this grade"
+    assert [read(error.value) for error in app.error] == [refusal]
+    assert chosen(real_project) == []
 
 
 def test_an_example_is_withdrawn_where_it_is_shown(
-    open_decided: Open, project: fake_api.Project, decided: PairReview
+    open_decided: Open, real_project: SmallProject, decided: PairKey
 ) -> None:
-    project.examples = [replace(STANDING, pair=decided.pair)]
+    api.choose_example(real_project.project, real_project.lead, decided, 3, NOTE, now=NOW)
     app = open_decided()
-    app.button(key=f"example-withdraw-3-{decided.pair}").click().run()
+    app.button(key=f"example-withdraw-3-{decided}").click().run()
     assert not app.exception
-    assert project.examples == []
+    assert chosen(real_project) == []
 
 
 def test_an_example_whose_relevance_changed_says_that_it_does_not_show(
-    open_decided: Open, project: fake_api.Project, decided: PairReview
+    open_decided: Open, real_project: SmallProject, decided: PairKey
 ) -> None:
-    project.examples = [replace(STANDING, pair=decided.pair, grade=1, showing=False)]
+    project, lead = real_project.project, real_project.lead
+    api.choose_example(project, lead, decided, 3, NOTE, now=NOW)
+    api.adjudicate(project, lead, decided, 1, "Only a part of it.", seen=1, now=NOW)
     app = open_decided()
-    assert "Chosen as the example of 1, but not shown: its relevance is 3 now" in written(app)
+    assert "Chosen as the example of 3, but not shown: its relevance is 1 now" in written(app)
     assert [button.label for button in app.button if button.label == "Show it"] == ["Show it"]
 
 
 def test_a_pair_without_a_relevance_or_a_clip_cannot_be_chosen(
-    open_decided: Open, decided: PairReview, project: fake_api.Project
+    open_decided: Open, open_page_of: Open, real_project: SmallProject, decided: PairKey
 ) -> None:
-    for change in ({"relevance": None}, {"fault": "damaged"}):
-        project.pairs[QueryId(2)][5] = replace(decided, **change)
-        assert not [button for button in open_decided().button if button.label == "Show it"]
+    api.block_clip(real_project.project, real_project.lead, decided, "damaged", now=NOW)
+    for app in (open_decided(), open_page_of("disagreements", case=real_project.pair(3, ESCALATED[1]).pair)):
+        assert [button for button in app.button if button.label == "Decide"]
+        assert not [button for button in app.button if button.label == "Show it"]
 
 
-def test_somebody_who_is_no_lead_any_more_chooses_nothing(open_decided: Open, project: fake_api.Project) -> None:
+def test_somebody_who_is_no_lead_any_more_chooses_nothing(open_decided: Open, real_project: SmallProject) -> None:
     app = open_decided()
-    project.people["Lea"] = replace(project.people["Lea"], role=Role.ANNOTATOR)
+    real_project.sql("UPDATE annotator SET role = 'annotator' WHERE name = 'Lea'")
     show(app)
-    assert project.examples == []
+    assert chosen(real_project) == []
 
 
 def test_a_browser_gets_the_words_and_the_address_of_an_example_and_nothing_else() -> None:
-    from annotate_app.shared.guideline import guideline
-
-    grades = guideline(new_campaign(), [replace(STANDING, pair=PairKey("qqsecretqq"))])["grades"]
+    example = Example(7, 3, PairKey("qqsecretqq"), "A woman puts a cup down", NOTE, True)
+    grades = guideline(new_campaign(), [example])["grades"]
     assert [grade["shown"] is not None for grade in grades] == [False, False, False, True, False]
-    assert grades[3]["shown"] == {"query": STANDING.query, "note": NOTE, "clip": "/examples/3.mp4?v=7"}
+    assert grades[3]["shown"] == {"query": example.query, "note": NOTE, "clip": "/examples/3.mp4?v=7"}
     assert "qqsecretqq" not in json.dumps(grades)
 
 
 # The route
 
 
-@pytest.fixture
-def client(project: fake_api.Project) -> Iterator[TestClient]:
-    from annotate_app.server.clip_worker import ClipWorker
-    from annotate_app.server.routes import own_routes
-    from annotate_app.session.guard import Guard
-
-    clips: ClipWorker[fake_api.ClipJob] = ClipWorker(fake_api.cut_clip)
-    app = Starlette(
-        routes=own_routes(lambda: project, clips, lambda project, lead: {}),
-        middleware=[Middleware(Guard, project=lambda: project)],
-    )
-    with TestClient(app, follow_redirects=False) as found:
-        yield found
-    clips.stop()
-
-
 @pytest.mark.parametrize("who", ["Ana", "Lea"])
-def test_everybody_who_is_signed_in_gets_the_clip(client: TestClient, project: fake_api.Project, who: str) -> None:
-    project.examples = [STANDING]
-    client.cookies.set("reelrank_session", f"token-of-{who}")
-    for path in ("/examples/3.mp4?v=7", "/examples/3.mp4"):
+def test_everybody_who_is_signed_in_gets_the_clip(client: Browser, shown: Example, who: str) -> None:
+    client.signed_in(who)
+    for path in (f"/examples/3.mp4?v={shown.version}", "/examples/3.mp4"):
         answer = client.get(path)
         assert (answer.status_code, answer.headers["content-type"]) == (200, "video/mp4")
-        assert answer.content == bytes(range(256)) * 40  # what the fake cuts
+        assert answer.content == CONTENT
         assert answer.headers["cache-control"] == "private, no-cache"
-    part = client.get("/examples/3.mp4?v=7", headers={"Range": "bytes=256-257"})
+    part = client.get("/examples/3.mp4", headers={"Range": "bytes=256-257"})
     assert (part.status_code, part.content) == (206, b"\x00\x01")
 
 
-@pytest.mark.parametrize("token", ["", "wrong", "token-of-Cem"], ids=["none", "unknown", "suspended"])
-def test_strangers_do_not(client: TestClient, project: fake_api.Project, token: str) -> None:
-    project.examples = [STANDING]
-    client.cookies.set("reelrank_session", token)
-    answer = client.get("/examples/3.mp4")
+@pytest.mark.usefixtures("shown")
+@pytest.mark.parametrize("who", ["", "wrong", "Cem"], ids=["none", "unknown", "suspended"])
+def test_strangers_do_not(client: Browser, who: str) -> None:
+    answer = client.signed_in(who).get("/examples/3.mp4")
     assert answer.status_code in (303, 401)
     assert bytes(16) not in answer.content
 
 
+@pytest.mark.usefixtures("shown")
 @pytest.mark.parametrize(
     "path", ["/examples/2.mp4", "/examples/3.mp4?v=6", "/examples/3.mp4?v=x", "/examples/9.mp4", "/examples/x.mp4"]
 )
-def test_what_is_no_example_is_not_there(client: TestClient, project: fake_api.Project, path: str) -> None:
-    project.examples = [STANDING]
-    client.cookies.set("reelrank_session", "token-of-Ana")
-    assert client.get(path).status_code == 404
+def test_what_is_no_example_is_not_there(client: Browser, path: str) -> None:
+    assert client.signed_in("Ana").get(path).status_code == 404
 
 
-def test_an_example_that_does_not_show_has_no_clip(client: TestClient, project: fake_api.Project) -> None:
-    project.examples = [replace(STANDING, showing=False)]
-    client.cookies.set("reelrank_session", "token-of-Ana")
-    assert client.get("/examples/3.mp4?v=7").status_code == 404
+def test_an_example_that_does_not_show_has_no_clip(client: Browser, real_project: SmallProject, shown: Example) -> None:
+    api.block_clip(real_project.project, real_project.lead, shown.pair, "damaged", now=NOW)
+    assert client.signed_in("Ana").get(f"/examples/3.mp4?v={shown.version}").status_code == 404
 
 
 def test_an_annotator_does_not_learn_the_file_of_an_example_that_cannot_be_cut(
-    client: TestClient, project: fake_api.Project
+    client: Browser, real_project: SmallProject, shown: Example
 ) -> None:
-    project.examples = [replace(STANDING, pair=fake_api.BROKEN)]
-    client.cookies.set("reelrank_session", "token-of-Ana")
-    answer = client.get("/examples/3.mp4?v=7")
+    rename_video(real_project, shown.pair, UNREADABLE)
+    answer = client.signed_in("Ana").get("/examples/3.mp4")
     assert (answer.status_code, "friends" in answer.text) == (404, False)
-    assert project.reported == []
+    assert shown.pair not in blocked(real_project)
 
 
-def test_a_database_that_is_away_is_told_by_the_guard(client: TestClient, project: fake_api.Project) -> None:
-    project.examples, project.unavailable = [STANDING], "The disk is full: make room."
-    client.cookies.set("reelrank_session", "token-of-Ana")
-    assert client.get("/examples/3.mp4?v=7").status_code == 503
+@pytest.mark.usefixtures("shown")
+def test_a_database_that_is_away_is_told_by_the_guard(client: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    unplug(monkeypatch)
+    assert client.signed_in("Ana").get("/examples/3.mp4").status_code == 503

@@ -1,62 +1,72 @@
-"""The lead's page Gold, against the fake api: settings, how people stand, the answers behind a pause, letting go on."""
+"""The lead's page Gold: settings, how people stand, the answers behind a pause, letting go on."""
 
 import json
 import re
-import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import fake_api
-from backend.campaign.qualification.gold.questions import GoldAnswer, GoldPerson
-from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
-from backend.campaign.qualification.gold.rules import Consequence
-from backend.campaign.setup.people.model import Pause
-from backend.core.ids import PairKey, QueryId
+from backend import api
 from reading import read
+from small_project import SmallProject
+from support import NOW
 
 Open = Callable[..., AppTest]
 WHY = "Gold: 9 of 20 answers agree with the known grade, fewer than 50 %. The page Gold shows them."
 
 
-def answer(number: int, own: int, right: int, note: str = "") -> GoldAnswer:
-    query = "A woman puts a <b>cup</b> on the table"
-    given = GoldGrade(number, PairKey(f"key10{number}"), QueryId(1), query, own, right, fake_api.NOON, note)
-    return GoldAnswer(given, abs(own - right) <= 1, True)
+@pytest.fixture
+def gold(real_project: SmallProject) -> SmallProject:
+    """Gold is chosen from five pairs of every grade; it is drawn alike in every test."""
+    real_project.sql("UPDATE campaign SET gold_key = 'always the same'")
+    api.set_gold(real_project.project, api.OPERATOR, api.GoldOptions(), pairs=25, now=NOW)
+    return real_project
 
 
 @pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
-    fake_api.install(monkeypatch)
-    return fake_api.made_up(tmp_path)
+def at_work(gold: SmallProject) -> SmallProject:
+    """Dee is paused, Ben was told and has met every gold pair, Eli has answered nothing."""
+    gold.sql("UPDATE query SET text = 'A woman puts a <b>cup</b> on the table' WHERE query_id = 1")
+    answer(gold, "Dee", 2, 3)
+    worst = answer(gold, "Dee", 4, 0, "is this a *cup*?")
+    find(gold, "Dee", "paused", 20, 9, worst)
+    gold.sql("INSERT INTO pause (annotator_id, paused_at, reason) VALUES (?, ?, ?)", 5, NOW, WHY)
+    find(gold, "Ben", "warned", 10, 6, answer(gold, "Ben", 2, 4))
+    for rank in range(3, 15):
+        right = gold.pair(2, rank).relevance
+        assert right is not None
+        answer(gold, "Ben", rank, right if rank > 3 else right + 2, query=2)
+    return gold
+
+
+def answer(project: SmallProject, name: str, rank: int, grade: int, note: str | None = None, *, query: int = 1) -> int:
+    """Somebody's answer to gold, by a pair of a query; its id."""
+    me, pair = project.person(name).annotator_id, project.pair(query, rank).pair_id
+    project.sql("INSERT INTO gold_seat (pair_id, annotator_id, claim_no) VALUES (?, ?, 1)", pair, me)
+    project.sql(
+        "INSERT INTO gold_answer (pair_id, annotator_id, revision, grade, graded_at, event_key, note, after_judgement)"
+        " VALUES (?, ?, 1, ?, ?, ?, ?, 0)",
+        *(pair, me, grade, NOW, f"{name} {pair}", note),
+    )
+    found: int = project.project.store.db.conn.execute("SELECT max(gold_answer_id) FROM gold_answer").fetchone()[0]
+    return found
+
+
+def find(project: SmallProject, name: str, kind: str, answers: int, within: int, last: int) -> None:
+    """What followed from somebody's answers, up to the one with this id."""
+    project.sql(
+        "INSERT INTO gold_finding (annotator_id, kind, answers, within, last_answer, graded, found_at)"
+        " VALUES (?, ?, ?, ?, ?, 300, ?)",
+        *(project.person(name).annotator_id, kind, answers, within, last, NOW),
+    )
 
 
 @pytest.fixture
-def at_work(project: fake_api.Project) -> fake_api.Project:
-    """Ana is paused, Ben was told, Cem has answered nothing."""
-    people, settings = project.people, replace(project.gold.settings, on=True)
-    project.gold = replace(project.gold, pairs=50, grades=(10, 10, 10, 10, 10), settings=settings)
-    paused = GoldFinding(Consequence.PAUSED, 20, 9, 2, 300, fake_api.NOON)
-    warned = GoldFinding(Consequence.WARNED, 10, 6, 0, 200, fake_api.NOON)
-    project.pauses[people["Ana"].annotator_id] = Pause(fake_api.NOON, None, WHY)
-    answers = (answer(1, 3, 4), answer(2, 0, 4, "is this a *cup*?"))
-    project.golden = [
-        GoldPerson(people["Ana"], answers, 0, 0, None, (paused,), Pause(fake_api.NOON, None, WHY), 10),
-        GoldPerson(people["Ben"], (answer(3, 2, 2),) * 12, 11, 12, 100 * 11 / 12, (warned,), None, 0),
-        GoldPerson(people["Cem"], (), 0, 0, None, (), None, 50),
-    ]
-    return project
-
-
-@pytest.fixture
-def open_page(open_screen: Open) -> Open:
+def open_page(open_page_of: Open) -> Open:
     """Opens the page as the lead, or as somebody else."""
-    return partial(open_screen, "gold")
+    return partial(open_page_of, "gold")
 
 
 def words(app: AppTest) -> str:
@@ -71,30 +81,28 @@ def mounted(app: AppTest) -> str:
     return next(text for text in found if "aria-label='Answers'" in text)
 
 
-def test_without_gold_the_page_says_what_it_is_and_offers_it(open_page: Open, project: fake_api.Project) -> None:
+def test_without_gold_the_page_says_what_it_is_and_offers_it(open_page: Open, real_project: SmallProject) -> None:
     app = open_page()
     assert "Gold is pairs whose grade is known, among everybody's work" in words(app)
     assert not app.tabs
     app.number_input(key="gold_share").set_value(7.5)
-    app.number_input(key="gold_pairs").set_value(80)
+    app.number_input(key="gold_pairs").set_value(15)
     app.number_input(key="gold_warn").set_value(75.0)
     app.button[0].click().run()
-    settings = project.gold.settings
+    settings = api.gold_results(real_project.project, api.OPERATOR)[0].settings
     assert (settings.on, settings.share, settings.warn, settings.window) == (True, 0.075, 75, 20)
-    assert "Gold is chosen from 80 pairs from now on." in words(app)
+    assert "Gold is chosen from 15 pairs from now on." in words(app)
     assert "**7.5 % of everybody's pairs**" in words(app)
 
 
-def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(
-    open_page: Open, at_work: fake_api.Project
-) -> None:
+def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(open_page: Open, at_work: SmallProject) -> None:
     app = open_page()
     assert WHY in words(app)
-    assert "11 of the last 12 agree (91.7 %); 12 answers in all. They have met every gold pair: bring more." in words(
+    assert "11 of the last 12 agree (91.7 %); 13 answers in all. They have met every gold pair: bring more." in words(
         app
     )
     assert "No answer yet." in words(app)
-    who = at_work.people["Ana"].annotator_id
+    who = at_work.person("Dee").annotator_id
     assert [button.key for button in app.button if button.key and button.key.startswith("gold-go-on")] == [
         f"gold-go-on-{who}"
     ]
@@ -111,18 +119,20 @@ def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(
     assert re.findall(r"data-opens='(\d+)' aria-current", mounted(chosen)) == ["1"]
     app.button(key=f"gold-go-on-{who}").click().run()
     assert not app.exception
-    assert not at_work.pauses
+    assert not any(one.pause for one in api.list_people(at_work.project, api.OPERATOR))
     app.button(key="gold-off").click().run()
     assert "No gold is mixed into anybody's work just now." in words(app)
 
 
-def test_the_page_is_for_leads(open_page: Open, at_work: fake_api.Project) -> None:
+@pytest.mark.usefixtures("at_work")
+def test_the_page_is_for_leads(open_page: Open) -> None:
     app = open_page("Ana")
     assert WHY not in words(app)
     assert "This page is for leads." in words(app)
 
 
-def test_gold_that_one_grade_alone_would_pass_is_said(open_page: Open, at_work: fake_api.Project) -> None:
-    at_work.gold = replace(at_work.gold, constant=1, constant_right=80.0)
-    app = open_page()
-    assert "Whoever always gives 1 agrees with 80 % of it, and is not told" in words(app)
+def test_gold_that_one_grade_alone_would_pass_is_said(open_page: Open, gold: SmallProject) -> None:
+    said = "Whoever always gives 1 agrees with 60 % of it, and is not told"
+    assert said not in words(open_page())
+    api.set_gold(gold.project, api.OPERATOR, api.GoldOptions(warn=60.0), pairs=25, now=NOW)
+    assert said in words(open_page())

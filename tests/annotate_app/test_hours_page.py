@@ -1,62 +1,52 @@
-"""The lead's page Hours as a person reads it, against the fake api."""
+"""The lead's page Hours as a person reads it."""
 
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import fake_api
 from annotate_app.screens.hours import ahead, bounds
-from backend.campaign.monitoring.hours.model import Outlook, WorkDay
-from backend.campaign.monitoring.hours.rules import by_person, paid
-from backend.core.days import last_days
-from backend.core.ids import AnnotatorId
+from backend.campaign.monitoring.hours.model import Outlook
 from reading import read
+from small_project import OPEN, SmallProject
 
 Open = Callable[..., AppTest]
 OUTLOOK = Outlook(120, 23, 0.194, 7.9, (31.4, 25.0, 40.5), (Decimal("340.10"), Decimal("270.75"), Decimal("438.60")))
+HOSTILE = "<b>Ben</b>"
 
 
 @pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
-    """Ana worked on two days, somebody with an awkward name on one."""
-    fake_api.install(monkeypatch)
-    found = fake_api.made_up(tmp_path)
-    hour = 3_600_000
-    earlier, _, today = last_days(time.time(), 3)
-    days = [
-        WorkDay(AnnotatorId(2), "Ana", earlier, 200, hour, 0, 0, 10, hour // 2, 0),
-        WorkDay(AnnotatorId(2), "Ana", today, 100, hour, 9, hour, 0, 0, 3),
-        WorkDay(AnnotatorId(3), "<b>Ben</b>", today, 0, 0, 0, 0, 0, 0, 2),
-    ]
-    done = paid(days, 11, {})
-    found.hours = replace(
-        found.hours,
-        days=tuple(done),
-        people=tuple(by_person(done)),
-        rate=11.0,
-        own_rates=(("Ben", 12.0),),
-        hours=3.5,
-        pay=Decimal("38.50"),
-        outlook=OUTLOOK,
-        imported=1204,
-        unknown_rates=("Ben",),
-    )
-    return found
+def paid(real_project: SmallProject) -> SmallProject:
+    """Ana took two minutes a grade; Ben, who has an awkward name, one, 40 days earlier; Dee's two are not measured."""
+    dee = real_project.annotators.index(real_project.person("Dee"))
+    real_project.grade(dee, real_project.pair(3, OPEN[0]).pair, 2)
+    real_project.unlock("judgement")
+    real_project.sql("UPDATE annotator SET name = ? WHERE name = 'Ben'", HOSTILE)
+    for name, active_ms in (("Ana", 120_000), ("Ben", 60_000), ("Dee", 0)):
+        person = real_project.person(name).annotator_id
+        real_project.sql("UPDATE judgement SET active_ms = ? WHERE annotator_id = ?", active_ms, person)
+    ben, eli = (real_project.person(name).annotator_id for name in ("Ben", "Eli"))
+    real_project.sql("UPDATE judgement SET graded_at = graded_at - ? WHERE annotator_id = ?", 40 * 86_400, ben)
+    real_project.sql("UPDATE judgement SET imported = 1 WHERE annotator_id = ?", eli)
+    pay(real_project, "hourly_rate = 11", f'"{HOSTILE}" = 12\n"Fay" = 9\n')
+    return real_project
+
+
+def pay(project: SmallProject, rate: str, rates: str = "") -> None:
+    """Write what an hour is paid into `reelrank.toml`."""
+    file = project.folder / "reelrank.toml"
+    text = file.read_text().replace("# hourly_rate = 11", rate).replace("[pay.rates]\n", f"[pay.rates]\n{rates}")
+    file.write_text(text)
 
 
 @pytest.fixture
-def open_page(open_screen: Open) -> Open:
+def open_page(open_page_of: Open) -> Open:
     """Opens the page as the lead, or as somebody else."""
-    return partial(open_screen, "hours")
+    return partial(open_page_of, "hours")
 
 
 def words(app: AppTest) -> str:
@@ -68,36 +58,37 @@ def html(app: AppTest) -> str:
     return "".join(element.proto.body for element in app.get("html"))
 
 
+@pytest.mark.usefixtures("paid")
 def test_sums_people_and_what_is_left_out(open_page: Open) -> None:
     app = open_page()
+    app.segmented_control(key="address-period").set_value("All days").run()
     assert {metric.label: metric.value for metric in app.metric} == {
-        "Active hours": "3.5",
-        "Pay, USD": "38.50",
-        "Judgements an hour": "150",
-        "Still to come": "31.4 h",
-        "Cost of it": "340.10",
+        "Active hours": "2.8",  # 55 times two minutes, 55 times one
+        "Pay, USD": "31.17",
+        "Judgements an hour": "41",
+        # 15 grades and about one further, a minute and a half each, as an hour cost so far.
+        "Still to come": "0.4 h",
+        "Cost of it": "4.53",
     }
     shown = html(app)
-    assert "<td>Ana</td><td>2</td><td>300</td>" in shown
-    assert "<td>38.50</td>" in shown
-    assert "<td>&lt;b&gt;Ben&lt;/b&gt;</td><td>1</td><td>0</td>" in shown
+    assert "<td>Ana</td><td>1</td><td>55</td>" in shown
+    assert "<td>20.17</td>" in shown
+    assert "<td>&lt;b&gt;Ben&lt;/b&gt;</td><td>1</td><td>55</td>" in shown
     said = words(app)
-    assert "11 USD an hour, from reelrank.toml ([pay]); 1 rate of people's own." in said
-    assert "reelrank.toml has a rate for Ben, but no annotator has that name." in said
-    assert "5 grades without a measured time count as no time." in said
-    assert "Without 1,204 imported judgements." in said
+    assert "11 USD an hour, from reelrank.toml ([pay]); 2 rates of people's own." in said
+    assert "reelrank.toml has a rate for Fay, but no annotator has that name." in said
+    assert "2 grades without a measured time count as no time." in said
+    assert "Without 1 imported judgement." in said
     assert len(app.get("vega_lite_chart")) == 1
     assert len(app.get("download_button")) == 1
 
 
-def test_a_period_is_asked_for_by_the_days_of_the_server(open_page: Open, project: fake_api.Project) -> None:
+@pytest.mark.usefixtures("paid")
+def test_a_period_is_asked_for_by_the_days_of_the_server(open_page: Open) -> None:
     app = open_page()
+    assert "Ben" not in html(app), "they worked more than 30 days ago"
     app.segmented_control(key="address-period").set_value("All days").run()
-    (first, last), everything = project.hours_asked[0], project.hours_asked[-1]
-    assert everything == (None, None)
-    assert first is not None
-    assert last is not None
-    assert (date.fromisoformat(last) - date.fromisoformat(first)).days == 29
+    assert "Ben" in html(app)
 
 
 @pytest.mark.parametrize(
@@ -128,16 +119,18 @@ def test_what_is_still_to_come_in_words() -> None:
     assert ahead(Outlook(9, 0, None, None, None, None, "no time"), "USD").endswith("cannot be told: no time.")
 
 
-def test_without_a_rate_there_are_hours_and_the_way_to_pay(open_page: Open, project: fake_api.Project) -> None:
-    project.hours = replace(project.hours, days=(), people=(), rate=None, own_rates=(), pay=None, hours=0.0)
+def test_without_a_rate_there_are_hours_and_the_way_to_pay(open_page: Open) -> None:
     app = open_page()
+    app.segmented_control(key="address-period").set_value("Last month").run()
     assert next(metric.value for metric in app.metric if metric.label == "Pay, USD") == "no rate"
     said = words(app)
     assert "Nobody has worked here in this time." in said
     assert "write hourly_rate = 11 under [pay] in reelrank.toml" in said
 
 
-def test_the_page_is_for_leads(open_page: Open, project: fake_api.Project) -> None:
+def test_the_page_is_for_leads_and_says_what_is_wrong_with_the_settings(
+    open_page: Open, real_project: SmallProject
+) -> None:
     assert words(open_page("Ana")) == "This page is for leads. You are signed in as Ana (annotator)."
-    project.unavailable = "The disk is full: make room."
-    assert "The disk is full: make room." in words(open_page())
+    pay(real_project, 'hourly_rate = "much"')
+    assert words(open_page()).endswith("/reelrank.toml: Expected `float | null`, got `str` - at `$.pay.hourly_rate`")

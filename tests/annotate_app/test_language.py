@@ -13,12 +13,12 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-import fake_api
 from annotate_app import language
 from annotate_app.language import dates, retold
 from backend import api
 from backend.campaign.monitoring.activity import rules as acts
 from backend.store.events import EventKind
+from small_project import SmallProject
 from support import Judging
 from tools import texts
 
@@ -40,7 +40,7 @@ NOT_WORDS = {
 }
 """What looks like a text and is none that a translation has."""
 QUERY_WORDS = {"and", "door", "laughs", "man", "opens"}
-NAMES = {"Ana", "Ben"}
+NAMES = {"Ana", "Ben", "Dee", "Eli"}
 LANGUAGES = [tag for tag in language.LANGUAGES if tag != language.SOURCE]
 
 
@@ -153,19 +153,13 @@ def test_the_language_is_the_chosen_one_or_the_first_of_the_browser(cookie: str,
 
 
 @pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
-    fake_api.install(monkeypatch)
-    return fake_api.made_up(tmp_path)
-
-
-@pytest.fixture
-def client(project: fake_api.Project) -> Iterator[TestClient]:
+def client(real_project: SmallProject) -> Iterator[TestClient]:
     from annotate_app.session.guard import Guard
     from annotate_app.session.routes import Sessions
 
     app = Starlette(
-        routes=Sessions(lambda: project).routes(),  # type: ignore[arg-type,return-value]
-        middleware=[Middleware(Guard, project=lambda: project)],
+        routes=Sessions(lambda: real_project.project).routes(),
+        middleware=[Middleware(Guard, project=lambda: real_project.project)],
     )
     with TestClient(app, follow_redirects=False) as found:
         yield found
@@ -236,12 +230,12 @@ def outside_of_brackets(text: str) -> set[str]:
     ],
 )
 def test_nothing_a_page_says_by_itself_is_outside_of_the_catalogue(
-    open_screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, screen: str, who: str, data: set[str]
+    open_page_of: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, screen: str, who: str, data: set[str]
 ) -> None:
     monkeypatch.setattr(language, "chosen", lambda *_: "xx")
     monkeypatch.setattr(language, "_catalogue", lambda _: Bracketed())
     monkeypatch.setattr(language, "_texts_of", lambda *_: {})
-    app = open_screen(screen, who)
+    app = open_page_of(screen, who)
     kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "metric", "button", "expander")
     shown = [getattr(one, part, "") or "" for kind in kinds for one in app.get(kind) for part in ("label", "value")]
     shown += [one.proto.body for one in app.get("html")]

@@ -1,47 +1,29 @@
-"""Notes with grades on the pages: leads read and answer them, their authors read the replies; against the fake api."""
+"""Notes with grades on the pages: leads read and answer them, their authors read the replies."""
 
-import sys
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import fake_api
-from backend.campaign.judging.model import MyReply
-from backend.campaign.nouns import Verdict
-from backend.campaign.review.model import GivenNote, GivenReply
-from backend.core.ids import QueryId
+from backend import api
 from reading import read
+from small_project import ESCALATED, SmallProject
+from support import NOW
 
 Open = Callable[..., AppTest]
 HOSTILE = "<b>cup</b> *or* $x$ :smile: bowl?"
 
 
 @pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
-    """Two pairs of the first query have a note, the second one answered."""
-    fake_api.install(monkeypatch)
-    made = fake_api.made_up(tmp_path)
-    pairs = made.pairs[QueryId(1)]
-    settled = [at for at, pair in enumerate(pairs) if pair.verdict is Verdict.CONSENSUS and len(pair.grades) > 1]
-    answer = GivenReply(1, "Max", "Look *again*.", fake_api.NOON)
-    for at, note in zip(settled[:2], (GivenNote(71, "Answered?", answer), GivenNote(72, HOSTILE)), strict=True):
-        first, *others = pairs[at].grades
-        pairs[at] = replace(pairs[at], grades=(replace(first, note=note), *others))
-    return made
+def note(real_project: SmallProject) -> int:
+    """Two pairs of the first query have a note of Ana's; the first is answered, this is the other one."""
+    answered = real_project.note("Ana", 1, 1, "Answered?")
+    api.reply_to_note(real_project.project, real_project.other_lead, answered, "Look *again*.", now=NOW)
+    return real_project.note("Ana", 1, 2, HOSTILE)
 
 
-@pytest.fixture
-def open_page(open_screen: Open) -> Open:
-    """Opens one page as the lead, or as somebody else."""
-    return open_screen
-
-
-def notes_page(open_page: Open) -> AppTest:
-    return open_page("disagreements", show="notes")
+def notes_page(open_page_of: Open) -> AppTest:
+    return open_page_of("disagreements", show="notes")
 
 
 def said(app: AppTest) -> list[str]:
@@ -56,8 +38,9 @@ def reply(app: AppTest, note: int, text: str) -> None:
     assert not app.exception
 
 
-def test_notes_without_a_reply_come_first_and_are_counted(open_page: Open, project: fake_api.Project) -> None:
-    app = notes_page(open_page)
+@pytest.mark.usefixtures("note")
+def test_notes_without_a_reply_come_first_and_are_counted(open_page_of: Open) -> None:
+    app = notes_page(open_page_of)
     assert "Notes  1" in app.segmented_control(key="address-show").options
     assert "1 note without a reply; pairs with answered notes come last." in [read(one.value) for one in app.caption]
     whole = "\n".join(said(app))
@@ -76,59 +59,55 @@ def test_notes_without_a_reply_come_first_and_are_counted(open_page: Open, proje
     assert "Max" not in whole
 
 
-def test_a_lead_replies_and_the_count_goes_down(open_page: Open, project: fake_api.Project) -> None:
-    app = notes_page(open_page)
-    reply(app, 72, "A bowl is <i>fine</i>.")
+def test_a_lead_replies_and_the_count_goes_down(open_page_of: Open, note: int) -> None:
+    app = notes_page(open_page_of)
+    reply(app, note, "A bowl is <i>fine</i>.")
     assert app.toast[0].value == "Kept. They read it once the pair is settled for good."
     assert "Notes  0" in app.segmented_control(key="address-show").options
     assert any("“A bowl is <i>fine</i>.”" in one for one in said(app))
-    assert app.text_input(key="reply-text-72").value == "", "the form for rewording begins empty"
-    reply(app, 72, "A bowl is not.")
+    assert app.text_input(key=f"reply-text-{note}").value == "", "the form for rewording begins empty"
+    reply(app, note, "A bowl is not.")
     assert any("“A bowl is not.”" in one for one in said(app))
 
 
-def test_whose_reply_was_overtaken_keeps_their_words(open_page: Open, project: fake_api.Project) -> None:
-    app = notes_page(open_page)
-    fake_api.reply_to_note(project, project.people["Lea"], 72, "ask me", now=fake_api.NOON)
-    reply(app, 72, "My own words.")
+def test_whose_reply_was_overtaken_keeps_their_words(open_page_of: Open, real_project: SmallProject, note: int) -> None:
+    app = notes_page(open_page_of)
+    api.reply_to_note(real_project.project, real_project.other_lead, note, "<b>ask</b> me", now=NOW)
+    reply(app, note, "My own words.")
     assert read(app.error[0].value).startswith("Max replied just now: “<b>ask</b> me”")
-    assert app.text_input(key="reply-text-72").value == "My own words."
-    reply(app, 72, "My own words.")
+    assert app.text_input(key=f"reply-text-{note}").value == "My own words."
+    reply(app, note, "My own words.")
     assert any("“My own words.”" in one for one in said(app))
 
 
-def test_notes_stand_with_the_pair_wherever_leads_look_at_it(open_page: Open, project: fake_api.Project) -> None:
-    decide = (Verdict.DISCARDED, Verdict.ESCALATED)
-    pairs, at = next(
-        (pairs, at) for pairs in project.pairs.values() for at, pair in enumerate(pairs) if pair.verdict in decide
-    )
-    first, *others = pairs[at].grades
-    pairs[at] = replace(pairs[at], grades=(replace(first, note=GivenNote(73, "Beside a verdict")), *others))
-    assert any("“Beside a verdict”" in one for one in said(open_page("disagreements", case=pairs[at].pair)))
+def test_notes_stand_with_the_pair_wherever_leads_look_at_it(open_page_of: Open, real_project: SmallProject) -> None:
+    real_project.note("Ben", 3, ESCALATED[0], "Beside a verdict")
+    pair = real_project.pair(3, ESCALATED[0])
+    assert any("“Beside a verdict”" in one for one in said(open_page_of("disagreements", case=pair.pair)))
 
 
-def test_without_any_note_the_list_says_how_one_is_written(open_page: Open, project: fake_api.Project) -> None:
-    project.pairs = {}
-    assert "key N" in notes_page(open_page).success[0].value
+def test_without_any_note_the_list_says_how_one_is_written(open_page_of: Open) -> None:
+    assert "key N" in notes_page(open_page_of).success[0].value
 
 
-def test_replies_reach_their_person_on_my_work(open_page: Open, project: fake_api.Project) -> None:
-    project.replies = [
-        MyReply(2, "A *new* query", 3, HOSTILE, "A <i>bowl</i>.", fake_api.NOON, is_new=True),
-        MyReply(1, "An old query", 0, "Why?", "So.", fake_api.NOON, is_new=False),
-    ]
-    app = open_page("my_work", "Ana")
+def test_replies_reach_their_person_on_my_work(open_page_of: Open, real_project: SmallProject) -> None:
+    project, lead, ana = real_project.project, real_project.lead, real_project.person("Ana")
+    real_project.sql("UPDATE query SET text = 'A *new* query' WHERE query_id = 1")
+    api.reply_to_note(project, lead, real_project.note("Ana", 2, 5, "Why?"), "So.", now=NOW)
+    api.read_replies(project, ana, now=NOW)
+    api.reply_to_note(project, lead, real_project.note("Ana", 1, 3, HOSTILE), "A <i>bowl</i>.", now=NOW)
+    app = open_page_of("my_work", "Ana")
     whole = "\n".join(said(app))
     assert "A *new* query" in whole
     assert f"You wrote with 3: “{HOSTILE}”" in whole
     assert "“A <i>bowl</i>.”" in whole
     assert "Lea" not in whole, "who replied is a lead, no more"
     assert app.expander[0].label == "1 reply that you have read"
-    assert not any(one.is_new for one in project.replies), "seen is read"
+    assert not any(one.is_new for one in api.my_replies(project, ana, now=NOW)), "seen is read"
     app.run()
     assert sum("green-badge" in element.value for element in app.markdown) == 1, "still marked in this visit"
-    assert open_page("my_work", "Ana").expander[0].label == "2 replies that you have read"
+    assert open_page_of("my_work", "Ana").expander[0].label == "2 replies that you have read"
 
 
-def test_my_work_says_nothing_of_replies_where_there_is_none(open_page: Open) -> None:
-    assert "Replies to your notes" not in [element.value for element in open_page("my_work", "Ana").subheader]
+def test_my_work_says_nothing_of_replies_where_there_is_none(open_page_of: Open) -> None:
+    assert "Replies to your notes" not in [element.value for element in open_page_of("my_work", "Ana").subheader]

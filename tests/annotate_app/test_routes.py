@@ -2,82 +2,55 @@
 
 import asyncio
 import re
-import sys
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
-from dataclasses import replace
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocketDisconnect
 
-sys.path.insert(0, str(Path(__file__).parent))
-import fake_api
+import quick_cutter
+from annotate_app.server.clip_queue import Priority
+from annotate_app.server.clip_worker import ClipWorker
+from backend import api
 from backend.campaign.judging.model import SkipKind
+from backend.campaign.qualification.exam.model import ExamKey
+from backend.core.errors import NotAllowed
+from backend.core.ids import AnnotatorId, PairKey
+from backend.media.jobs import ClipCache, ClipJob
+from quick_cutter import CRASHES, NO_ROOM, UNREADABLE
+from served import (
+    FULL_DISK,
+    JSON,
+    Browser,
+    blocked,
+    client,
+    clip_of,
+    cuts,
+    fill_disk,
+    held,
+    rename_video,
+    review,
+    select,
+    unplug,
+    wait_for,
+)
+from small_project import PASSWORD, SmallProject
+from support import NOW
 
-ANNOTATOR, LEAD = "token-of-Ana", "token-of-Lea"
-JSON = {"X-ReelRank": "1"}
+__all__ = ["client", "held"]  # fixtures
 
-
-@pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
-    fake_api.install(monkeypatch)
-    return fake_api.made_up(tmp_path)
-
-
-@pytest.fixture
-def client(project: fake_api.Project) -> Iterator[TestClient]:
-    from annotate_app.server.clip_worker import ClipWorker
-    from annotate_app.server.routes import own_routes
-    from annotate_app.session.guard import Guard
-
-    clips: ClipWorker[fake_api.ClipJob] = ClipWorker(fake_api.cut_clip)
-
-    @asynccontextmanager
-    async def lifespan(_app: Any) -> AsyncIterator[None]:
-        yield
-        clips.stop()
-
-    async def anything(request: Any) -> PlainTextResponse:
-        return PlainTextResponse("streamlit")
-
-    async def stream(socket: WebSocket) -> None:
-        await socket.accept()
-        await socket.send_text("hello")
-        await socket.close()
-
-    app = Starlette(
-        routes=[
-            *own_routes(lambda: project, clips, lambda project, lead: {"at": 5.0, "counts": {"/progress": "7 stuck"}}),
-            WebSocketRoute("/_stcore/stream", stream),
-            Route("/{path:path}", anything),
-        ],
-        middleware=[Middleware(Guard, project=lambda: project)],
-        lifespan=lifespan,
-    )
-    with TestClient(app, base_url="http://testserver", follow_redirects=False) as found:
-        yield found
+ANNOTATOR, COLLEAGUE, LEAD, SUSPENDED = "Ana", "Ben", "Lea", "Cem"
 
 
-def signed_in(client: TestClient, token: str) -> TestClient:
-    client.cookies.set("reelrank_session", token)
-    return client
-
-
-def csrf(client: TestClient, path: str = "/session/sign-in") -> str:
+def csrf(client: Browser, path: str = "/session/sign-in") -> str:
     found = re.search(r'name="csrf" value="([^"]+)"', client.get(path).text)
     assert found
     return found[1]
 
 
-def sign_in(client: TestClient, name: str, password: str, **more: str) -> Any:
+def sign_in(client: Browser, name: str, password: str, **more: str) -> Any:
     fields = {"name": name, "password": password, "csrf": csrf(client), **more}
     return client.post("/session/sign-in", data=fields)
 
@@ -101,17 +74,17 @@ def sign_in(client: TestClient, name: str, password: str, **more: str) -> Any:
         ("/session/sign-in", 200),
     ],
 )
-def test_a_stranger_sees_only_the_sign_in(client: TestClient, path: str, status: int) -> None:
+def test_a_stranger_sees_only_the_sign_in(client: Browser, path: str, status: int) -> None:
     answer = client.get(path)
     assert answer.status_code == status
     if status == 303:
         assert answer.headers["location"].startswith("/session/sign-in")
 
 
-def test_only_leads_are_told_what_waits_and_only_on_a_page_of_ours(client: TestClient) -> None:
+def test_only_leads_are_told_what_waits_and_only_on_a_page_of_ours(client: Browser) -> None:
     asked = {"headers": {"X-ReelRank": "1"}}
-    assert signed_in(client, "token-of-Ana").get("/lead/waiting", **asked).status_code == 403
-    answer = signed_in(client, "token-of-Lea").get("/lead/waiting", **asked)
+    assert client.signed_in(ANNOTATOR).get("/lead/waiting", **asked).status_code == 403
+    answer = client.signed_in(LEAD).get("/lead/waiting", **asked)
     assert answer.json() == {"at": 5.0, "counts": {"/progress": "7 stuck"}}
     assert answer.headers["cache-control"] == "no-store"
     assert client.get("/lead/waiting").status_code == 403
@@ -119,36 +92,36 @@ def test_only_leads_are_told_what_waits_and_only_on_a_page_of_ours(client: TestC
     assert client.get("/lead/waiting", **foreign).status_code == 403
 
 
-def test_the_page_asked_for_comes_back_after_signing_in(client: TestClient) -> None:
+def test_the_page_asked_for_comes_back_after_signing_in(client: Browser) -> None:
     refused = client.get("/people?x=1")
     assert refused.headers["location"] == "/session/sign-in?next=/people%3Fx%3D1"
     page = client.get(refused.headers["location"])
     assert 'name="next" value="/people?x=1"' in page.text
-    answer = sign_in(client, "Lea", fake_api.PASSWORD, next="/people?x=1")
+    answer = sign_in(client, LEAD, PASSWORD, next="/people?x=1")
     assert (answer.status_code, answer.headers["location"]) == (303, "/people?x=1")
 
 
 @pytest.mark.parametrize("next_path", ["//evil.org", "https://evil.org", "/\\evil.org", "/session/sign-out", "x"])
-def test_signing_in_never_leads_to_another_site(client: TestClient, next_path: str) -> None:
-    answer = sign_in(client, "Lea", fake_api.PASSWORD, next=next_path)
+def test_signing_in_never_leads_to_another_site(client: Browser, next_path: str) -> None:
+    answer = sign_in(client, LEAD, PASSWORD, next=next_path)
     assert answer.headers["location"] == "/"
 
 
-@pytest.mark.parametrize("token", [None, "wrong", "token-of-Cem"], ids=["none", "unknown", "suspended"])
-def test_the_websocket_is_refused_without_a_session(client: TestClient, token: str | None) -> None:
+@pytest.mark.parametrize("token", [None, "wrong", SUSPENDED], ids=["none", "unknown", "suspended"])
+def test_the_websocket_is_refused_without_a_session(client: Browser, token: str | None) -> None:
     if token:
-        signed_in(client, token)
+        client.signed_in(token)
     with pytest.raises(WebSocketDisconnect) as refused, client.websocket_connect("/_stcore/stream"):
         pass
     assert refused.value.code == 1008
 
 
-def test_the_websocket_opens_with_a_session(client: TestClient) -> None:
-    with signed_in(client, ANNOTATOR).websocket_connect("/_stcore/stream") as socket:
+def test_the_websocket_opens_with_a_session(client: Browser) -> None:
+    with client.signed_in(ANNOTATOR).websocket_connect("/_stcore/stream") as socket:
         assert socket.receive_text() == "hello"
 
 
-def test_every_answer_carries_the_security_headers(client: TestClient) -> None:
+def test_every_answer_carries_the_security_headers(client: Browser) -> None:
     for path in ("/session/sign-in", "/clips/x.mp4", "/static/x"):
         headers = client.get(path).headers
         assert headers["x-frame-options"] == "DENY"
@@ -157,8 +130,8 @@ def test_every_answer_carries_the_security_headers(client: TestClient) -> None:
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
 
 
-def test_a_page_brings_the_token_its_sign_out_form_needs(client: TestClient) -> None:
-    answer = signed_in(client, LEAD).get("/")
+def test_a_page_brings_the_token_its_sign_out_form_needs(client: Browser) -> None:
+    answer = client.signed_in(LEAD).get("/")
     assert "reelrank_csrf=" in answer.headers["set-cookie"]
     assert "samesite=strict" in answer.headers["set-cookie"].lower()
     assert "set-cookie" not in client.get("/").headers
@@ -167,22 +140,29 @@ def test_a_page_brings_the_token_its_sign_out_form_needs(client: TestClient) -> 
 # Sessions
 
 
-def test_signing_in_sets_a_cookie_no_script_can_read(client: TestClient) -> None:
-    answer = sign_in(client, "Ana", fake_api.PASSWORD)
+def person_of_cookie(real_project: SmallProject, token: str) -> str | None:
+    person = api.person_for(real_project.project, token, now=NOW)
+    return person and person.name
+
+
+def test_signing_in_sets_a_cookie_no_script_can_read(client: Browser, real_project: SmallProject) -> None:
+    answer = sign_in(client, ANNOTATOR, PASSWORD)
     cookie = answer.headers["set-cookie"]
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    assert "reelrank_session=token-of-Ana" in cookie
+    assert person_of_cookie(real_project, client.cookies["reelrank_session"]) == ANNOTATOR
+    assert cookie.startswith("reelrank_session=")
     assert "HttpOnly" in cookie
     assert "samesite=lax" in cookie.lower()
     assert "Secure" not in cookie
     assert client.get("/").text == "streamlit"
 
 
-def test_the_cookie_is_secure_on_https(client: TestClient) -> None:
+def test_the_cookie_is_secure_on_https(client: Browser, real_project: SmallProject) -> None:
     client.base_url = "https://testserver"  # type: ignore[assignment]
-    answer = sign_in(client, "Ana", fake_api.PASSWORD)
+    answer = sign_in(client, ANNOTATOR, PASSWORD)
     cookie = answer.headers["set-cookie"]
-    assert cookie.startswith("__Host-reelrank_session=token-of-Ana;")
+    assert cookie.startswith("__Host-reelrank_session=")
+    assert person_of_cookie(real_project, client.cookies["__Host-reelrank_session"]) == ANNOTATOR
     assert {"Secure", "HttpOnly", "Path=/"} <= {*cookie.split("; ")}
     assert "domain" not in cookie.lower(), "a browser takes the prefix only from a cookie of one host"
     assert {*client.cookies} == {f"__Host-reelrank_{name}" for name in ("session", "csrf", "browser")}
@@ -202,9 +182,9 @@ def test_the_cookie_is_secure_on_https(client: TestClient) -> None:
     ],
 )
 def test_a_session_counts_under_the_name_of_its_scheme_alone(
-    client: TestClient, scheme: str, name: str, status: int
+    client: Browser, scheme: str, name: str, status: int
 ) -> None:
-    headers = {"Cookie": f"theme=dark; {name}={ANNOTATOR}"}
+    headers = {"Cookie": f"theme=dark; {name}={client.tokens[ANNOTATOR]}"}
     assert client.get(f"{scheme}://testserver/", headers=headers).status_code == status
     socket = {"https": "wss", "http": "ws"}[scheme]
     with ExitStack() as stack:
@@ -214,7 +194,7 @@ def test_a_session_counts_under_the_name_of_its_scheme_alone(
 
 
 @pytest.mark.parametrize(("scheme", "told"), [("https", "max-age=31536000"), ("http", None)])
-def test_browsers_are_told_to_stay_with_https(client: TestClient, scheme: str, told: str | None) -> None:
+def test_browsers_are_told_to_stay_with_https(client: Browser, scheme: str, told: str | None) -> None:
     for path in ("/session/sign-in", "/people", "/static/js/main.js", "/no-such-page"):
         assert client.get(f"{scheme}://testserver{path}").headers.get("strict-transport-security") == told
 
@@ -228,11 +208,9 @@ def test_browsers_are_told_to_stay_with_https(client: TestClient, scheme: str, t
         ("https", "http://testserver", 403),
     ],
 )
-def test_a_page_sent_by_another_scheme_is_another_site(
-    client: TestClient, scheme: str, origin: str, status: int
-) -> None:
+def test_a_page_sent_by_another_scheme_is_another_site(client: Browser, scheme: str, origin: str, status: int) -> None:
     name = "__Host-reelrank_session" if scheme == "https" else "reelrank_session"
-    headers = {**JSON, "Origin": origin, "Cookie": f"{name}={ANNOTATOR}"}
+    headers = {**JSON, "Origin": origin, "Cookie": f"{name}={client.tokens[ANNOTATOR]}"}
     assert client.post(f"{scheme}://testserver/desk/exchange", json={}, headers=headers).status_code == status
     socket = {"https": "wss", "http": "ws"}[scheme]
     with ExitStack() as stack:
@@ -241,46 +219,57 @@ def test_a_page_sent_by_another_scheme_is_another_site(
         stack.enter_context(client.websocket_connect(f"{socket}://testserver/_stcore/stream", headers=headers))
 
 
-def test_a_wrong_password_is_said_in_words(client: TestClient) -> None:
+REFUSED = "Name or password is wrong, or the account is not open. If you are sure of both, ask your lead."
+
+
+def test_a_wrong_password_is_said_in_words(client: Browser) -> None:
     answer = sign_in(client, '<b>"Ana', "wrong")
     assert answer.status_code == 401
-    assert '<p class="error" role="alert">Name or password is wrong.</p>' in answer.text
+    assert f'<p class="error" role="alert">{REFUSED}</p>' in answer.text
     assert 'value="&lt;b&gt;&quot;Ana"' in answer.text, "the name typed stays, harmless"
 
 
-def test_a_name_with_nul_is_an_unknown_name(client: TestClient) -> None:
-    answer = sign_in(client, "Ana\0", fake_api.PASSWORD)
+def test_a_name_with_nul_is_an_unknown_name(client: Browser) -> None:
+    answer = sign_in(client, f"{ANNOTATOR}\0", PASSWORD)
     assert answer.status_code == 401
-    assert '<p class="error" role="alert">Name or password is wrong.</p>' in answer.text
+    assert f'<p class="error" role="alert">{REFUSED}</p>' in answer.text
 
 
-def test_a_full_disk_at_sign_in_is_said_on_the_page(client: TestClient, project: fake_api.Project) -> None:
-    project.unavailable = "The disk is <full>: make room."
-    answer = sign_in(client, "Ana", fake_api.PASSWORD)
+def test_a_full_disk_at_sign_in_is_said_on_the_page(client: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        fill_disk(patch, "The disk is <full>: make room.")
+        answer = sign_in(client, ANNOTATOR, PASSWORD)
     assert answer.status_code == 503
     assert '<p class="error" role="alert">The disk is &lt;full&gt;: make room.</p>' in answer.text
-    assert 'value="Ana"' in answer.text
-    project.unavailable = ""
-    assert sign_in(client, "Ana", fake_api.PASSWORD).status_code == 303
+    assert f'value="{ANNOTATOR}"' in answer.text
+    assert sign_in(client, ANNOTATOR, PASSWORD).status_code == 303
 
 
-def test_an_invitation_met_by_a_full_disk_can_be_used_again(client: TestClient, project: fake_api.Project) -> None:
-    project.invitations["secret"] = "Ben"
-    path = "/session/invitation/secret"
+def invitation(real_project: SmallProject, name: str) -> str:
+    """The path of a new one."""
+    lead = real_project.person(LEAD)
+    _, token = api.new_invitation(real_project.project, lead, real_project.person(name).annotator_id, now=NOW)
+    return f"/session/invitation/{token}"
+
+
+def test_an_invitation_met_by_a_full_disk_can_be_used_again(
+    client: Browser, real_project: SmallProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = invitation(real_project, COLLEAGUE)
     fields = {"password": "long enough", "again": "long enough", "csrf": csrf(client, path)}
-    project.unavailable = "The disk is full: make room."
-    answer = client.post(path, data=fields)
-    assert (answer.status_code, "The disk is full: make room." in answer.text) == (503, True)
-    project.unavailable = ""
+    with monkeypatch.context() as patch:
+        fill_disk(patch)
+        answer = client.post(path, data=fields)
+    assert (answer.status_code, FULL_DISK in answer.text) == (503, True)
     assert client.post(path, data=fields).status_code == 303
 
 
 @pytest.mark.parametrize(("path", "kind"), [("/", "text/html"), ("/desk/exchange", "application/json")])
 def test_a_database_that_cannot_be_read_is_said_at_the_door(
-    client: TestClient, project: fake_api.Project, path: str, kind: str
+    client: Browser, monkeypatch: pytest.MonkeyPatch, path: str, kind: str
 ) -> None:
-    project.unavailable = "not even to be read"
-    answer = signed_in(client, LEAD).get(path)
+    unplug(monkeypatch)
+    answer = client.signed_in(LEAD).get(path)
     assert answer.status_code == 503
     assert answer.headers["content-type"].startswith(kind)
     assert "not even to be read" in answer.text
@@ -289,9 +278,9 @@ def test_a_database_that_cannot_be_read_is_said_at_the_door(
     assert refused.value.code == 1013
 
 
-def test_a_form_of_another_site_is_refused(client: TestClient) -> None:
+def test_a_form_of_another_site_is_refused(client: Browser) -> None:
     token = csrf(client)
-    fields = {"name": "Ana", "password": fake_api.PASSWORD}
+    fields = {"name": ANNOTATOR, "password": PASSWORD}
     assert client.post("/session/sign-in", data=fields).status_code == 403
     assert client.post("/session/sign-in", data={**fields, "csrf": "guessed"}).status_code == 403
     foreign = {"Origin": "https://evil.org"}
@@ -300,30 +289,31 @@ def test_a_form_of_another_site_is_refused(client: TestClient) -> None:
     assert client.post("/session/sign-in", data={**fields, "csrf": ""}).status_code == 403
 
 
-def test_wrong_passwords_slow_attempts_down_and_say_for_how_long(client: TestClient) -> None:
+def test_wrong_passwords_slow_attempts_down_and_say_for_how_long(client: Browser) -> None:
     for _ in range(3):
-        assert sign_in(client, "Ana", "wrong").status_code == 401
-    answer = sign_in(client, "ana ", fake_api.PASSWORD)
+        assert sign_in(client, ANNOTATOR, "wrong").status_code == 401
+    answer = sign_in(client, f"{ANNOTATOR.lower()} ", PASSWORD)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
     assert "Too many attempts. Try again in 1 second." in answer.text
-    assert sign_in(client, "Lea", fake_api.PASSWORD).status_code == 303, "others are not held up"
+    assert sign_in(client, LEAD, PASSWORD).status_code == 303, "others are not held up"
 
 
-def test_signing_out_ends_the_session(client: TestClient, project: fake_api.Project) -> None:
-    signed_in(client, ANNOTATOR)
+def test_signing_out_ends_the_session(client: Browser, real_project: SmallProject, held: list[PairKey]) -> None:
+    session = client.signed_in(ANNOTATOR).tokens[ANNOTATOR]
     token = csrf(client, "/session/account")
     assert client.post("/session/sign-out", data={"csrf": "wrong"}).status_code == 403
-    assert ANNOTATOR in project.sessions
+    assert person_of_cookie(real_project, session) == ANNOTATOR
     answer = client.post("/session/sign-out", data={"csrf": token})
     assert (answer.status_code, answer.headers["location"]) == (303, "/session/sign-in")
-    assert ANNOTATOR not in project.sessions
+    assert person_of_cookie(real_project, session) is None
     assert client.get("/").status_code == 303
+    with pytest.raises(NotAllowed):
+        api.clip_for(real_project.project, real_project.person(ANNOTATOR), held[0])
 
 
-def test_an_invitation_sets_a_password_once(client: TestClient, project: fake_api.Project) -> None:
-    project.invitations["secret"] = "Ben"
-    path = "/session/invitation/secret"
-    assert "Choose a password for <b>Ben</b>" in client.get(path).text
+def test_an_invitation_sets_a_password_once(client: Browser, real_project: SmallProject) -> None:
+    path = invitation(real_project, COLLEAGUE)
+    assert f"Choose a password for <b>{COLLEAGUE}</b>" in client.get(path).text
     token = csrf(client, path)
     for password, again, sentence in [
         ("short", "short", "Choose a password of at least 8 characters."),
@@ -333,17 +323,17 @@ def test_an_invitation_sets_a_password_once(client: TestClient, project: fake_ap
         assert (answer.status_code, sentence in answer.text) == (422, True)
     answer = client.post(path, data={"password": "long enough", "again": "long enough", "csrf": token})
     assert answer.status_code == 303
-    assert "reelrank_session=token-of-Ben" in answer.headers["set-cookie"]
+    assert person_of_cookie(real_project, client.cookies["reelrank_session"]) == COLLEAGUE
     used = client.get(path)
     assert used.status_code == 410
     assert "This invitation was used already" in used.text
 
 
-def test_a_huge_form_is_refused(client: TestClient) -> None:
+def test_a_huge_form_is_refused(client: Browser) -> None:
     assert client.post("/session/sign-in", data={"name": "x" * 20_000}).status_code == 413
 
 
-def test_the_page_needs_nothing_from_elsewhere(client: TestClient) -> None:
+def test_the_page_needs_nothing_from_elsewhere(client: Browser) -> None:
     page = client.get("/session/sign-in").text
     for address in re.findall(r'(?:href|src)="([^"]+)"', page):
         assert client.get(address).status_code == 200, address
@@ -353,36 +343,46 @@ def test_the_page_needs_nothing_from_elsewhere(client: TestClient) -> None:
 # The desk
 
 
-def test_an_exchange_saves_grades_and_brings_the_desk(client: TestClient, project: fake_api.Project) -> None:
+def exchange(client: Browser, **sent: object) -> Any:
+    return client.post("/desk/exchange", json=sent, headers=JSON)
+
+
+def judged(small: SmallProject) -> list[tuple[object, ...]]:
+    """What was judged since the project was made: the pair, the grade, both times in ms."""
+    sql = "SELECT pair_key, grade, active_ms, elapsed_ms FROM judgement JOIN pair USING (pair_id) WHERE graded_at >= "
+    return select(small, f"{sql}{NOW} ORDER BY judgement_id")
+
+
+def test_an_exchange_saves_grades_and_brings_the_desk(
+    client: Browser, real_project: SmallProject, held: list[PairKey]
+) -> None:
     grades = [
-        {"pair": "pair6", "grade": 3, "key": "k1", "active_ms": 4100},
-        {"pair": "pair6", "grade": 9, "key": "k2", "active_ms": 1},
+        {"pair": held[0], "grade": 3, "key": "k1", "active_ms": 4100},
+        {"pair": held[1], "grade": 9, "key": "k2", "active_ms": 1},
     ]
-    answer = signed_in(client, ANNOTATOR).post("/desk/exchange", json={"grades": grades}, headers=JSON)
+    answer = exchange(client.signed_in(ANNOTATOR), grades=grades)
     assert answer.status_code == 200
+    first = {
+        "pair": held[0],
+        "query": "A man opens a door and laughs",
+        "position": 16,
+        "total": 18,
+        "duration_s": 2.5,
+        "grade": None,
+        "whole": False,
+        "note": "",
+    }
     assert answer.json() == {
         "receipts": [
             {"key": "k1", "status": "saved", "message": ""},
-            {"key": "k2", "status": "refused", "message": "A grade is 0 to 4."},
+            {"key": "k2", "status": "refused", "message": "9 is not a grade: grades are 0 to 4"},
         ],
         "desk": {
             "state": "ready",
-            "items": [
-                {
-                    "pair": f"pair{position}",
-                    "query": "A woman puts a cup down",
-                    "position": position,
-                    "total": 20,
-                    "duration_s": 8.2,
-                    "grade": None,
-                    "whole": False,
-                    "note": "",
-                }
-                for position in (7, 8)
-            ],
-            "previous": None,
-            "today": 6,
-            "in_all": 106,
+            "items": [first | {"pair": pair, "position": nth} for nth, pair in enumerate(held[1:], 17)],
+            "previous": first | {"grade": 3},
+            "today": 1,
+            "in_all": 56,
             "waiting": 0,
             "skipped": 0,
             "replies": 0,
@@ -391,90 +391,116 @@ def test_an_exchange_saves_grades_and_brings_the_desk(client: TestClient, projec
             "exam": None,
         },
     }
-    assert project.graded["k1"].grade == 3
+    assert judged(real_project) == [(held[0], 3, 4100, None)]
 
 
-def test_an_exchange_brings_a_note_as_it_was_written(client: TestClient, project: fake_api.Project) -> None:
-    written = "<script>alert(1)</script> *a* \u202e \U0001f469\u200d\U0001f467 " + "x" * 5000
-    grade = {"pair": "pair6", "grade": 3, "key": "k1", "active_ms": 4100}
-    answer = signed_in(client, ANNOTATOR).post(
-        "/desk/exchange", json={"grades": [grade | {"note": written}]}, headers=JSON
-    )
+def test_an_exchange_brings_a_note_as_it_was_written(
+    client: Browser, real_project: SmallProject, held: list[PairKey]
+) -> None:
+    written = "<script>alert(1)</script> *a* \u202e \U0001f469\u200d\U0001f467 " + "x" * 200
+    grade = {"pair": held[0], "grade": 3, "key": "k1", "active_ms": 4100}
+    answer = exchange(client.signed_in(ANNOTATOR), grades=[grade | {"note": written}])
     assert answer.json()["receipts"] == [{"key": "k1", "status": "saved", "message": ""}]
-    assert project.graded["k1"].note == written
-    assert written not in answer.text
-    client.post("/desk/exchange", json={"grades": [grade | {"key": "k2"}]}, headers=JSON)
-    assert project.graded["k2"].note is None, "a page that says nothing about it leaves what was written"
-    assert client.post("/desk/exchange", json={"grades": [grade | {"note": 7}]}, headers=JSON).status_code == 400
+    (given,) = review(real_project, held[0]).grades
+    assert given.note is not None
+    assert given.note.text == written
+    assert answer.json()["desk"]["previous"]["note"] == written
+    exchange(client, grades=[grade | {"key": "k2", "grade": 2}])
+    (again,) = review(real_project, held[0]).grades
+    assert (again.grade, again.note) == (2, given.note), "a page that says nothing about it leaves what was written"
+    assert exchange(client, grades=[grade | {"note": 7}]).status_code == 400
 
 
-def test_an_exchange_takes_skips_after_grades(client: TestClient, project: fake_api.Project) -> None:
+def test_an_exchange_takes_skips_after_grades(client: Browser, real_project: SmallProject, held: list[PairKey]) -> None:
     sent = {
-        "grades": [{"pair": "pair6", "grade": 3, "key": "k1", "active_ms": 4100, "elapsed_ms": 9000}],
-        "skips": [{"pair": "pair7", "kind": "cannot_judge", "reason": "too dark", "key": "k2"}],
+        "grades": [{"pair": held[0], "grade": 3, "key": "k1", "active_ms": 4100, "elapsed_ms": 9000}],
+        "skips": [{"pair": held[1], "kind": "cannot_judge", "reason": "too dark", "key": "k2"}],
     }
-    answer = signed_in(client, ANNOTATOR).post("/desk/exchange", json=sent, headers=JSON)
+    answer = exchange(client.signed_in(ANNOTATOR), **sent)
     assert [receipt["key"] for receipt in answer.json()["receipts"]] == ["k1", "k2"]
-    assert project.graded["k1"].elapsed_ms == 9000
-    skip = project.skips["k2"]
-    assert (skip.pair, skip.kind, skip.reason) == ("pair7", SkipKind.CANNOT_JUDGE, "too dark")
+    assert judged(real_project) == [(held[0], 3, 4100, 9000)]
+    (skip,) = review(real_project, held[1]).skips
+    assert (skip.annotator, skip.kind, skip.reason) == (ANNOTATOR, SkipKind.CANNOT_JUDGE, "too dark")
 
 
 def test_what_is_on_screen_is_told_by_itself_or_with_an_exchange_and_answered_with_nothing(
-    client: TestClient, project: fake_api.Project
+    client: Browser, real_project: SmallProject, held: list[PairKey]
 ) -> None:
-    signed_in(client, ANNOTATOR)
-    answer = client.post("/desk/shown", json={"person": 2, "pair": "pair7"}, headers=JSON)
+    def shown() -> set[object]:
+        sql = "SELECT pair_key FROM seat JOIN pair USING (pair_id) WHERE shown_at IS NOT NULL"
+        return {key for (key,) in select(real_project, sql)}
+
+    me, other = (real_project.person(name).annotator_id for name in (ANNOTATOR, COLLEAGUE))
+    client.signed_in(ANNOTATOR)
+    answer = client.post("/desk/shown", json={"person": me, "pair": held[0]}, headers=JSON)
     assert (answer.status_code, answer.content) == (204, b"")
-    client.post("/desk/exchange", json={"shown": "pair8"}, headers=JSON)
-    client.post("/desk/exchange", json={"shown": None}, headers=JSON)
-    assert project.shown == [("Ana", "pair7"), ("Ana", "pair8")]
-    client.post("/desk/exchange", json={"window": "w", "takes": True}, headers=JSON)
-    assert project.windows == [("Ana", "", False), ("Ana", "", False), ("Ana", "w", True)]
-    assert client.post("/desk/exchange", json={"window": "w" * 65}, headers=JSON).status_code == 400
-    assert client.post("/desk/shown", json={"person": 3, "pair": "pair7"}, headers=JSON).status_code == 401
-    assert client.post("/desk/shown", json={"person": 2}, headers=JSON).status_code == 400
-    assert client.post("/desk/shown", json={"pair": "pair7"}).status_code == 403
-    signed_in(client, LEAD)
-    assert client.post("/desk/shown", json={"pair": "pair7"}, headers=JSON).status_code == 403
-    assert len(project.shown) == 2
+    assert shown() == {held[0]}
+    exchange(client, shown=held[1])
+    exchange(client, shown=None)
+    assert shown() == {held[0], held[1]}
+    assert client.post("/desk/shown", json={"person": other, "pair": held[2]}, headers=JSON).status_code == 401
+    assert client.post("/desk/shown", json={"person": me}, headers=JSON).status_code == 400
+    assert client.post("/desk/shown", json={"pair": held[2]}).status_code == 403
+    client.signed_in(LEAD)
+    assert client.post("/desk/shown", json={"pair": held[2]}, headers=JSON).status_code == 403
+    assert shown() == {held[0], held[1]}
+
+
+def test_an_exchange_says_whether_another_window_has_the_desk(client: Browser) -> None:
+    def elsewhere(**sent: object) -> bool:
+        return bool(exchange(client, **sent).json()["desk"]["elsewhere"])
+
+    client.signed_in(ANNOTATOR)
+    assert not elsewhere(window="w", takes=True)
+    assert [elsewhere(), elsewhere(window="w"), elsewhere(window="v")] == [False, False, True]
+    assert exchange(client, window="w" * 65).status_code == 400
 
 
 @pytest.mark.parametrize("kind", ["bored", "", None])
-def test_a_skip_needs_one_of_three_kinds(client: TestClient, project: fake_api.Project, kind: str | None) -> None:
-    sent = {"skips": [{"pair": "pair7", "kind": kind, "reason": "x", "key": "k2"}]}
-    assert signed_in(client, ANNOTATOR).post("/desk/exchange", json=sent, headers=JSON).status_code == 400
-    assert project.skips == {}
+def test_a_skip_needs_one_of_three_kinds(
+    client: Browser, real_project: SmallProject, held: list[PairKey], kind: str | None
+) -> None:
+    skips = [{"pair": held[0], "kind": kind, "reason": "x", "key": "k2"}]
+    assert exchange(client.signed_in(ANNOTATOR), skips=skips).status_code == 400
+    assert review(real_project, held[0]).skips == ()
 
 
 def test_the_exam_is_begun_and_handed_in_by_whom_the_page_was_made_for(
-    client: TestClient, project: fake_api.Project
+    client: Browser, real_project: SmallProject
 ) -> None:
-    signed_in(client, ANNOTATOR)
-    for act in ("start", "hand_in", "go_on"):
-        answer = client.post("/desk/exam", json={"person": 2, "act": act}, headers=JSON)
-        assert (answer.status_code, answer.json()["receipts"]) == (200, [])
-        assert answer.json()["desk"]["exam"] is None
-    assert project.exam_asked == [("start", "Ana"), ("hand_in", "Ana"), ("go_on", "Ana")]
-    assert client.post("/desk/exam", json={"person": 2, "act": "pass"}, headers=JSON).status_code == 400
-    assert client.post("/desk/exam", json={"person": 3, "act": "start"}, headers=JSON).status_code == 401
+    me = real_project.person(ANNOTATOR)
+    api.set_exam(real_project.project, real_project.lead, queries=1, pairs=2, key=ExamKey.MEDIAN, now=NOW)
+    client.signed_in(ANNOTATOR)
+
+    def act(**sent: object) -> Any:
+        return client.post("/desk/exam", json=sent, headers=JSON)
+
+    assert exchange(client).json()["desk"]["exam"]["phase"] == "first"
+    answer = act(person=me.annotator_id, act="start")
+    assert (answer.status_code, answer.json()["receipts"]) == (200, [])
+    desk = answer.json()["desk"]
+    assert (desk["exam"]["phase"], len(desk["items"])) == ("answering", 2)
+    exchange(client, grades=[{"pair": item["pair"], "grade": 3, "key": item["pair"]} for item in desk["items"]])
+    for name in ("hand_in", "go_on"):
+        assert act(person=me.annotator_id, act=name).json()["desk"]["exam"]["phase"] == "waiting"
+    assert act(person=me.annotator_id, act="pass").status_code == 400
+    assert act(person=real_project.person(COLLEAGUE).annotator_id, act="start").status_code == 401
     assert client.post("/desk/exam", json={"act": "start"}).status_code == 403
-    signed_in(client, LEAD)
-    assert client.post("/desk/exam", json={"act": "start"}, headers=JSON).status_code == 403
-    assert len(project.exam_asked) == 3
+    client.signed_in(LEAD)
+    assert act(act="start").status_code == 403
 
 
 def test_a_full_disk_is_told_to_the_player_which_keeps_its_grades(
-    client: TestClient, project: fake_api.Project
+    client: Browser, held: list[PairKey], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.unavailable = "The disk is full: make room."
-    for path, sent in (("/desk/exchange", {}), ("/desk/broken", {"pair": "pair7"})):
-        answer = signed_in(client, ANNOTATOR).post(path, json=sent, headers=JSON)
-        assert (answer.status_code, answer.json()) == (503, {"message": "The disk is full: make room."})
+    fill_disk(monkeypatch)
+    for path, sent in (("/desk/exchange", {}), ("/desk/broken", {"pair": held[0]})):
+        answer = client.signed_in(ANNOTATOR).post(path, json=sent, headers=JSON)
+        assert (answer.status_code, answer.json()) == (503, {"message": FULL_DISK})
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_any_other_error_stays_an_error(project: fake_api.Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_other_error_stays_an_error(real_project: SmallProject) -> None:
     # A bug must look like one: the guard answers for the store only.
     from annotate_app.session.guard import Guard
 
@@ -482,7 +508,7 @@ def test_any_other_error_stays_an_error(project: fake_api.Project, monkeypatch: 
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        TestClient(Guard(broken, project=lambda: project)).get("/session/sign-in")
+        TestClient(Guard(broken, project=lambda: real_project.project)).get("/session/sign-in")
 
 
 @pytest.mark.parametrize(
@@ -501,167 +527,168 @@ def test_any_other_error_stays_an_error(project: fake_api.Project, monkeypatch: 
     ],
 )
 def test_who_and_what_an_exchange_accepts(
-    client: TestClient, headers: dict[str, str], body: bytes, token: str, status: int, reason: str
+    client: Browser, headers: dict[str, str], body: bytes, token: str, status: int, reason: str
 ) -> None:
-    answer = signed_in(client, token).post("/desk/exchange", content=body, headers=headers)
+    answer = client.signed_in(token).post("/desk/exchange", content=body, headers=headers)
     assert answer.status_code == status, reason
     if status in (400, 401, 403):
         assert answer.json()["message"]
 
 
-def cuts(project: fake_api.Project) -> list[str]:
-    """The pairs whose clips were cut, in order."""
-    log = project.folder / "clips" / "cuts.log"
-    return log.read_text().split() if log.exists() else []
-
-
-def wait_for(done: Callable[[], bool]) -> None:
-    """What the server does behind its answer is done."""
-    until = time.monotonic() + 60
-    while not done() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert done()
-
-
-def test_the_clips_of_a_desk_are_cut_ahead_in_order(client: TestClient, project: fake_api.Project) -> None:
+def test_the_clips_of_a_desk_are_cut_ahead_in_order(
+    client: Browser, real_project: SmallProject, held: list[PairKey]
+) -> None:
     for _ in range(2):
-        signed_in(client, ANNOTATOR).post("/desk/exchange", content=b"{}", headers=JSON)
-    wait_for(lambda: len(cuts(project)) >= 2)
-    assert client.get("/clips/pair8.mp4").status_code == 200
-    assert cuts(project) == ["pair7", "pair8"], "each once, the first of the desk first"
+        exchange(client.signed_in(ANNOTATOR))
+    wait_for(lambda: len(cuts(real_project)) >= len(held))
+    assert client.get(f"/clips/{held[1]}.mp4").status_code == 200
+    assert cuts(real_project) == [clip_of(real_project, pair).name for pair in held], (
+        "each once, the first of the desk first"
+    )
 
 
-def test_a_clip_broken_in_the_browser_is_one_persons_report(client: TestClient, project: fake_api.Project) -> None:
-    body = {"pair": "pair7", "what": "MEDIA_ERR_DECODE"}
-    answer = signed_in(client, ANNOTATOR).post("/desk/broken", json=body, headers=JSON)
-    assert answer.json()["desk"]["state"] == "ready"
-    client.post("/desk/broken", json={"pair": "not-mine", "what": "x"}, headers=JSON)
-    wait_for(lambda: cuts(project).count("pair7") == 1)
-    assert project.broken == [("pair7", "MEDIA_ERR_DECODE")]
-    assert project.reported == [], "the server can make the clip: nobody else loses it"
+def test_a_clip_broken_in_the_browser_is_one_persons_report(
+    client: Browser, real_project: SmallProject, held: list[PairKey]
+) -> None:
+    body = {"pair": held[0], "what": "MEDIA_ERR_DECODE"}
+    answer = client.signed_in(ANNOTATOR).post("/desk/broken", json=body, headers=JSON)
+    desk = answer.json()["desk"]
+    assert (desk["state"], held[0] in {item["pair"] for item in desk["items"]}) == ("ready", False)
+    client.post("/desk/broken", json={"pair": settled(real_project), "what": "x"}, headers=JSON)
+    wait_for(lambda: clip_of(real_project, held[0]).name in cuts(real_project))
+    (reported,) = api.reported_clips(real_project.project, real_project.lead)
+    assert (reported.pair, reported.by, reported.reason) == (held[0], ANNOTATOR, "MEDIA_ERR_DECODE")
+    assert held[0] not in blocked(real_project), "the server can make the clip: nobody else loses it"
 
 
 @pytest.mark.parametrize("how", ["skip", "browser"])
 def test_the_server_tries_what_is_reported_as_broken_and_keeps_back_what_it_cannot_make(
-    client: TestClient, project: fake_api.Project, how: str
+    client: Browser, real_project: SmallProject, held: list[PairKey], how: str
 ) -> None:
-    project.desk = replace(project.desk, items=())
+    broken, well = held[:2]
+    client.signed_in(ANNOTATOR)
+    rename_video(real_project, broken, UNREADABLE)
     if how == "browser":
-        signed_in(client, ANNOTATOR).post("/desk/broken", json={"pair": fake_api.BROKEN, "what": "x"}, headers=JSON)
+        client.post("/desk/broken", json={"pair": broken, "what": "x"}, headers=JSON)
     else:
         skip = {"kind": "broken_clip", "reason": "black"}
-        skips = [{"pair": fake_api.BROKEN, "key": "a", **skip}, {"pair": "pair7", "key": "b", **skip}]
-        signed_in(client, ANNOTATOR).post("/desk/exchange", json={"skips": skips}, headers=JSON)
-        wait_for(lambda: "pair7" in cuts(project))
-    wait_for(lambda: project.reported == [(fake_api.BROKEN, "friends_s01.mp4 is not a video file")])
+        exchange(client, skips=[{"pair": broken, "key": "a", **skip}, {"pair": well, "key": "b", **skip}])
+        wait_for(lambda: clip_of(real_project, well).name in cuts(real_project))
+    wait_for(lambda: review(real_project, broken).fault == f"{UNREADABLE} is not a video file")
+    assert well not in blocked(real_project)
+
+
+def settled(small: SmallProject) -> PairKey:
+    """A pair that lies on nobody's desk."""
+    return small.pair(1, 1).pair
 
 
 # Clips
 
 
-def test_a_full_disk_is_no_fault_of_a_clip(client: TestClient, project: fake_api.Project) -> None:
+def test_a_full_disk_is_no_fault_of_a_clip(client: Browser, real_project: SmallProject, held: list[PairKey]) -> None:
     """The pair stays on the desk and is not blocked; people are not told where the project lies."""
-    project.desk = replace(project.desk, items=(replace(project.desk.items[0], pair=fake_api.FULL),))
-    signed_in(client, ANNOTATOR).post("/desk/exchange", content=b"{}", headers=JSON)
-    for path in ("/clips/full.mp4", "/clips/full.mp4?context=1"):
+    for pair in held:
+        rename_video(real_project, pair, NO_ROOM)
+    exchange(client.signed_in(ANNOTATOR))
+    for path in (f"/clips/{held[0]}.mp4", f"/clips/{held[0]}.mp4?context=1"):
         answer = client.get(path)
         assert answer.status_code == 507
         assert answer.json()["message"].startswith("The server's disk is full, so this clip cannot be made just now.")
-        assert "/srv" not in answer.text
-    assert project.reported == []
+        assert str(real_project.folder) not in answer.text
+    assert not blocked(real_project) & {*held}
 
 
-def test_a_clip_is_served_by_range(client: TestClient) -> None:
-    signed_in(client, ANNOTATOR)
-    whole = client.get("/clips/pair7.mp4")
+def test_a_clip_is_served_by_range(client: Browser, held: list[PairKey]) -> None:
+    client.signed_in(ANNOTATOR)
+    whole = client.get(f"/clips/{held[0]}.mp4")
     assert whole.status_code == 200
     assert whole.headers["content-type"] == "video/mp4"
     assert whole.headers["accept-ranges"] == "bytes"
     assert whole.headers["cache-control"].startswith("private")
-    part = client.get("/clips/pair7.mp4", headers={"Range": "bytes=256-511"})
+    part = client.get(f"/clips/{held[0]}.mp4", headers={"Range": "bytes=256-511"})
     assert part.status_code == 206
     assert part.headers["content-range"] == f"bytes 256-511/{len(whole.content)}"
     assert part.content == bytes(range(256))
 
 
-def test_a_clip_kept_by_a_browser_is_shown_again_only_after_the_session_was_asked_for(client: TestClient) -> None:
-    signed_in(client, ANNOTATOR)
-    whole = client.get("/clips/pair7.mp4")
+def test_a_clip_kept_by_a_browser_is_shown_again_only_after_the_session_was_asked_for(
+    client: Browser, held: list[PairKey]
+) -> None:
+    client.signed_in(ANNOTATOR)
+    whole = client.get(f"/clips/{held[0]}.mp4")
     assert whole.headers["cache-control"] == "private, no-cache"
     etag = whole.headers["etag"]
     for asked in (etag, f"W/{etag}", f'"other", {etag}', "*"):
-        again = client.get("/clips/pair7.mp4", headers={"If-None-Match": asked})
+        again = client.get(f"/clips/{held[0]}.mp4", headers={"If-None-Match": asked})
         assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", etag)
         assert again.headers["cache-control"] == "private, no-cache"
-    changed = client.get("/clips/pair7.mp4", headers={"If-None-Match": '"other"'})
+    changed = client.get(f"/clips/{held[0]}.mp4", headers={"If-None-Match": '"other"'})
     assert (changed.status_code, changed.content) == (200, whole.content)
     client.cookies.clear()
-    assert client.get("/clips/pair7.mp4", headers={"If-None-Match": etag}).status_code == 401
+    assert client.get(f"/clips/{held[0]}.mp4", headers={"If-None-Match": etag}).status_code == 401
 
 
-def test_a_part_of_a_clip_is_sent_only_of_the_clip_that_the_browser_has(client: TestClient) -> None:
-    signed_in(client, ANNOTATOR)
-    etag = client.get("/clips/pair7.mp4").headers["etag"]
-    part = client.get("/clips/pair7.mp4", headers={"Range": "bytes=256-511", "If-Range": etag})
+def test_a_part_of_a_clip_is_sent_only_of_the_clip_that_the_browser_has(client: Browser, held: list[PairKey]) -> None:
+    client.signed_in(ANNOTATOR)
+    etag = client.get(f"/clips/{held[0]}.mp4").headers["etag"]
+    part = client.get(f"/clips/{held[0]}.mp4", headers={"Range": "bytes=256-511", "If-Range": etag})
     assert (part.status_code, len(part.content), part.headers["etag"]) == (206, 256, etag)
     for other in ('"other"', f"W/{etag}", "Thu, 26 Nov 2026 08:00:00 GMT"):  # strong validators only
-        whole = client.get("/clips/pair7.mp4", headers={"Range": "bytes=256-511", "If-Range": other})
+        whole = client.get(f"/clips/{held[0]}.mp4", headers={"Range": "bytes=256-511", "If-Range": other})
         assert whole.status_code == 200
         assert len(whole.content) > 256
 
 
-@pytest.mark.parametrize("path", ["/clips/pair7.mp4", "/clips/pair7.mp4?context=1", "/clips/pair7.webp"])
-def test_no_header_tells_when_others_had_a_clip(client: TestClient, path: str) -> None:
+@pytest.mark.parametrize("form", ["mp4", "mp4?context=1", "webp"])
+def test_no_header_tells_when_others_had_a_clip(client: Browser, held: list[PairKey], form: str) -> None:
     """Using a clip touches its file, so its time tells whether others graded the pair before."""
-    answer = signed_in(client, ANNOTATOR).get(path)
+    answer = client.signed_in(ANNOTATOR).get(f"/clips/{held[0]}.{form}")
     assert answer.status_code == 200
     assert {name for name in answer.headers if not name.startswith("x-reelrank")} & {
         *("last-modified", "content-disposition", "date", "age", "expires")
     } == set()
 
 
-def test_signing_out_clears_what_the_browser_keeps(client: TestClient) -> None:
+def test_signing_out_clears_what_the_browser_keeps(client: Browser) -> None:
     for path, who in (("/session/sign-out", LEAD), ("/session/sign-out-everywhere", ANNOTATOR)):
-        token = csrf(signed_in(client, who), "/session/account")
+        token = csrf(client.signed_in(who), "/session/account")
         assert client.post(path, data={"csrf": token}).headers["clear-site-data"] == '"cache"'
         assert "clear-site-data" not in client.get("/session/sign-in").headers
 
 
-def test_only_their_own_clips_are_shown_to_annotators(client: TestClient) -> None:
-    assert signed_in(client, ANNOTATOR).get("/clips/key101.mp4").status_code == 403
-    assert signed_in(client, LEAD).get("/clips/key101.mp4").status_code == 200
+@pytest.mark.parametrize("form", ["mp4", "mp4?context=1", "webp"])
+def test_only_their_own_clips_are_shown_to_annotators(client: Browser, real_project: SmallProject, form: str) -> None:
+    path = f"/clips/{settled(real_project)}.{form}"
+    assert client.get(path).status_code == 401
+    assert client.signed_in(ANNOTATOR).get(path).status_code == 403
+    answer = client.signed_in(LEAD).get(path)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == ("image/webp" if form == "webp" else "video/mp4")
+    assert answer.headers["cache-control"].startswith("private")
 
 
 def test_the_context_of_a_moment_is_another_clip_that_tells_where_the_moment_lies(
-    client: TestClient, project: fake_api.Project
+    client: Browser, real_project: SmallProject, held: list[PairKey]
 ) -> None:
-    (project.folder / "clips").mkdir()
-    (project.folder / "clips" / "pair7.mp4").write_bytes(b"the moment")
-    (project.folder / "clips" / "pair7-around.mp4").write_bytes(b"two seconds, the moment, two seconds")
-    signed_in(client, ANNOTATOR)
-    wide = client.get("/clips/pair7.mp4?context=1")
+    real_project.sql(
+        "UPDATE moment SET start_s = 1.25, end_s = 3 WHERE moment_id = (SELECT moment_id FROM pair WHERE pair_key = ?)",
+        held[0],
+    )
+    around = api.clip_for(real_project.project, real_project.person(ANNOTATOR), held[0], context=True)
+    around.path.parent.mkdir(parents=True)
+    clip_of(real_project, held[0]).write_bytes(b"the moment")
+    around.path.write_bytes(b"two seconds, the moment, two seconds")
+    client.signed_in(ANNOTATOR)
+    wide = client.get(f"/clips/{held[0]}.mp4?context=1")
     assert (wide.status_code, wide.content) == (200, b"two seconds, the moment, two seconds")
     assert {name for name in wide.headers if "reelrank" in name} == {"x-reelrank-before", "x-reelrank-after"}
-    assert (float(wide.headers["x-reelrank-before"]), float(wide.headers["x-reelrank-after"])) == (1.25, 2.0)
+    assert (wide.headers["x-reelrank-before"], wide.headers["x-reelrank-after"]) == ("1.200", "2.000")
     assert wide.headers["cache-control"].startswith("private")
-    narrow = client.get("/clips/pair7.mp4")
+    narrow = client.get(f"/clips/{held[0]}.mp4")
     assert narrow.content == b"the moment"
     assert not [name for name in narrow.headers if "reelrank" in name]
     assert narrow.headers["etag"] != wide.headers["etag"]
-
-
-def test_the_context_is_cut_when_asked_for_and_shown_to_whom_the_clip_is(client: TestClient) -> None:
-    assert client.get("/clips/key101.mp4?context=1").status_code == 401
-    assert signed_in(client, ANNOTATOR).get("/clips/key101.mp4?context=1").status_code == 403
-    assert signed_in(client, LEAD).get("/clips/key101.mp4?context=1").status_code == 200
-
-
-def test_a_storyboard_is_made_when_asked_for_and_shown_to_whom_the_clip_is(client: TestClient) -> None:
-    assert client.get("/clips/key101.webp").status_code == 401
-    assert signed_in(client, ANNOTATOR).get("/clips/key101.webp").status_code == 403
-    answer = signed_in(client, LEAD).get("/clips/key101.webp")
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/webp")
-    assert answer.headers["cache-control"].startswith("private")
 
 
 @pytest.mark.parametrize(
@@ -670,94 +697,85 @@ def test_a_storyboard_is_made_when_asked_for_and_shown_to_whom_the_clip_is(clien
 def test_an_answer_says_what_it_is_whatever_its_address_ends_in(tmp_path: Path, suffix: str, kind: str) -> None:
     from annotate_app.server.clips import clip_response
 
-    job = fake_api.ClipJob(fake_api.BROKEN, tmp_path / f"a.{suffix}")
+    job = ClipJob(tmp_path / "video.mp4", "", 0, 1, tmp_path / f"a.{suffix}", ClipCache(tmp_path))
     assert clip_response(job).headers["content-type"] == kind
 
 
-def test_a_moment_is_saved_as_a_gif_by_leads_alone(client: TestClient) -> None:
-    assert client.get("/clips/pair7.gif").status_code == 401
-    assert signed_in(client, ANNOTATOR).get("/clips/pair7.gif").status_code == 403
-    answer = signed_in(client, LEAD).get("/clips/pair7.gif")
+def test_a_moment_is_saved_as_a_gif_by_leads_alone(
+    client: Browser, real_project: SmallProject, held: list[PairKey]
+) -> None:
+    assert client.get(f"/clips/{held[0]}.gif").status_code == 401
+    assert client.signed_in(ANNOTATOR).get(f"/clips/{held[0]}.gif").status_code == 403
+    answer = client.signed_in(LEAD).get(f"/clips/{held[0]}.gif")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/gif")
-    assert client.get("/clips/broken.gif").json() == {"message": "friends_s01.mp4 is not a video file"}
+    rename_video(real_project, held[1], UNREADABLE)
+    assert client.get(f"/clips/{held[1]}.gif").json() == {"message": f"{UNREADABLE} is not a video file"}
 
 
-def test_thumbnails_are_for_leads_and_missing_ones_are_no_error(client: TestClient) -> None:
-    path = "/moments.webp?video=friends_s01&start=1.5&end=4"
+def test_thumbnails_are_for_leads_and_missing_ones_are_no_error(client: Browser) -> None:
+    path = "/moments.webp?video=v1&start=1.5&end=4"
     assert client.get(path).status_code == 401
-    assert signed_in(client, ANNOTATOR).get(path).status_code == 403
-    answer = signed_in(client, LEAD).get(path)
+    assert client.signed_in(ANNOTATOR).get(path).status_code == 403
+    answer = client.signed_in(LEAD).get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/webp")
     assert client.get("/moments.webp?video=lost&start=1.5&end=4").status_code == 204
-    assert client.get("/moments.webp?video=friends_s01&start=4&end=x").status_code == 400
+    assert client.get("/moments.webp?video=v1&start=4&end=x").status_code == 400
 
 
-def test_a_storyboard_that_cannot_be_made_blocks_no_pair(client: TestClient, project: fake_api.Project) -> None:
-    answer = signed_in(client, LEAD).get("/clips/broken.webp")
-    assert (answer.status_code, answer.json()) == (404, {"message": "friends_s01.mp4 is not a video file"})
-    assert project.reported == []
-
-
-def test_a_context_that_cannot_be_cut_blocks_no_pair(client: TestClient, project: fake_api.Project) -> None:
-    answer = signed_in(client, LEAD).get("/clips/broken.mp4?context=1")
-    assert (answer.status_code, answer.json()) == (404, {"message": "friends_s01.mp4 is not a video file"})
-    assert project.reported == []
-
-
-def test_a_clip_that_cannot_be_cut_is_reported(client: TestClient, project: fake_api.Project) -> None:
-    answer = signed_in(client, LEAD).get("/clips/broken.mp4")
-    assert answer.status_code == 404
-    assert answer.json() == {"message": "friends_s01.mp4 is not a video file"}
-    assert project.reported == [("broken", "friends_s01.mp4 is not a video file")]
-
-
-@pytest.mark.parametrize("path", ["broken.mp4", "broken.mp4?context=1", "broken.webp"])
-def test_an_annotator_does_not_learn_the_file_of_a_clip_that_cannot_be_cut(
-    client: TestClient, project: fake_api.Project, path: str
+@pytest.mark.parametrize(("form", "is_reported"), [("mp4", True), ("mp4?context=1", False), ("webp", False)])
+def test_a_clip_that_cannot_be_cut_is_reported_and_its_context_and_pictures_block_no_pair(
+    client: Browser, real_project: SmallProject, held: list[PairKey], form: str, is_reported: bool
 ) -> None:
-    first = project.desk.items[0]
-    project.desk = replace(project.desk, items=(replace(first, pair=fake_api.BROKEN),))
-    answer = signed_in(client, ANNOTATOR).get(f"/clips/{path}")
+    rename_video(real_project, held[0], UNREADABLE)
+    answer = client.signed_in(LEAD).get(f"/clips/{held[0]}.{form}")
+    assert (answer.status_code, answer.json()) == (404, {"message": f"{UNREADABLE} is not a video file"})
+    assert review(real_project, held[0]).fault == (f"{UNREADABLE} is not a video file" if is_reported else "")
+
+
+@pytest.mark.parametrize("form", ["mp4", "mp4?context=1", "webp"])
+def test_an_annotator_does_not_learn_the_file_of_a_clip_that_cannot_be_cut(
+    client: Browser, real_project: SmallProject, held: list[PairKey], form: str
+) -> None:
+    rename_video(real_project, held[0], UNREADABLE)
+    answer = client.signed_in(ANNOTATOR).get(f"/clips/{held[0]}.{form}")
     assert (answer.status_code, "friends" in answer.text) == (404, False)
     assert "cannot be shown" in answer.json()["message"]
 
 
 @pytest.mark.long
-def test_a_cutter_that_dies_is_replaced(client: TestClient, project: fake_api.Project) -> None:
-    signed_in(client, LEAD)
-    answer = client.get("/clips/crashing.mp4")
+def test_a_cutter_that_dies_is_replaced(client: Browser, real_project: SmallProject, held: list[PairKey]) -> None:
+    rename_video(real_project, held[0], CRASHES)
+    answer = client.signed_in(LEAD).get(f"/clips/{held[0]}.mp4")
     assert answer.status_code == 404
-    assert "The clip cutter stopped twice" in project.reported[0][1]
-    assert client.get("/clips/key102.mp4").status_code == 200
+    assert "The clip cutter stopped twice" in review(real_project, held[0]).fault
+    assert client.get(f"/clips/{held[1]}.mp4").status_code == 200
 
 
-def test_leads_see_any_moment_of_a_video_and_annotators_none(client: TestClient) -> None:
-    path = "/moments.mp4?video=friends_s01&start=1.5&end=4"
+def test_leads_see_any_moment_of_a_video_and_annotators_none(client: Browser) -> None:
+    path = "/moments.mp4?video=v1&start=1.5&end=4"
     assert client.get(path).status_code == 401
-    assert signed_in(client, ANNOTATOR).get(path).status_code == 403
-    answer = signed_in(client, LEAD).get(path, headers={"Range": "bytes=0-9"})
+    assert client.signed_in(ANNOTATOR).get(path).status_code == 403
+    answer = client.signed_in(LEAD).get(path, headers={"Range": "bytes=0-9"})
     assert (answer.status_code, answer.headers["content-type"]) == (206, "video/mp4")
 
 
 @pytest.mark.parametrize("span", ["", "start=1", "start=a&end=2", "start=2&end=2", "start=-1&end=2", "start=0&end=inf"])
-def test_a_moment_that_is_none_is_refused(client: TestClient, span: str) -> None:
-    assert signed_in(client, LEAD).get(f"/moments.mp4?video=friends_s01&{span}").status_code == 400
+def test_a_moment_that_is_none_is_refused(client: Browser, span: str) -> None:
+    assert client.signed_in(LEAD).get(f"/moments.mp4?video=v1&{span}").status_code == 400
 
 
-def test_a_moment_of_an_unknown_video_says_so(client: TestClient) -> None:
-    answer = signed_in(client, LEAD).get("/moments.mp4?video=dinner&start=0&end=2")
+def test_a_moment_of_an_unknown_video_says_so(client: Browser) -> None:
+    answer = client.signed_in(LEAD).get("/moments.mp4?video=dinner&start=0&end=2")
     assert (answer.status_code, answer.json()) == (404, {"message": "the project has no file of the video dinner"})
 
 
 def test_a_clip_asked_twice_is_cut_once_and_the_awaited_one_goes_first(tmp_path: Path) -> None:
-    from annotate_app.server.clip_queue import Priority
-    from annotate_app.server.clip_worker import ClipWorker
-
-    jobs = {name: fake_api.ClipJob(fake_api.PairKey(name), tmp_path / "clips" / f"{name}.mp4") for name in "abcd"}
+    cache, video = ClipCache(tmp_path / "clips"), tmp_path / "video.mp4"
+    jobs = {name: ClipJob(video, "", 0, 1, cache.folder / f"{name}.mp4", cache) for name in "abcd"}
 
     async def work() -> None:
-        clips = ClipWorker(fake_api.cut_clip)
-        ana = fake_api.AnnotatorId(1)
+        clips = ClipWorker(quick_cutter.cut)
+        ana = AnnotatorId(1)
         ahead = [clips.ask(jobs[name], ana, Priority.AHEAD) for name in "abcd"]
         assert clips.ask(jobs["a"], ana, Priority.AHEAD) is ahead[0]
         assert clips.ask(jobs["c"], ana, Priority.DESK) is ahead[2]
@@ -765,14 +783,17 @@ def test_a_clip_asked_twice_is_cut_once_and_the_awaited_one_goes_first(tmp_path:
         clips.stop()
 
     asyncio.run(work())
-    assert (tmp_path / "clips" / "cuts.log").read_text().split() == ["a", "c", "b", "d"]
+    assert (cache.folder / "cuts.log").read_text().split() == ["a.mp4", "c.mp4", "b.mp4", "d.mp4"]
 
 
-def test_only_leads_may_upload_files(client: TestClient) -> None:
+def test_only_leads_may_upload_files(client: Browser) -> None:
     """Streamlit takes an upload before any page has asked for one; files may be large."""
-    refused = signed_in(client, ANNOTATOR).put("/_stcore/upload_file/session/file", content=b"x")
-    assert (refused.status_code, refused.json()["message"]) == (403, "only leads may do this")
-    assert signed_in(client, LEAD).put("/_stcore/upload_file/session/file", content=b"x").status_code != 403
+    refused = client.signed_in(ANNOTATOR).put("/_stcore/upload_file/session/file", content=b"x")
+    assert (refused.status_code, refused.json()["message"]) == (
+        403,
+        "only leads may do this; Ana is signed in as annotator",
+    )
+    assert client.signed_in(LEAD).put("/_stcore/upload_file/session/file", content=b"x").status_code != 403
 
 
 # Addresses that lead nowhere
@@ -783,11 +804,11 @@ def test_only_leads_may_upload_files(client: TestClient) -> None:
     [(LEAD, "Back to the project", "/"), (ANNOTATOR, "Back to grading", "/"), (None, "Sign in", "/session/sign-in")],
 )
 def test_an_unknown_address_gives_a_page_of_our_own(
-    client: TestClient, token: str | None, button: str, leads_to: str
+    client: Browser, token: str | None, button: str, leads_to: str
 ) -> None:
     """Streamlit gives its front page and the status 200 for any address."""
     if token:
-        signed_in(client, token)
+        client.signed_in(token)
     for path in ("/nonsense", "/queries/nonsense", "/index.html", "/session/nonsense", "/<script>"):
         answer = client.get(path)
         assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
@@ -800,8 +821,8 @@ def test_an_unknown_address_gives_a_page_of_our_own(
     assert f">{button}</button>" in answer.text
 
 
-def test_every_page_is_at_an_address_that_the_guard_knows(client: TestClient) -> None:
-    signed_in(client, LEAD)
+def test_every_page_is_at_an_address_that_the_guard_knows(client: Browser) -> None:
+    client.signed_in(LEAD)
     for path in ("/", "/my-work", "/leaderboard", "/exam/"):
         assert client.get(path).text == "streamlit"
 
@@ -809,20 +830,20 @@ def test_every_page_is_at_an_address_that_the_guard_knows(client: TestClient) ->
 # Who is signed in already
 
 
-def test_the_sign_in_form_is_not_shown_to_somebody_signed_in(client: TestClient) -> None:
+def test_the_sign_in_form_is_not_shown_to_somebody_signed_in(client: Browser) -> None:
     assert 'name="password"' in client.get("/session/sign-in").text
-    signed_in(client, LEAD)
+    client.signed_in(LEAD)
     for query, leads_to in (("", "/"), ("?next=/release%3Fx%3D1", "/release?x=1"), ("?next=//evil.org", "/")):
         answer = client.get(f"/session/sign-in{query}")
         assert (answer.status_code, answer.headers["location"]) == (303, leads_to)
 
 
-def test_who_finds_another_person_signed_in_gets_the_form(client: TestClient) -> None:
+def test_who_finds_another_person_signed_in_gets_the_form(client: Browser) -> None:
     """The player of an old tab asks for it: its grades are kept for the person it was opened by."""
-    page = signed_in(client, LEAD).get("/session/sign-in?other&next=%2Fgrade")
+    page = client.signed_in(LEAD).get("/session/sign-in?other&next=%2Fgrade")
     assert page.status_code == 200
     assert 'name="next" value="/grade"' in page.text
 
 
-def test_a_session_that_is_over_gets_the_form(client: TestClient) -> None:
-    assert signed_in(client, "unknown").get("/session/sign-in?next=/release").status_code == 200
+def test_a_session_that_is_over_gets_the_form(client: Browser) -> None:
+    assert client.signed_in("unknown").get("/session/sign-in?next=/release").status_code == 200

@@ -1,70 +1,65 @@
-"""The trial round on the lead's page Exam, against the fake api."""
+"""The trial round on the lead's page Exam, over a real project."""
 
-import sys
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import fake_api
-from backend.campaign.qualification.exam.model import (
-    CalibrationAnswer,
-    CalibrationPair,
-    CalibrationPerson,
-    CalibrationRound,
-)
-from backend.core.ids import AnnotatorId, PairKey, QueryId
+from backend import api
+from backend.campaign.judging.model import GradeEvent
+from backend.campaign.qualification.exam.model import CalibrationRound
+from backend.core.ids import PairKey, QueryId
 from reading import read
+from served import clip_of
+from small_project import OPEN, SKIPPED, SmallProject
+from support import NOW
 
-Open = Callable[..., AppTest]
-ANA, BEN = AnnotatorId(2), AnnotatorId(3)
+Open = Callable[[], AppTest]
 BEGIN = "trial-begin"
-
-
-def pair(key: str, query: str, rank: int, *answers: tuple[AnnotatorId, str, int, str]) -> CalibrationPair:
-    given = tuple(CalibrationAnswer(*answer) for answer in answers)
-    return CalibrationPair(PairKey(key), QueryId(1), query, "v1", 1.0, 4.5, rank, given)
-
-
-@pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
-    fake_api.install(monkeypatch)
-    return fake_api.made_up(tmp_path)
+UNGRADED = (SKIPPED, *OPEN)
+"""Ranks of query 3 that a round may ask."""
+FIRST, SECOND = UNGRADED[:2]
 
 
 @pytest.fixture
-def begun(project: fake_api.Project) -> fake_api.Project:
-    """A round that Ana has finished and Ben has not."""
-    people = (CalibrationPerson(ANA, "Ana", 2, True), CalibrationPerson(BEN, "Ben", 1, False))
-    apart = pair("k1", "A <b>cup</b> *falls*", 2, (ANA, "Ana", 4, "A <i>whole</i> *cup*"), (BEN, "Ben", 0, ""))
-    project.trial = CalibrationRound(
-        fake_api.NOON, "Lea", None, 1, people, (apart, pair("k2", "Two argue", 1, (ANA, "Ana", 3, "")))
-    )
-    return project
+def begun(real_project: SmallProject) -> SmallProject:
+    """A round of two pairs that Ana has finished and Ben has not."""
+    real_project.sql("UPDATE query SET text = 'A <b>cup</b> *falls*' WHERE query_id = 3")
+    api.start_trial(real_project.project, real_project.lead, queries=1, pairs=2, now=NOW)
+    answer(real_project, "Ana", {FIRST: (4, "A <i>whole</i> *cup*"), SECOND: (3, "")})
+    answer(real_project, "Ben", {FIRST: (0, "")})
+    return real_project
+
+
+def answer(small: SmallProject, who: str, given: Mapping[int, tuple[int, str]]) -> None:
+    """Begin the round, and give grades with notes to pairs of query 3, named by their ranks."""
+    person = small.person(who)
+    ranks = {clip_of(small, small.pair(3, rank).pair): rank for rank in UNGRADED}
+    desk = api.exam_act(small.project, person, api.ExamAct.START, now=NOW)
+    for item in desk.items:
+        rank = ranks[api.clip_for(small.project, person, item.pair).path]
+        if rank in given:
+            grade, note = given[rank]
+            event = GradeEvent(item.pair, grade, f"{who} {rank}", 1000, note=note)
+            assert api.record_grades(small.project, person, [event], now=NOW)[0].status == "saved"
+    if len(given) == len(desk.items):
+        api.exam_act(small.project, person, api.ExamAct.HAND_IN, now=NOW)
+
+
+def trial(small: SmallProject) -> CalibrationRound | None:
+    return api.trial_round(small.project, small.lead)
+
+
+def asked(small: SmallProject) -> list[PairKey]:
+    """What the newest round asks."""
+    found = trial(small)
+    return sorted(pair.pair for pair in found.pairs) if found else []
 
 
 @pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> Open:
+def open_page(open_page_of: Callable[..., AppTest]) -> Open:
     """Opens the page Exam as a lead."""
-    from annotate_app.session import auth
-
-    def opened() -> AppTest:
-        monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
-        monkeypatch.setattr(auth, "token", lambda: "token-of-Lea")
-
-        def script() -> None:
-            import importlib
-
-            importlib.import_module("annotate_app.screens.exam").page()
-
-        app = AppTest.from_function(script, default_timeout=60).run()
-        assert not app.exception
-        return app
-
-    return opened
+    return lambda: open_page_of("exam")
 
 
 def html(app: AppTest) -> str:
@@ -77,33 +72,37 @@ def _choose(app: AppTest, query: QueryId) -> None:
     app.multiselect(key="trial_queries").select(query)
 
 
-def test_a_round_is_begun_by_a_draw_or_with_chosen_queries(open_page: Open, project: fake_api.Project) -> None:
+def test_a_round_is_begun_by_a_draw_or_with_chosen_queries(open_page: Open, real_project: SmallProject) -> None:
     app = open_page()
     app.number_input(key="trial_count").set_value(2)
+    app.number_input(key="trial_pairs").set_value(2)
     app.button(key=BEGIN).click().run()
-    assert app.success[0].value == "The trial round asks 4 pairs of 2 queries."
-    _choose(app, QueryId(2))
-    app.button(key=BEGIN).click().run()
-    asked = {"queries": 2, "pairs": 5, "seed": 1}
-    assert project.trial_asked == [(asked, []), (asked, [QueryId(2)])]
-
-
-def test_a_query_without_an_open_pair_is_refused_in_words(open_page: Open, project: fake_api.Project) -> None:
-    app = open_page()
+    told = "Asked for 2 queries with 2 pairs each; there were only 2 pairs of 1 query to be had."
+    assert read(app.success[0].value) == f"The trial round asks 2 pairs of 1 query. {told}"
+    assert asked(real_project) == sorted(real_project.pair(3, rank).pair for rank in (FIRST, SECOND))
+    app.button(key="trial-end").click().run()
     _choose(app, QueryId(3))
+    app.number_input(key="trial_pairs").set_value(5)
     app.button(key=BEGIN).click().run()
-    assert read(app.error[0].value) == "no open pair to ask belongs to query 3"
-    assert project.trial_asked == []
+    assert "4 pairs of 1 query" in app.success[0].value
+    assert asked(real_project) == sorted(real_project.pair(3, rank).pair for rank in UNGRADED)
 
 
-@pytest.mark.usefixtures("begun")
-def test_all_grades_and_notes_are_listed_with_or_without_names(open_page: Open) -> None:
+def test_a_query_without_an_open_pair_is_refused_in_words(open_page: Open, real_project: SmallProject) -> None:
+    app = open_page()
+    _choose(app, QueryId(1))
+    app.button(key=BEGIN).click().run()
+    assert read(app.error[0].value) == "no open pair to ask belongs to query 1"
+    assert trial(real_project) is None
+
+
+def test_all_grades_and_notes_are_listed_with_or_without_names(open_page: Open, begun: SmallProject) -> None:
     app = open_page()
     assert BEGIN not in [button.key for button in app.button], "one at a time"
     told = html(app)
     assert "<td>Ana</td><td>2 of 2</td><td>yes</td>" in told
     assert "<td>Ben</td><td>1 of 2</td><td>not yet</td>" in told
-    assert "<td>4</td><td>4 0</td><td>1</td><td>2</td><td>A &lt;b&gt;cup&lt;/b&gt; *falls*</td>" in told
+    assert "<td>4</td><td>4 0</td><td>1</td><td>14</td><td>A &lt;b&gt;cup&lt;/b&gt; *falls*</td>" in told
     assert "<td>A &lt;i&gt;whole&lt;/i&gt; *cup*</td>" in told
     assert "<td>no note</td>" in told
     assert any("A <b>cup</b> *falls*" in read(one.value) for one in app.markdown)
@@ -111,23 +110,27 @@ def test_all_grades_and_notes_are_listed_with_or_without_names(open_page: Open) 
     told = html(app)
     assert "Ana" not in told
     assert "<td>Annotator 2</td><td>1 of 2</td>" in told
+    assert any(one.value.endswith("rank 14") for one in app.caption)
     app.selectbox(key="address-trial").select_index(1).run()
-    assert app.query_params["trial"] in ("k2", ["k2"]), "the pair stands in the address"
-    assert any("Two argue" in read(one.value) for one in app.markdown)
+    key = app.query_params["trial"]
+    assert (key if isinstance(key, str) else key[0]) == begun.pair(3, SECOND).pair, "the pair stands in the address"
+    assert any(one.value.endswith("rank 18") for one in app.caption)
 
 
-def test_it_is_said_when_nobody_is_left_for_its_pairs(open_page: Open, begun: fake_api.Project) -> None:
+def test_it_is_said_when_nobody_is_left_for_its_pairs(open_page: Open, begun: SmallProject) -> None:
     assert not open_page().warning
-    assert begun.trial is not None
-    begun.trial = replace(begun.trial, people=tuple(replace(one, answered=2) for one in begun.trial.people))
+    api.suspend(begun.project, begun.lead, begun.person("Cem").annotator_id, False, now=NOW)
+    for name in ("Ben", "Cem", "Dee", "Eli"):
+        answer(begun, name, {rank: (2, "") for rank in (FIRST, SECOND)})
     assert "nobody is left who may grade these pairs" in open_page().warning[0].value
 
 
-def test_a_round_is_ended_and_stays_to_be_read(open_page: Open, begun: fake_api.Project) -> None:
+def test_a_round_is_ended_and_stays_to_be_read(open_page: Open, begun: SmallProject) -> None:
     app = open_page()
     app.button(key="trial-end").click().run()
-    assert begun.trial is not None
-    assert begun.trial.ended_at is not None
+    found = trial(begun)
+    assert found is not None
+    assert found.ended_at is not None
     assert "trial-end" not in [button.key for button in app.button]
     assert app.button(key=BEGIN)
     assert "<td>4 0</td>" in html(app)

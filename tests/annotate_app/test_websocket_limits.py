@@ -2,12 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from httpx import Response
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
@@ -17,14 +17,14 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
-import fake_api
 from annotate_app.session import websocket, websocket_limits
 from annotate_app.session.guard import Guard
 from annotate_app.session.websocket_limits import LIMITS, ScriptTurns
 from backend.campaign.nouns import Role
 from backend.core.ids import AnnotatorId
+from small_project import SmallProject
 
-ANA, LEA = "token-of-Ana", "token-of-Lea"
+ANA, LEA = "Ana", "Lea"
 RERUN = BackMsg(rerun_script=ClientState()).SerializeToString()
 ALIVE = BackMsg(app_heartbeat=True).SerializeToString()
 
@@ -32,21 +32,23 @@ ALIVE = BackMsg(app_heartbeat=True).SerializeToString()
 class Server:
     """The guard in front of a websocket that keeps what it is sent."""
 
-    def __init__(self, client: TestClient, received: list[bytes]) -> None:
+    def __init__(self, client: TestClient, tokens: Mapping[str, str], received: list[bytes]) -> None:
         self.client = client
+        self.tokens = tokens
         self.received = received
 
-    def page(self, token: str = ANA) -> WebSocketTestSession:
-        return self.client.websocket_connect("/_stcore/stream", headers={"Cookie": f"reelrank_session={token}"})
+    def page(self, who: str = ANA) -> WebSocketTestSession:
+        return self.client.websocket_connect("/_stcore/stream", headers=self._cookie(who))
 
-    def asks_for_a_page(self, token: str = ANA) -> int:
-        return int(self.client.get("/grade", headers={"Cookie": f"reelrank_session={token}"}).status_code)
+    def asks_for_a_page(self, who: str = ANA) -> Response:
+        return self.client.get("/grade", headers=self._cookie(who))
+
+    def _cookie(self, who: str) -> dict[str, str]:
+        return {"Cookie": f"reelrank_session={self.tokens[who]}"}
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
-    fake_api.install(monkeypatch)
-    project = fake_api.made_up(tmp_path)
+def server(real_project: SmallProject) -> Iterator[Server]:
     received: list[bytes] = []
 
     async def stream(socket: WebSocket) -> None:
@@ -63,27 +65,27 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
 
     app = Starlette(
         routes=[WebSocketRoute("/_stcore/stream", stream), Route("/{path:path}", page)],
-        middleware=[Middleware(Guard, project=lambda: project)],
+        middleware=[Middleware(Guard, project=lambda: real_project.project)],
     )
     with TestClient(app, base_url="http://testserver", follow_redirects=False) as client:
-        yield Server(client, received)
+        yield Server(client, real_project.tokens, received)
 
 
 def test_a_user_has_eight_pages_and_is_told_so_when_asking_for_one_more(server: Server) -> None:
     with ExitStack() as pages:
         for _ in range(7):
             pages.enter_context(server.page())
-        assert server.asks_for_a_page() == 200
+        assert server.asks_for_a_page().status_code == 200
         with server.page():
-            answer = server.client.get("/grade", headers={"Cookie": f"reelrank_session={ANA}"})
+            answer = server.asks_for_a_page()
             assert answer.status_code == 429
             assert "You have 8 pages of ReelRank open." in answer.text
             with pytest.raises(WebSocketDisconnect) as refused, server.page():
                 pass
             assert (refused.value.code, refused.value.reason) == (1013, "too many pages are open")
             with server.page(LEA):
-                assert server.asks_for_a_page(LEA) == 200, "pages of others do not count"
-        assert server.asks_for_a_page() == 200
+                assert server.asks_for_a_page(LEA).status_code == 200, "pages of others do not count"
+        assert server.asks_for_a_page().status_code == 200
         pages.enter_context(server.page())
 
 
