@@ -136,7 +136,7 @@ def _sql(query: str) -> Callable[[Project, Database, float], Iterable[str]]:
 
 
 def _long_leases(project: Project, db: Database, now: float) -> list[str]:
-    latest = now + project.settings.lease_minutes * 60 + LEASE_SLACK_S
+    latest = now + project.lease_s + LEASE_SLACK_S
     return invariants.listed(db, invariants.LONG_LEASES, {"latest": latest})
 
 

@@ -148,3 +148,24 @@ def unseen(elapsed_ms: int, duration_s: float) -> bool:
     (True, False)
     """
     return elapsed_ms < SEEN_SHARE * duration_s * 1000
+
+
+def renewal_interval_s(lease_s: float) -> float:
+    """How often the desk of a person at work asks the server to renew their leases, in seconds.
+
+    A third of the lease, and every four minutes at least. The browser looks at its clock every quarter of this, and
+    the server leaves a lease as it is for `renewal_slack_s`, so that two thirds of a lease is the longest wait.
+
+    >>> renewal_interval_s(900.0), renewal_interval_s(180.0)
+    (240.0, 60.0)
+    """
+    return min(240.0, lease_s / 3)
+
+
+def renewal_slack_s(lease_s: float) -> float:
+    """For how long after its renewal a lease is not written anew, so that most requests write only what they bring.
+
+    >>> renewal_slack_s(900.0), renewal_slack_s(180.0)
+    (60.0, 45.0)
+    """
+    return min(60.0, lease_s / 4)

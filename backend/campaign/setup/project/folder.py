@@ -76,6 +76,11 @@ class Project:
         return self.folder / CACHE_FOLDER / "embeddings"
 
     @property
+    def lease_s(self) -> float:
+        """For how long a pair is kept for the person who has it on the desk, in seconds."""
+        return 60 * self.settings.lease_minutes
+
+    @property
     def clips(self) -> ClipCache:
         """Where clips are cached, and how they are made."""
         own = self.settings.clips
