@@ -15,11 +15,9 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor import rows as invariants
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, rulings
-from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
-from backend.campaign.nouns import Verdict
+from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Verdict
 from backend.campaign.release.export import keeping
 from backend.campaign.selection.candidates.rows import agenda
-from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import entries

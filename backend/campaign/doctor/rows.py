@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from backend.campaign.nouns import FROM_EXAM
+from backend.campaign.nouns import FROM_EXAM, SECOND_ROUND_SEATS
 from backend.campaign.selection.candidates.rows import agenda
 from backend.core.ids import PairId
 from backend.store.engine import Database
@@ -115,11 +115,12 @@ LONG_LEASES = """
   UNION
   SELECT 'pair ' || pair_id || ', gold of annotator ' || annotator_id FROM gold_seat WHERE lease_until > :latest
 """
-ESCALATED_WITHOUT_SEATS = """
+ESCALATED_WITHOUT_SEATS = f"""
   SELECT 'pair ' || substr(e.subject, 6) FROM event e
   WHERE e.event_id IN (SELECT max(event_id) FROM event WHERE kind IN ('escalated', 'de_escalated') GROUP BY subject)
     AND e.kind = 'escalated'
-    AND (SELECT count(*) FROM seat s WHERE s.pair_id = CAST(substr(e.subject, 6) AS INTEGER)) < 4
+    AND (SELECT count(*) FROM seat s WHERE s.pair_id = CAST(substr(e.subject, 6) AS INTEGER))
+      < {max(SECOND_ROUND_SEATS)}
 """
 
 

@@ -14,9 +14,8 @@ from typing import Any
 from backend.campaign.judging.model import Assignment, Desk, DeskItem, DeskState
 from backend.campaign.judging.rows import assigned, judgements, seats, skips
 from backend.campaign.judging.rules import renewal_slack_s
-from backend.campaign.nouns import Annotator, Person
+from backend.campaign.nouns import FIRST_ROUND_SEATS, Annotator, Person
 from backend.campaign.selection.candidates.rows import lists
-from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.core import days
 from backend.core.ids import AnnotatorId, PairId, PairKey
 from backend.core.keyed import keyed_digest

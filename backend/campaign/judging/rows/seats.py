@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.rows import assigned, gold_seats
+from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
-
-SECOND_ROUND_SEATS = (3, 4)
-RE_OPENED_SEATS = (5, 6)
 
 _NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL, claimed_at = NULL"
 # A place that anybody may take: nobody's, or somebody's whose lease has run out.
@@ -33,9 +31,9 @@ _MINE_TO_TAKE = """
   AND NOT EXISTS (SELECT 1 FROM consensus AS c WHERE c.pair_id = p.pair_id AND c.verdict <> 'escalated')
 """
 # Batches with two others at first-round seats; few people sit anywhere, so this is small.
-_CROWDED = """
+_CROWDED = f"""
   SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id)
-  WHERE l.lease_until >= :now AND l.seat_no <= 2 AND l.annotator_id <> :me
+  WHERE l.lease_until >= :now AND l.seat_no <= {max(FIRST_ROUND_SEATS)} AND l.annotator_id <> :me
   GROUP BY h.batch_id HAVING count(DISTINCT l.annotator_id) >= 2
 """
 # From each of the few pairs to its seats: PostgreSQL would rather look at all free seats there are.
@@ -323,8 +321,8 @@ def close_second_round(db: Database, pair_id: PairId) -> bool:
     Somebody who merely holds one has not seen the pair: `going_on` keeps grades as they are once they have.
     """
     cursor = db.conn.execute(
-        "DELETE FROM seat WHERE pair_id = ? AND seat_no > 2 AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
-        [pair_id],
+        "DELETE FROM seat WHERE pair_id = ? AND seat_no > ? AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
+        [pair_id, max(FIRST_ROUND_SEATS)],
     )
     return cursor.rowcount > 0
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, seats, skips
-from backend.campaign.nouns import FROM_EXAM, Lead, Operator
+from backend.campaign.nouns import FIRST_ROUND_SEATS, FROM_EXAM, Lead, Operator
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import BlindAnswer
 from backend.campaign.qualification.exam.rules.keys import spread
-from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId, PairId
 from backend.core.saying import said
