@@ -77,7 +77,7 @@ def in_order(places: Sequence[Place], attempt: Attempt) -> list[Place]:
 def result(places: Sequence[Place], attempt: Attempt) -> ExamResult:
     """What an attempt came to."""
     answers = [(place.own, place.right) for place in places if place.own is not None and place.right is not None]
-    return mark(answers, attempt.most_missed, attempt.tolerance)
+    return mark(answers, attempt.most_missed, attempt.tolerance, attempt.rule_version)
 
 
 def is_missed(place: Place, attempt: Attempt) -> bool:

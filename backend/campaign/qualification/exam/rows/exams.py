@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from backend.campaign.corpus.importing.rows import WHOLE
-from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
+from backend.campaign.qualification.exam.model import PASS_RULE, ExamKey, ExamPurpose
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database, added
 
@@ -147,10 +147,12 @@ def add(
     """A new exam with its (pair, right grade if it is known, explanation), or a trial; its number."""
     exam_id = added(
         db,
-        "INSERT INTO exam (set_at, set_by, source, seed, most_missed, purpose, key_from, closed_at) "
-        "VALUES (:at, :by, :source, :seed, :most, :purpose, :key, iif(:key = 'settled', :at, NULL)) RETURNING exam_id",
+        "INSERT INTO exam (set_at, set_by, source, seed, most_missed, rule_version, purpose, key_from, closed_at) "
+        "VALUES (:at, :by, :source, :seed, :most, :rule, :purpose, :key, iif(:key = 'settled', :at, NULL)) "
+        "RETURNING exam_id",
         {
             **{"at": at, "by": by, "source": source, "seed": seed, "most": most_missed, "key": key_from},
+            "rule": PASS_RULE,
             "purpose": ExamPurpose.TRIAL if key_from is ExamKey.NONE else ExamPurpose.EXAM,
         },
     )
