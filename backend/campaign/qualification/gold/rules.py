@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from backend.campaign.qualification.exam.rules.marking import misses
 from backend.campaign.setup.project.model import GoldSettings
+from backend.campaign.setup.project.settings.model import MOST_GOLD
 from backend.core.ids import AnnotatorId, PairId
 
-MOST_SHARE = 0.5
+MOST_SHARE = MOST_GOLD
 """More than every other pair would be no work."""
 
 APART = 3
