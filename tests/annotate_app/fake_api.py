@@ -21,6 +21,7 @@ from backend.campaign.judging.model import (
     DeskState,
     GradeEvent,
     LiftedSkips,
+    MyReply,
     Receipt,
     ReceiptStatus,
     ReportedClip,
@@ -39,25 +40,22 @@ from backend.campaign.monitoring.progress.model import (
     Wait,
     WorkProgress,
 )
-from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAgreement, MyReply, MyWork, PersonFlags
+from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAgreement, MyWork, PersonFlags
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
-from backend.campaign.qualification.exam.keys import KeyPreview, KeyReport
-from backend.campaign.qualification.exam.model import ExamKey, Trial
+from backend.campaign.qualification.exam.answer_key import KeyPreview, KeyReport
+from backend.campaign.qualification.exam.model import CalibrationRound, Exam, ExamItem, ExamKey
 from backend.campaign.qualification.exam.planning import short
 from backend.campaign.qualification.exam.previewing import ExamPreview, PreviewItem
 from backend.campaign.qualification.exam.results import ExamOutcomes, ExamPerson
-from backend.campaign.qualification.exam.rows.exams import Exam
-from backend.campaign.qualification.exam.rows.exams import Place as ExamItem
 from backend.campaign.qualification.exam.rules.guessing import guesses, require_telling
 from backend.campaign.qualification.exam.rules.outcomes import together
 from backend.campaign.qualification.exam.setting import ExamReport
 from backend.campaign.qualification.exam.taking import Act
 from backend.campaign.qualification.exam.using import UsedReport
-from backend.campaign.qualification.gold.results import GoldPerson
-from backend.campaign.qualification.gold.setting import GoldOptions, GoldReport
-from backend.campaign.qualification.guideline.rows import Example
-from backend.campaign.release.export.model import KeptRelease, QueryStanding, ReleaseOptions, ReleaseSelection
+from backend.campaign.qualification.gold.questions import GoldOptions, GoldPerson, GoldReport
+from backend.campaign.qualification.guideline.model import Example
+from backend.campaign.release.export.model import KeptRelease, QueryCounts, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.selecting import select
 from backend.campaign.review.model import (
     CaseList,
@@ -161,7 +159,7 @@ class Project:
     desk: Desk = field(default_factory=lambda: Desk(DeskState.NOTHING, (), None, 0, 0))
     pauses: dict[AnnotatorId, Pause] = field(default_factory=dict)
     replies: list[MyReply] = field(default_factory=list)
-    trial: Trial | None = None
+    trial: CalibrationRound | None = None
     trial_asked: list[tuple[object, object]] = field(default_factory=list)
     graded: dict[str, GradeEvent] = field(default_factory=dict)
     reported: list[tuple[PairKey, str]] = field(default_factory=list)
@@ -394,7 +392,7 @@ def read_replies(project: Project, person: Person, *, now: float) -> None:
     project.replies = [replace(one, is_new=False) for one in project.replies]
 
 
-def trial_round(project: Project, by: Person | Operator) -> Trial | None:
+def trial_round(project: Project, by: Person | Operator) -> CalibrationRound | None:
     return project.trial
 
 
@@ -1040,7 +1038,7 @@ def rewrite_queue(project: Project, lead: Person) -> RewriteQueue:
 
 def release_preview(project: Project, by: Person | Operator, options: ReleaseOptions) -> ReleaseSelection:
     queries = [
-        QueryStanding(QueryId(n), f"Query {n}", split, 20, waiting, 20 - waiting - decided, decided)
+        QueryCounts(QueryId(n), f"Query {n}", split, 20, waiting, 20 - waiting - decided, decided)
         for n, (split, waiting, decided) in enumerate([(Split.VAL, 0, 1), (Split.TEST, 0, 0), (Split.VAL, 8, 0)], 1)
     ]
     return select(queries, options)

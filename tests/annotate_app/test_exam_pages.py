@@ -12,9 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
-from backend.campaign.qualification.exam.model import ExamKey, ExamPhase
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey, ExamPhase
 from backend.campaign.qualification.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed, PersonOutcome
-from backend.campaign.qualification.exam.rows.exams import Exam, Place
 from backend.campaign.qualification.exam.rules.marking import mark
 from backend.campaign.qualification.exam.rules.outcomes import Answer, outcome, together
 from backend.core.ids import PairId, PairKey, QueryId
@@ -44,7 +43,7 @@ def held(project: fake_api.Project) -> fake_api.Project:
         1, fake_api.NOON, "Lea", "settled pairs", 7, 20.0, 1, 9, 2, 8, key_from=ExamKey.SETTLED, closed_at=fake_api.NOON
     )
     project.exam_items = [
-        Place(
+        ExamItem(
             *(5, QueryId(1), "A woman puts a cup on the table and leaves", PairId(101), PairKey("key101")),
             *(8.0, False, 4),
             *("", False, None, None),

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
 from backend.campaign.judging.model import ActKind
 from backend.campaign.nouns import Role, Verdict
-from backend.campaign.qualification.guideline.rows import Example
+from backend.campaign.qualification.guideline.model import Example
 from backend.campaign.review.model import GivenAct, PairReview
 from backend.core.ids import PairKey, QueryId
 from support import new_campaign

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
-from backend.campaign.qualification.gold.results import GoldAnswer, GoldPerson
+from backend.campaign.qualification.gold.questions import GoldAnswer, GoldPerson
 from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
 from backend.campaign.qualification.gold.rules import Consequence
 from backend.campaign.setup.people.model import Pause

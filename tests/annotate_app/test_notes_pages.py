@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
-from backend.campaign.monitoring.quality.model import MyReply
+from backend.campaign.judging.model import MyReply
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import GivenNote, GivenReply
 from backend.core.ids import QueryId

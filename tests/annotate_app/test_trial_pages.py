@@ -10,7 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
-from backend.campaign.qualification.exam.model import Trial, TrialAnswer, TrialPair, TrialPerson
+from backend.campaign.qualification.exam.model import (
+    CalibrationAnswer,
+    CalibrationPair,
+    CalibrationPerson,
+    CalibrationRound,
+)
 from backend.core.ids import AnnotatorId, PairKey, QueryId
 from reading import read
 
@@ -19,9 +24,9 @@ ANA, BEN = AnnotatorId(2), AnnotatorId(3)
 BEGIN = "trial-begin"
 
 
-def pair(key: str, query: str, rank: int, *answers: tuple[AnnotatorId, str, int, str]) -> TrialPair:
-    given = tuple(TrialAnswer(*answer) for answer in answers)
-    return TrialPair(PairKey(key), QueryId(1), query, "v1", 1.0, 4.5, rank, given)
+def pair(key: str, query: str, rank: int, *answers: tuple[AnnotatorId, str, int, str]) -> CalibrationPair:
+    given = tuple(CalibrationAnswer(*answer) for answer in answers)
+    return CalibrationPair(PairKey(key), QueryId(1), query, "v1", 1.0, 4.5, rank, given)
 
 
 @pytest.fixture
@@ -33,9 +38,9 @@ def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project
 @pytest.fixture
 def begun(project: fake_api.Project) -> fake_api.Project:
     """A round that Ana has finished and Ben has not."""
-    people = (TrialPerson(ANA, "Ana", 2, True), TrialPerson(BEN, "Ben", 1, False))
+    people = (CalibrationPerson(ANA, "Ana", 2, True), CalibrationPerson(BEN, "Ben", 1, False))
     apart = pair("k1", "A <b>cup</b> *falls*", 2, (ANA, "Ana", 4, "A <i>whole</i> *cup*"), (BEN, "Ben", 0, ""))
-    project.trial = Trial(
+    project.trial = CalibrationRound(
         fake_api.NOON, "Lea", None, 1, people, (apart, pair("k2", "Two argue", 1, (ANA, "Ana", 3, "")))
     )
     return project

@@ -7,20 +7,23 @@ from backend.campaign.corpus.describing.rows import choices
 from backend.campaign.judging.rows import assigned
 from backend.campaign.monitoring.activity import rows
 from backend.campaign.monitoring.activity.model import CampaignSetting
+from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.exam.model import ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
-from backend.campaign.selection.batches import ruling
+from backend.campaign.selection.batches.rows import decisions
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.settings.listing import BEGINNING, LINES, CurrentSettings
 from backend.store.connection import reading
 
 
-def settings(project: Project) -> list[CampaignSetting]:
-    """All settings, by what they belong to."""
-    rule = ruling.versions(project.store)[-1]
+@in_charge
+def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSetting]:
+    """Return every setting in words, by what it belongs to: its value, what it changes, since when, by whom, where."""
     with reading(project.store) as db:
-        guideline, exam, describing = facts.versions(db), exams.held(db, ExamPurpose.EXAM), choices.standing(db)
+        rule, guideline = decisions.versions(db)[-1], facts.versions(db)
+        exam, describing = exams.held(db, ExamPurpose.EXAM), choices.current_choice(db)
         worded = next((one for one in reversed(guideline) if one.since is not None), guideline[0])
         now = CurrentSettings(
             file=project.settings,

@@ -146,13 +146,7 @@ LINES = (
         how=said("Their number is fixed once somebody has graded; their words may change any day."),
         since=lambda now: now.worded,
     ),
-    SettingLine(
-        ("tolerance",),
-        SCALE,
-        said("Agreement"),
-        _agreement,
-        how=_FIXED,
-    ),
+    SettingLine(("tolerance",), SCALE, said("Agreement"), _agreement, how=_FIXED),
     SettingLine(
         ("rounding",),
         SCALE,
@@ -214,19 +208,9 @@ LINES = (
         how=_RESTART,
     ),
     SettingLine(
-        ("clips.cache_gb",),
-        WORK,
-        said("Room for clips"),
-        lambda now: f"{now.file.clips.cache_gb:g} GB",
-        how=_RESTART,
+        ("clips.cache_gb",), WORK, said("Room for clips"), lambda now: f"{now.file.clips.cache_gb:g} GB", how=_RESTART
     ),
-    SettingLine(
-        ("clips.bucket", "clips.signed_s"),
-        WORK,
-        said("Bucket of clips"),
-        _bucket,
-        how=_RESTART,
-    ),
+    SettingLine(("clips.bucket", "clips.signed_s"), WORK, said("Bucket of clips"), _bucket, how=_RESTART),
     SettingLine(
         ("next_batch",),
         WORK,
@@ -244,12 +228,7 @@ LINES = (
         events=("describing_opened", "describing_closed"),
     ),
     SettingLine(
-        ("assignments",),
-        PEOPLE,
-        said("Assignments"),
-        _assignments,
-        page="people",
-        events=("assigned", "unassigned"),
+        ("assignments",), PEOPLE, said("Assignments"), _assignments, page="people", events=("assigned", "unassigned")
     ),
     SettingLine(
         ("guideline",),
