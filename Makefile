@@ -26,7 +26,7 @@ $(VENV)/.app: $(VENV)/.torch pyproject.toml constraints.txt
 	$(INSTALL) --constraint constraints.txt --editable '.[minilm]'
 	$(BIN)/python -m compileall -q backend annotate_app
 	$(BIN)/python -c "import annotate_app.server.routes, backend.encoders.simcse, streamlit.web.cli; \
-	  from backend import api; [getattr(api, name) for name in api.__all__]"
+	  import annotate_app.navigation"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.app

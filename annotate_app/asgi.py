@@ -16,6 +16,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.runtime import Runtime
 
+from annotate_app import navigation  # noqa: F401  # loads every page now, not while the first person waits
 from annotate_app.server import jobs, metrics, stopping
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.health import Health
@@ -27,13 +28,14 @@ from annotate_app.session.base_path import BasePath
 from annotate_app.session.guard import Guard
 from annotate_app.session.websocket_sessions import bind_sessions
 from annotate_app.shared.menu_counts import MORE, told
-from backend import api
 from backend.core import processes
 from backend.core.base_path import BASE_PATH_VARIABLE, checked_base_path
 from backend.core.errors import ReelRankError
 from backend.core.logs import READY_VARIABLE
 from backend.core.metrics import METRICS_VARIABLE
 from backend.core.text_files import visible
+from backend.media.clips import ensure as cut_clip
+from backend.media.jobs import ClipJob
 
 try:
     auth.project()
@@ -43,14 +45,12 @@ except (ReelRankError, ValueError) as refusal:
 if base_path and is_own_path(base_path):
     sys.exit(f"ReelRank: the base path {base_path} begins like an address of the app: choose another one")
 
-for name in api.__all__:  # at the start, not while the first person waits for a page
-    getattr(api, name)
 MORE.append(jobs.in_menu)
 _SWITCH_S = 0.001
 """For so long a thread waits for Python while another one computes. A request needs Python many times: with the usual
 5 ms it takes far longer beside a script run."""
-clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
-videos: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)  # its process starts when the first video is described
+clips: ClipWorker[ClipJob] = ClipWorker(cut_clip)
+videos: ClipWorker[ClipJob] = ClipWorker(cut_clip)  # its process starts when the first video is described
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from annotate_app.language import tr
 from annotate_app.pages import DESCRIBE, FRONT, PAGES
 from annotate_app.screens import set_up
 from annotate_app.session import auth
-from backend import api
+from backend.campaign.corpus.describing.opening import describing_comes_first, may_describe
 from backend.campaign.nouns import Person, Role
 
 _SCREENS = {page.title: import_module(page.module).page for page in PAGES}
@@ -26,7 +26,7 @@ def page_for(person: Person | None) -> StreamlitPage:
     to where that is changed, and somebody who may describe there to that.
     """
     role = None if person is None else person.role
-    describes = person is not None and role is Role.ANNOTATOR and api.may_describe(auth.project(), person)
+    describes = person is not None and role is Role.ANNOTATOR and may_describe(auth.project(), person)
     pages = {
         page.title: st.Page(
             _SCREENS[page.title] if page.role is role else partial(_not_yours, page.role),
@@ -42,7 +42,7 @@ def page_for(person: Person | None) -> StreamlitPage:
         first = FRONT[role or Role.ANNOTATOR]
         if person is not None and role is Role.LEAD and set_up.is_first(auth.project(), person):
             first = "Set up"
-        elif person is not None and describes and api.describing_comes_first(auth.project(), person):
+        elif person is not None and describes and describing_comes_first(auth.project(), person):
             first = DESCRIBE
         st.switch_page(pages[first])
 

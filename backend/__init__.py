@@ -1,6 +1,7 @@
 """ReelRank's back end: every stage from a folder of videos to scored ground truth.
 
-Programs use `backend.api`; people use the `reelrank` command. See docs/pipeline.md for the stages and
+People use the `reelrank` command; programs use the package `reelrank`, `backend.api` and the verbs of features.
+See docs/pipeline.md for the stages and
 docs/concepts.md for the words.
 """
 

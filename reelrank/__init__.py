@@ -2,32 +2,24 @@
 
     from reelrank import compare, evaluate
 
-Nothing of a campaign is loaded: no database, no video, no model, no page; a name is imported at its first use.
-`backend.api` is for the command line and the pages, and has campaigns too.
+Nothing of a campaign is loaded: no database, no video, no model, no page. `backend.api` has campaigns too.
 """
 
-from typing import TYPE_CHECKING
-
 from backend import __version__
-from backend.core import lazy
-
-if TYPE_CHECKING:
-    from backend.core.errors import InputError
-    from backend.scoring.evaluate import compare, evaluate
-    from backend.scoring.latex import to_latex
-    from backend.scoring.pools.files import read_pools
-    from backend.scoring.pools.model import Pools
-    from backend.scoring.pools.pooling import PoolConventions as Pooling
-    from backend.scoring.pools.pooling import PoolFile
-    from backend.scoring.result import Evaluation, Evaluations
-    from backend.scoring.run_files import RunFile, RunList, read_run_list
-    from backend.scoring.scoreboard import Scoreboard
-    from backend.scoring.scored_files import evaluate_files, score_files, score_splits
-    from backend.scoring.statistics.sureness import Sureness, add_statistics
-    from backend.scoring.views.number_format import Shown
-    from backend.scoring.views.splits import joined
-else:
-    __getattr__, __dir__ = lazy.names(__name__, __file__)
+from backend.core.errors import InputError
+from backend.scoring.evaluate import compare, evaluate
+from backend.scoring.latex import to_latex
+from backend.scoring.pools.files import read_pools
+from backend.scoring.pools.model import Pools
+from backend.scoring.pools.pooling import PoolConventions as Pooling
+from backend.scoring.pools.pooling import PoolFile
+from backend.scoring.result import Evaluation, Evaluations
+from backend.scoring.run_files import RunFile, RunList, read_run_list
+from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.scored_files import evaluate_files, score_files, score_splits
+from backend.scoring.statistics.sureness import Sureness, add_statistics
+from backend.scoring.views.number_format import Shown
+from backend.scoring.views.splits import joined
 
 __all__ = [
     "Evaluation",

@@ -24,14 +24,19 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.doctor.database import move
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.export import freezing
 from backend.campaign.release.export.statistics import figures
+from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people import passwords
 from backend.campaign.setup.project import database_place
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.where import Where
 from backend.encoders import sentence
 from backend.store import connection, secret
@@ -166,14 +171,14 @@ def engine() -> str:
 
 
 @pytest.fixture
-def kept(engine: str, request: pytest.FixtureRequest) -> Callable[[Path], api.Project]:
+def kept(engine: str, request: pytest.FixtureRequest) -> Callable[[Path], Project]:
     """Brings a project that nobody has open to what keeps databases here."""
 
-    def bring(folder: Path) -> api.Project:
+    def bring(folder: Path) -> Project:
         if engine == "postgresql":
             cluster: Cluster = request.getfixturevalue("cluster")
-            api.move(folder, cluster.address(cluster.new()), now=NOW)
-        return api.open_project(folder)
+            move(folder, cluster.address(cluster.new()), now=NOW)
+        return open_project(folder)
 
     return bring
 
@@ -280,35 +285,33 @@ def corpus_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for m in MOMENTS
     )
     (folder / "moments.jsonl").write_text(lines)
-    project = api.init_project(folder / "project", encoder="minilm")
-    api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
+    project = init_project(folder / "project", encoder="minilm")
+    import_corpus(project, OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
     project.store.close()
     return folder
 
 
 @pytest.fixture
-def corpus_project(corpus_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> api.Project:
+def corpus_project(corpus_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project with 48 captioned moments in 6 videos, and an encoder that needs no model."""
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     # A quarter of a second a release, and many tests make one; those that look at figures draw them.
     monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
     shutil.copytree(corpus_folder, tmp_path, dirs_exist_ok=True)
-    return api.open_project(tmp_path / "project")
+    return open_project(tmp_path / "project")
 
 
 @pytest.fixture(scope="session")
 def judging_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Judging:
     """What `judging` copies."""
-    project = api.open_project(
-        shutil.copytree(corpus_folder / "project", tmp_path_factory.mktemp("judging") / "project")
-    )
-    api.draw_queries(project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+    project = open_project(shutil.copytree(corpus_folder / "project", tmp_path_factory.mktemp("judging") / "project"))
+    draw_queries(project, OPERATOR, val=2, test=1, seed=5, now=NOW)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        api.choose_candidates(project, api.OPERATOR, now=NOW)
+        choose_candidates(project, OPERATOR, now=NOW)
     with connection.writing(project.store):
-        lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
-        annotators = [people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
+        lead = people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
+        annotators = [people.add(project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
         have_read(project)
     project.store.close()
     return Judging(project, lead, annotators)
@@ -319,13 +322,13 @@ def judging_moved(judging_made: Judging, cluster: Cluster) -> str:
     """The name of the database that `judging` copies where PostgreSQL keeps it."""
     folder = Path(shutil.copytree(judging_made.project.folder, judging_made.project.folder.parent / "moved"))
     name = cluster.new()
-    api.move(folder, cluster.address(name), now=NOW)
+    move(folder, cluster.address(name), now=NOW)
     return name
 
 
 @pytest.fixture
 def judging(
-    judging_made: Judging, corpus_project: api.Project, engine: str, request: pytest.FixtureRequest
+    judging_made: Judging, corpus_project: Project, engine: str, request: pytest.FixtureRequest
 ) -> Iterator[Judging]:
     """Two validation queries and one test query, 20 pairs each, a lead, and four annotators who read the guideline."""
     corpus_project.store.close()
@@ -336,6 +339,6 @@ def judging(
         name = cluster.new(request.getfixturevalue("judging_moved"))
         (project.folder / "reelrank.db").unlink()
         database_place.set_database(project.folder, cluster.address(name))
-        project = api.open_project(project.folder)
+        project = open_project(project.folder)
     yield Judging(project, judging_made.lead, [*judging_made.annotators])
     project.store.close()

@@ -4,8 +4,9 @@ import sqlite3
 from contextlib import closing
 from itertools import count
 
-from backend import api
 from backend.campaign.corpus.describing.model import DescribeAnswer, DescribeEvent, DescribeKind, DescribingChoice
+from backend.campaign.corpus.describing.opening import choose_describing
+from backend.campaign.corpus.describing.writing import describe_exchange
 from support import NOW, Judging
 
 _number = count()
@@ -15,7 +16,7 @@ def opened(judging: Judging, *, at: float = NOW - 3600) -> Judging:
     """The project with describing open for everybody in all six videos of 60 s, which have files by name."""
     with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
         db.execute("UPDATE video SET path = name, fps_num = 25, fps_den = 1, has_audio = 0, sha256 = name")
-    api.choose_describing(judging.project, judging.lead, DescribingChoice(open=True), now=at)
+    choose_describing(judging.project, judging.lead, DescribingChoice(open=True), now=at)
     return judging
 
 
@@ -34,4 +35,4 @@ def event(
 
 def send(judging: Judging, who: int, *events: DescribeEvent, at: float = NOW) -> DescribeAnswer:
     """The browser of annotator number `who` sends events."""
-    return api.describe_exchange(judging.project, judging.annotators[who], events, now=at)
+    return describe_exchange(judging.project, judging.annotators[who], events, now=at)

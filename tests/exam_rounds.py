@@ -4,10 +4,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from sqlite3 import connect
 
-from backend import api
+from backend.campaign.desk.clips import clip_for
+from backend.campaign.desk.exchange import desk, exam_act, record_grades
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.exam.model import ExamDesk, ExamPhase
+from backend.campaign.qualification.exam.answer_key import close_exam_round
+from backend.campaign.qualification.exam.model import ExamDesk, ExamKey, ExamPhase
+from backend.campaign.qualification.exam.setting import ExamReport, set_exam
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 from support import NOW, Judging
 
@@ -19,7 +24,7 @@ class Round:
     judging: Judging
 
     @property
-    def project(self) -> api.Project:
+    def project(self) -> Project:
         return self.judging.project
 
     @property
@@ -28,15 +33,15 @@ class Round:
 
     def hold(
         self, key: str = "median", *, queries: int = 2, pairs: int = 3, seed: int = 1, most_missed: float | None = None
-    ) -> api.ExamReport:
-        return api.set_exam(
+    ) -> ExamReport:
+        return set_exam(
             self.project,
             self.lead,
             queries=queries,
             pairs=pairs,
             seed=seed,
             most_missed=most_missed,
-            key=api.ExamKey(key),
+            key=ExamKey(key),
             now=NOW,
         )
 
@@ -44,22 +49,22 @@ class Round:
         return self.lead if who < 0 else self.judging.annotators[who]
 
     def desk(self, who: int) -> Desk[ExamDesk]:
-        return api.desk(self.project, self.person(who), now=NOW)
+        return desk(self.project, self.person(who), now=NOW)
 
     def phase(self, who: int) -> ExamPhase | None:
         found = self.desk(who).exam
         return found.phase if found else None
 
     def act(self, who: int, what: str) -> Desk[ExamDesk]:
-        return api.exam_act(self.project, self.person(who), api.ExamAct(what), now=NOW)
+        return exam_act(self.project, self.person(who), ExamAct(what), now=NOW)
 
     def answer(self, who: int, name: PairKey, grade: int, key: str = "") -> Receipt:
         event = GradeEvent(name, grade, key or f"{who} {name} {grade}", 100 + who)
-        return api.record_grades(self.project, self.person(who), [event], now=NOW + 5)[0]
+        return record_grades(self.project, self.person(who), [event], now=NOW + 5)[0]
 
     def pair_of(self, who: int, name: PairKey) -> int:
         """The pair behind an item, found by its clip: the moment that is cut for it."""
-        job = api.clip_for(self.project, self.person(who), name)
+        job = clip_for(self.project, self.person(who), name)
         found = self.rows(
             "SELECT p.pair_id, q.text FROM pair p JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
             f"JOIN query q USING (query_id) JOIN exam_item i USING (pair_id) WHERE m.start_s = {job.start_s} "
@@ -80,7 +85,7 @@ class Round:
         return self.act(who, "hand_in")
 
     def close(self, although: str = "few pairs") -> int:
-        return api.close_exam_round(self.project, self.lead, although=although, now=NOW + 10).finished
+        return close_exam_round(self.project, self.lead, although=although, now=NOW + 10).finished
 
     def look_again(self, who: int) -> Desk[ExamDesk]:
         """Go on from the result, and grade what was missed as it is right."""

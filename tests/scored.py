@@ -7,7 +7,10 @@ from pathlib import Path
 import av
 import numpy as np
 
-from backend import api
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 
 HOSTILE = "<script>alert(1)</script>"
 QUERIES = 12
@@ -66,7 +69,7 @@ def write_video(path: Path, seconds: int, width: int = 64, height: int = 36, eve
     return path
 
 
-def video_project(folder: Path, seconds: int = 60) -> api.Project:
+def video_project(folder: Path, seconds: int = 60) -> Project:
     """A project with a video for each name in the files of `write_files`; the first was damaged after the import."""
     (folder / "videos").mkdir()
     one = write_video(folder / "one.mp4", seconds)
@@ -75,7 +78,7 @@ def video_project(folder: Path, seconds: int = 60) -> api.Project:
         (folder / "videos" / f"{name}.mp4").write_bytes(one.read_bytes())
     rows = [{"video": name, "start": 0, "end": 5, "caption": "A", "duration": seconds} for name in names]
     (folder / "moments.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    project = api.init_project(folder / "project", encoder="minilm")
-    api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", videos=folder / "videos", now=0.0)
+    project = init_project(folder / "project", encoder="minilm")
+    import_corpus(project, OPERATOR, folder / "moments.jsonl", "jsonl", videos=folder / "videos", now=0.0)
     (folder / "videos" / f"{names[0]}.mp4").write_bytes(b"damaged")
     return project

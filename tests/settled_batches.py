@@ -1,7 +1,9 @@
 """Queries whose first batches are settled, so that leads decide about the next ones."""
 
-from backend import api
+from backend.campaign.desk.exchange import record_grades
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.queries import list_queries, query_pairs
 from support import NOW, Judging, sit
 
 LAST = ((4, 4, 4, 0, 0), (3, 3, 2, 2, 2), (0, 1, 1, 0, 2))
@@ -10,8 +12,8 @@ LAST = ((4, 4, 4, 0, 0), (3, 3, 2, 2, 2), (0, 1, 1, 0, 2))
 
 def settle(judging: Judging) -> None:
     """Two people grade all pairs of three queries alike: 1, and the last five as `LAST` says."""
-    for nth, query in enumerate(api.list_queries(judging.project, api.OPERATOR)):
-        pairs = api.query_pairs(judging.project, api.OPERATOR, query.query_id)
+    for nth, query in enumerate(list_queries(judging.project, OPERATOR)):
+        pairs = query_pairs(judging.project, OPERATOR, query.query_id)
         grades = [1] * 15 + list(LAST[nth])
         for who in (0, 1):
             given = [
@@ -19,5 +21,5 @@ def settle(judging: Judging) -> None:
                 for pair, grade in zip(pairs, grades, strict=True)
             ]
             sit(judging.project, judging.annotators[who], [pair.pair for pair in pairs], now=NOW)
-            receipts = api.record_grades(judging.project, judging.annotators[who], given, now=NOW)
+            receipts = record_grades(judging.project, judging.annotators[who], given, now=NOW)
             assert {one.status for one in receipts} == {"saved"}

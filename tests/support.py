@@ -13,14 +13,20 @@ from pathlib import Path
 
 import numpy as np
 
-from backend import api
 from backend.campaign.corpus.importing.model import CaptionedMoment
+from backend.campaign.desk.exchange import record_grades
 from backend.campaign.judging.model import GradeEvent, Receipt
 from backend.campaign.judging.rows import seats, verdicts
-from backend.campaign.nouns import Operator, Person, Role
+from backend.campaign.nouns import OPERATOR, Operator, Person, Role
+from backend.campaign.qualification.guideline.reading import note_guideline_seen
+from backend.campaign.qualification.guideline.rewording import guideline_versions
 from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.review.model import PairReview, ReviewList
+from backend.campaign.review.pair_lists import case, case_page
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign
 from backend.core.ids import PairKey
 from backend.store import connection
@@ -72,12 +78,12 @@ def is_free(port: int) -> bool:
     return False
 
 
-def person_of(project: api.Project, name: str) -> Person:
+def person_of(project: Project, name: str) -> Person:
     """Whoever is called so."""
-    return next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
+    return next(row.person for row in list_people(project, OPERATOR) if row.person.name == name)
 
 
-def sit(project: api.Project, person: Person, pairs: Iterable[str], *, now: float, lease_s: float = 15 * 60.0) -> None:
+def sit(project: Project, person: Person, pairs: Iterable[str], *, now: float, lease_s: float = 15 * 60.0) -> None:
     """Give a person a seat at each of these pairs, as the desk does, where one is free and the pair is not settled.
 
     Tests choose pairs; a desk hands them out in an order of its own.
@@ -89,20 +95,20 @@ def sit(project: api.Project, person: Person, pairs: Iterable[str], *, now: floa
                 seats.claim(db, person.annotator_id, row[0], now=now, until=now + lease_s)
 
 
-def grade_all(project: api.Project, name: str, grades: Mapping[PairKey, int], *, now: float) -> None:
+def grade_all(project: Project, name: str, grades: Mapping[PairKey, int], *, now: float) -> None:
     """Somebody gives these grades, as with a player of their own."""
     sit(project, person_of(project, name), grades, now=now)
     events = [GradeEvent(pair, grade, f"{name} {pair}", 2000, 2000) for pair, grade in grades.items()]
-    receipts = api.record_grades(project, person_of(project, name), events, now=now)
+    receipts = record_grades(project, person_of(project, name), events, now=now)
     assert {receipt.status for receipt in receipts} == {"saved"}
 
 
-def have_read(project: api.Project) -> None:
+def have_read(project: Project) -> None:
     """All annotators know the guideline as it stands: the desk lets them begin at once."""
-    version = api.guideline_versions(project, api.OPERATOR)[-1].version
-    for row in api.list_people(project, api.OPERATOR):
+    version = guideline_versions(project, OPERATOR)[-1].version
+    for row in list_people(project, OPERATOR):
         if row.person.role is Role.ANNOTATOR and not row.person.suspended:
-            api.note_guideline_seen(project, row.person, version, now=NOW)
+            note_guideline_seen(project, row.person, version, now=NOW)
 
 
 def small_clips(folder: Path) -> None:
@@ -117,10 +123,10 @@ def small_clips(folder: Path) -> None:
 DISPUTED = (ReviewList.ESCALATED, ReviewList.DISCARDED, ReviewList.CONFIRMED, ReviewList.DECIDED)
 
 
-def cases(project: api.Project, by: Person | Operator, *which: ReviewList) -> list[PairReview]:
+def cases(project: Project, by: Person | Operator, *which: ReviewList) -> list[PairReview]:
     """All pairs of these lists of a lead's page."""
-    rows = [row for one in which for row in api.case_page(project, by, one, size=1_000_000).rows]
-    return [pair for row in rows if (pair := api.case(project, by, row.pair)) is not None]
+    rows = [row for one in which for row in case_page(project, by, one, size=1_000_000).rows]
+    return [pair for row in rows if (pair := case(project, by, row.pair)) is not None]
 
 
 @cache
@@ -138,7 +144,7 @@ def new_campaign() -> Campaign:
 class Judging:
     """A project whose batches are open, with its people."""
 
-    project: api.Project
+    project: Project
     lead: Person
     annotators: list[Person]
 
@@ -146,8 +152,8 @@ class Judging:
         """Every pair, by query and rank."""
         return [
             pair
-            for query in api.list_queries(self.project, api.OPERATOR)
-            for pair in api.query_pairs(self.project, api.OPERATOR, query.query_id)
+            for query in list_queries(self.project, OPERATOR)
+            for pair in query_pairs(self.project, OPERATOR, query.query_id)
         ]
 
     def grade(self, who: int, pair: str, grade: int, *, at: float = NOW, key: str | None = None) -> Receipt:
@@ -165,4 +171,4 @@ def grade_by_key(
 ) -> Receipt:
     """One grade by annotator number `who`, who knows the pair's key and may sit at the pair or not."""
     event = GradeEvent(PairKey(pair), grade, key or secrets.token_hex(8), 1000)
-    return api.record_grades(judging.project, judging.annotators[who], [event], now=at)[0]
+    return record_grades(judging.project, judging.annotators[who], [event], now=at)[0]

@@ -8,9 +8,10 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr, translated
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
-from backend import api
+from backend.campaign.monitoring.activity.log import activity_csv, activity_people, count_activity, find_activity
 from backend.campaign.monitoring.activity.model import ActivityEntry, ActivityFilter, ActivityGroup
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.days import midnight
 
 _GROUPS = {
@@ -36,7 +37,7 @@ _CLEARS = ("page",)
 def page() -> None:
     """The filters, what they leave, and a file of it."""
     project, lead, _ = look.lead_page("Activity")
-    people = api.activity_people(project, lead)
+    people = activity_people(project, lead)
     found, group, who, days = st.columns([4, 3, 2, 2], vertical_alignment="center")
     with found:
         words = address_state.text(
@@ -68,11 +69,11 @@ def page() -> None:
     _list(project, lead, wanted)
 
 
-def _list(project: api.Project, lead: Person, wanted: ActivityFilter) -> None:
+def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
     def rows(first: int, most: int) -> list[ListRow]:
-        return [_row(one) for one in api.find_activity(project, lead, wanted, first=first, most=most)]
+        return [_row(one) for one in find_activity(project, lead, wanted, first=first, most=most)]
 
-    count = api.count_activity(project, lead, wanted)
+    count = count_activity(project, lead, wanted)
     long_list(
         tr("Activity"),
         _COLUMNS,
@@ -86,7 +87,7 @@ def _list(project: api.Project, lead: Person, wanted: ActivityFilter) -> None:
     if count:
         st.download_button(
             tr("Download as CSV"),
-            data=lambda: api.activity_csv(project, lead, wanted),
+            data=lambda: activity_csv(project, lead, wanted),
             file_name="activity.csv",
             mime="text/csv",
             key="activity_csv",

@@ -11,8 +11,11 @@ from annotate_app.shared import address_state, look, tables, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import review_clip
 from annotate_app.shared.searched import searched
-from backend import api
+from backend.campaign.judging.absences import unpause_person
 from backend.campaign.nouns import Person
+from backend.campaign.qualification.gold import questions
+from backend.campaign.review.queries import query_pairs
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import GoldSettings
 from backend.core.ids import AnnotatorId
 
@@ -27,7 +30,7 @@ def page() -> None:
     look.refusal("gold_problem")
     if done := st.session_state.pop("gold_done", ""):
         st.success(plain(done))
-    report, people = api.gold_results(project, lead)
+    report, people = questions.gold_results(project, lead)
     if not report.settings.on and not any(one.answers for one in people):
         st.markdown(
             tr(
@@ -67,15 +70,15 @@ def set_gold() -> None:
     """Callback of the form."""
     state = st.session_state
 
-    def act(project: api.Project, lead: Person) -> None:
-        options = api.GoldOptions(
+    def act(project: Project, lead: Person) -> None:
+        options = questions.GoldOptions(
             share=float(state["gold_share"]) / 100,
             window=int(state["gold_window"]),
             fewest=int(state["gold_fewest"]),
             warn=float(state["gold_warn"]),
             pause=float(state["gold_pause"]),
         )
-        report = api.set_gold(project, lead, options, pairs=int(state["gold_pairs"]), now=time.time())
+        report = questions.set_gold(project, lead, options, pairs=int(state["gold_pairs"]), now=time.time())
         state["gold_done"] = tr(
             "Gold is chosen from {pairs} from now on.", pairs=wording.count_of(report.pairs, "pair")
         )
@@ -85,17 +88,19 @@ def set_gold() -> None:
 
 def end() -> None:
     """Callback of the button that ends it."""
-    st.session_state["gold_problem"] = look.as_lead(lambda project, lead: api.end_gold(project, lead, now=time.time()))
+    st.session_state["gold_problem"] = look.as_lead(
+        lambda project, lead: questions.end_gold(project, lead, now=time.time())
+    )
 
 
 def go_on(annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a paused person is handed pairs again, and their accuracy counts afresh."""
     st.session_state["gold_problem"] = look.as_lead(
-        lambda project, lead: api.unpause_person(project, lead, annotator_id, now=time.time())
+        lambda project, lead: unpause_person(project, lead, annotator_id, now=time.time())
     )
 
 
-def _facts(report: api.GoldReport) -> None:
+def _facts(report: questions.GoldReport) -> None:
     settings = report.settings
     if not settings.on:
         st.info(tr("No gold is mixed into anybody's work just now. These are the answers from before."))
@@ -128,7 +133,7 @@ def _facts(report: api.GoldReport) -> None:
         )
 
 
-def _person(one: api.GoldPerson, settings: GoldSettings) -> None:
+def _person(one: questions.GoldPerson, settings: GoldSettings) -> None:
     person = one.person
     name, words, action = st.columns(_WIDTHS, vertical_alignment="center")
     with name.container(horizontal=True, vertical_alignment="center"):
@@ -149,7 +154,7 @@ def _person(one: api.GoldPerson, settings: GoldSettings) -> None:
         )
 
 
-def told(one: api.GoldPerson, settings: GoldSettings) -> str:
+def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
     """How somebody stands, in words."""
     if one.pause is not None:
         since = wording.when(one.pause.at, st.context.timezone)
@@ -183,7 +188,7 @@ def told(one: api.GoldPerson, settings: GoldSettings) -> str:
     )
 
 
-def _answers(project: api.Project, lead: Person, people: list[api.GoldPerson]) -> None:
+def _answers(project: Project, lead: Person, people: list[questions.GoldPerson]) -> None:
     """One answer of an annotator with its clip, and the list that it is from beside it."""
     there = {str(one.person.annotator_id): one for one in people if one.answers}
     if not there:
@@ -202,7 +207,7 @@ def _answers(project: api.Project, lead: Person, people: list[api.GoldPerson]) -
         _answer(project, lead, chosen)
 
 
-def _list(listed: list[api.GoldAnswer], current: int) -> None:
+def _list(listed: list[questions.GoldAnswer], current: int) -> None:
     def rows(first: int, most: int) -> list[ListRow]:
         return [ListRow(one.answer.gold_answer_id, (_row(one),)) for one in listed[first : first + most]]
 
@@ -212,7 +217,7 @@ def _list(listed: list[api.GoldAnswer], current: int) -> None:
     )
 
 
-def _row(one: api.GoldAnswer) -> str:
+def _row(one: questions.GoldAnswer) -> str:
     verdict = tr("agrees") if one.within else tr("far off")
     given = tr(
         "gave {grade} known {grade_2} {verdict}",
@@ -223,10 +228,10 @@ def _row(one: api.GoldAnswer) -> str:
     return f"{escape(one.answer.query)}<small class='rr-of-case'>{given}</small>"
 
 
-def _answer(project: api.Project, lead: Person, one: api.GoldAnswer) -> None:
+def _answer(project: Project, lead: Person, one: questions.GoldAnswer) -> None:
     chosen, scale = one.answer, project.campaign.scale
     st.markdown(f"**{plain(chosen.query)}**  \n{wording.when(chosen.at, st.context.timezone)}")
-    pair = next((pair for pair in api.query_pairs(project, lead, chosen.query_id) if pair.pair == chosen.pair), None)
+    pair = next((pair for pair in query_pairs(project, lead, chosen.query_id) if pair.pair == chosen.pair), None)
     if pair is not None:
         review_clip(pair)
         st.caption(plain(wording.moment(pair)))
@@ -248,7 +253,7 @@ def _form(settings: GoldSettings) -> None:
         columns[0].number_input(
             tr("Share of everybody's pairs, %"), 0.5, 50.0, 100 * settings.share, 0.5, "%.1f", key="gold_share"
         )
-        columns[1].number_input(tr("Pairs to choose from, at most"), 1, 5000, api.GOLD_PAIRS, key="gold_pairs")
+        columns[1].number_input(tr("Pairs to choose from, at most"), 1, 5000, questions.PAIRS, key="gold_pairs")
         columns[2].number_input(tr("Accuracy over the last answers"), 1, 200, settings.window, key="gold_window")
         columns = st.columns(3)
         columns[0].number_input(tr("Answers before anything follows"), 1, 200, settings.fewest, key="gold_fewest")

@@ -9,10 +9,13 @@ import streamlit as st
 from annotate_app.language import retold
 from annotate_app.session import auth
 from annotate_app.shared.player.player import player
-from backend import api
+from backend.campaign.desk import exchange
 from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.guideline.model import Reading
+from backend.campaign.qualification.guideline.reading import guideline_due, guideline_news, guideline_version
+from backend.campaign.qualification.tutorial.practising import practice_items
+from backend.campaign.setup.project.folder import Project
 
 
 def page() -> None:
@@ -23,13 +26,13 @@ def page() -> None:
     """
     person = auth.require(Role.ANNOTATOR)
     project, now = auth.project(), time.time()
-    desk = api.desk(project, person, now=now)
+    desk = exchange.desk(project, person, now=now)
     again = "tutorial" in st.query_params
     shown = lesson(project, person, now=now) if again or desk.state is DeskState.GUIDELINE else None
     player(asdict(desk), person, lesson=shown)
 
 
-def lesson(project: api.Project, person: Person, *, now: float) -> dict[str, Any]:
+def lesson(project: Project, person: Person, *, now: float) -> dict[str, Any]:
     """The lesson as plain JSON values; the guideline's words travel beside it.
 
     Returns:
@@ -37,10 +40,10 @@ def lesson(project: api.Project, person: Person, *, now: float) -> dict[str, Any
         "changes": [{"where", "before", "after"}], "practice": [{"pair", "query", "whole", "own"}]}`. Reasons and
         changes are of a guideline that changed. No right grade is in it.
     """
-    due = api.guideline_due(project, person)
-    news = api.guideline_news(project, person)
+    due = guideline_due(project, person)
+    news = guideline_news(project, person)
     return {
-        "version": api.guideline_version(project, person),
+        "version": guideline_version(project, person),
         "reading": due.value if due else "again",
         "reasons": list(news.reasons) if news else [],
         "changes": [{part: retold(text) for part, text in asdict(change).items()} for change in news.changes]
@@ -48,5 +51,5 @@ def lesson(project: api.Project, person: Person, *, now: float) -> dict[str, Any
         else [],
         "practice": []
         if due is Reading.CHANGED
-        else [asdict(item) for item in api.practice_items(project, person, now=now)],
+        else [asdict(item) for item in practice_items(project, person, now=now)],
     }

@@ -11,8 +11,8 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, tables, wording
 from annotate_app.shared.day_chart import stacked_days
-from backend import api
 from backend.campaign.monitoring.hours.model import HoursReport, Outlook, PersonHours
+from backend.campaign.monitoring.hours.report import hours, payroll_csv
 from backend.core.days import last_days
 from backend.core.errors import ReelRankError
 
@@ -36,7 +36,7 @@ def page() -> None:
     period = address_state.choice(tr("Period"), "period", periods, label_visibility="collapsed")
     first, last = bounds(period, time.time())
     try:
-        found = api.hours(project, lead, first=first, last=last)
+        found = hours(project, lead, first=first, last=last)
     except ReelRankError as refusal:
         st.error(plain(retold(refusal)))
         return
@@ -47,7 +47,7 @@ def page() -> None:
         st.html(people_table(found.people, found.currency))
         st.download_button(
             tr("Download for payroll (CSV)"),
-            data=lambda: api.payroll_csv(found.days, found.currency),
+            data=lambda: payroll_csv(found.days, found.currency),
             file_name=f"hours-{found.days[0].day}-to-{found.days[-1].day}.csv",
             mime="text/csv",
             key="hours_csv",

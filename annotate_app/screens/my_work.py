@@ -13,10 +13,12 @@ from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import exam_results, look, tables, wording
 from annotate_app.shared.day_chart import day_chart
-from backend import api
 from backend.campaign.judging.model import CORRECTION_S, MyReply
+from backend.campaign.judging.replies import my_replies, read_replies
 from backend.campaign.monitoring.quality.model import MyAgreement, MyWork
+from backend.campaign.monitoring.quality.my_work import my_work
 from backend.campaign.nouns import Role, Scale
+from backend.campaign.qualification.exam.results import my_exam
 
 _EVEN = 0.05
 """A mean difference below this is written 0.0 or is too small to be called strict or generous."""
@@ -25,7 +27,7 @@ _EVEN = 0.05
 def page() -> None:
     """Everything about the person signed in, and nothing about anybody else. Of single pairs, answered notes alone."""
     person = auth.require(Role.ANNOTATOR)
-    found = api.my_work(auth.project(), person, now=time.time())
+    found = my_work(auth.project(), person, now=time.time())
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.title(tr("My work"), anchor=False, width="content")
         # On a narrow screen the menu is folded away; the desk is one click from here all the same.
@@ -34,9 +36,9 @@ def page() -> None:
             f'<a class="rr-back" href="{full_path("/grade")}" target="_self">{tr("Back to grading")}</a>',
             width="content",
         )
-    exam = api.my_exam(auth.project(), person)
-    _replies(api.my_replies(auth.project(), person, now=time.time()))
-    api.read_replies(auth.project(), person, now=time.time())
+    exam = my_exam(auth.project(), person)
+    _replies(my_replies(auth.project(), person, now=time.time()))
+    read_replies(auth.project(), person, now=time.time())
     if not found.in_all:
         st.info(tr("You have not graded anything yet. Your numbers appear here with the first grade.") + earlier(found))
         exam_results.mine(exam)

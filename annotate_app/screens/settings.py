@@ -11,8 +11,8 @@ from annotate_app.pages import PAGES
 from annotate_app.plain import plain
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import look, tables, wording
-from backend import api
 from backend.campaign.monitoring.activity.model import CampaignSetting
+from backend.campaign.monitoring.activity.settings import campaign_settings
 
 _TITLES = {page.address: page.title for page in PAGES}
 
@@ -27,7 +27,7 @@ def page() -> None:
             path=full_path("/activity"),
         )
     )
-    for part, settings in groupby(api.campaign_settings(project, lead), key=lambda one: one.part):
+    for part, settings in groupby(campaign_settings(project, lead), key=lambda one: one.part):
         st.subheader(plain(retold(part)), anchor=False)
         st.html(settings_table(list(settings), st.context.timezone))
 

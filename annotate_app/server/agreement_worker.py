@@ -4,9 +4,11 @@ import os
 from concurrent.futures import Future
 from pathlib import Path
 
-from backend import api
-from backend.campaign.monitoring.quality.model import BoardPart
+from backend.campaign.monitoring.quality.agreement_board import agreement_board, other_relevances
+from backend.campaign.monitoring.quality.agreement_files import agreement_picture_file
+from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard, BoardPart
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import open_project
 from backend.core import processes
 
 LEFT_OVER = 19
@@ -15,35 +17,35 @@ WAITED_FOR = 5
 """A lead has asked and waits: on a busy machine, what nobody else wants may be nothing for a minute."""
 
 
-def board(folder: Path, person: Person, part: BoardPart) -> api.AgreementBoard:
+def board(folder: Path, person: Person, part: BoardPart) -> AgreementBoard:
     """Runs in the worker: the board with its intervals, over a connection of its own."""
     _step_back()
-    return api.agreement_board(api.open_project(folder), person, part)
+    return agreement_board(open_project(folder), person, part)
 
 
-def picture(found: api.AgreementBoard, name: str, kind: str) -> bytes:
+def picture(found: AgreementBoard, name: str, kind: str) -> bytes:
     """Runs in the worker: drawing a picture keeps all threads of its process waiting."""
     _step_back(WAITED_FOR)
-    return api.agreement_picture_file(found, name, kind)
+    return agreement_picture_file(found, name, kind)
 
 
-def others(folder: Path, person: Person) -> api.AggregatorReport:
+def others(folder: Path, person: Person) -> AggregatorReport:
     """Runs in the worker: what other ways than the rule would make of the grades."""
     _step_back()
-    return api.other_relevances(api.open_project(folder), person)
+    return other_relevances(open_project(folder), person)
 
 
-def start_others(folder: Path, person: Person) -> Future[api.AggregatorReport]:
+def start_others(folder: Path, person: Person) -> Future[AggregatorReport]:
     """Begin with the comparison and return at once."""
     return processes.alone(others, folder, person)
 
 
-def start_board(folder: Path, person: Person, part: BoardPart) -> Future[api.AgreementBoard]:
+def start_board(folder: Path, person: Person, part: BoardPart) -> Future[AgreementBoard]:
     """Begin with the intervals and return at once."""
     return processes.alone(board, folder, person, part)
 
 
-def draw(found: api.AgreementBoard, name: str, kind: str) -> bytes:
+def draw(found: AgreementBoard, name: str, kind: str) -> bytes:
     """A picture as a file; waits for it, and for nothing else."""
     return processes.alone(picture, found, name, kind).result()
 

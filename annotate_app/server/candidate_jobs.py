@@ -5,8 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.selection.candidates.choosing import CandidateReport, choose_candidates, choose_encoder
+from backend.campaign.selection.candidates.model import PoolingReport
+from backend.campaign.selection.candidates.pooling import pool_candidates
+from backend.campaign.selection.candidates.submitted_runs import CandidatePooling as PoolingOptions
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome
 from backend.core.errors import InputError
 from backend.core.progress import Progress
@@ -22,8 +26,8 @@ class CandidatesAsked(NamedTuple):
     """A CLIP model that looks at the frames of moments, or its folder."""
     runs: tuple[str, ...] = ()
     """Files on the server."""
-    depth: int = api.PoolingOptions().depth
-    iou: float = api.PoolingOptions().iou
+    depth: int = PoolingOptions().depth
+    iou: float = PoolingOptions().iou
     videos: str | None = None
     """A file that names the videos which runs give by number."""
     probe: int = 0
@@ -33,10 +37,10 @@ class CandidatesAsked(NamedTuple):
     dtype: str | None = None
 
 
-def choose(project: api.Project, lead: Person, asked: CandidatesAsked, *, progress: Progress) -> WorkOutcome:
+def choose(project: Project, lead: Person, asked: CandidatesAsked, *, progress: Progress) -> WorkOutcome:
     """Choose the candidates of every query by captions, and open their first batches."""
     project = _with_encoder(project, lead, asked)
-    report = api.choose_candidates(
+    report = choose_candidates(
         project,
         lead,
         batch_size=asked.batch_size,
@@ -66,17 +70,17 @@ def choose(project: api.Project, lead: Person, asked: CandidatesAsked, *, progre
 
 
 def pool(
-    project: api.Project, lead: Person, asked: CandidatesAsked, again: bool, dry_run: bool, *, progress: Progress
+    project: Project, lead: Person, asked: CandidatesAsked, again: bool, dry_run: bool, *, progress: Progress
 ) -> WorkOutcome:
     """Make candidates of what runs found, beside what captions find; or `again`, of what further runs found."""
     if not again and not dry_run and asked.captions:
         project = _with_encoder(project, lead, asked)
     try:
-        report = api.pool_candidates(
+        report = pool_candidates(
             project,
             lead,
             [Path(run) for run in asked.runs],
-            api.PoolingOptions(asked.depth, asked.iou, Path(asked.videos) if asked.videos else None),
+            PoolingOptions(asked.depth, asked.iou, Path(asked.videos) if asked.videos else None),
             captions=asked.captions,
             visual=asked.visual,
             again=again,
@@ -114,13 +118,13 @@ def pool(
     return WorkOutcome([*sentences], [OutcomeTable([*head], rows)])
 
 
-def _with_encoder(project: api.Project, lead: Person, asked: CandidatesAsked) -> api.Project:
+def _with_encoder(project: Project, lead: Person, asked: CandidatesAsked) -> Project:
     if asked.encoder or asked.kind or asked.dtype:
-        return api.choose_encoder(project, lead, asked.encoder, asked.kind, dtype=asked.dtype)
+        return choose_encoder(project, lead, asked.encoder, asked.kind, dtype=asked.dtype)
     return project
 
 
-def _notes(report: api.CandidateReport | api.PoolingReport) -> list[str]:
+def _notes(report: CandidateReport | PoolingReport) -> list[str]:
     notes = list(report.unread)
     if report.without_file:
         notes.append(

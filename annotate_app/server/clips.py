@@ -18,9 +18,12 @@ from annotate_app.server import metrics
 from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.session.guard import person_of
-from backend import api
+from backend.campaign.desk.clips import why_not_shown
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import VideoUnreadable
+from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
+from backend.media.jobs import ClipJob, is_cut
 
 ASKED_AGAIN = "private, no-cache"
 """A browser may keep the answer, but asks before each use: the session is checked, then 304 sends no content."""
@@ -52,10 +55,10 @@ _STATIC = StaticFiles(check_dir=False)
 
 async def cut_clip(
     request: Request,
-    clips: ClipWorker[api.ClipJob],
-    find: Callable[[], api.ClipJob],
+    clips: ClipWorker[ClipJob],
+    find: Callable[[], ClipJob],
     priority: Priority = Priority.DESK,
-) -> api.ClipJob:
+) -> ClipJob:
     """Return the clip that `find` names, once it is there; `find` reads the database, in a thread.
 
     Raises:
@@ -90,23 +93,23 @@ async def _unless_gone(request: Request, future: asyncio.Future[Path]) -> None:
         leaving.cancel()
 
 
-def look(find: Callable[[], api.ClipJob]) -> tuple[api.ClipJob, bool]:
+def look(find: Callable[[], ClipJob]) -> tuple[ClipJob, bool]:
     """A clip, and whether it is there already, which counts as using it."""
     job = find()
-    return job, api.is_cut(job)
+    return job, is_cut(job)
 
 
-def clip_response(job: api.ClipJob, headers: Mapping[str, str] | None = None) -> Response:
+def clip_response(job: ClipJob, headers: Mapping[str, str] | None = None) -> Response:
     """The answer with a clip, or a storyboard, that is there."""
     # The name is a keyed hash of all that decides the content: it tells nobody what that is.
     told = {"Cache-Control": ASKED_AGAIN, "ETag": f'"{job.path.stem}"', **(headers or {})}
     # Addresses end in .mp4 whatever the project's clips are: browsers go by what the answer says.
-    return ClipFile(job.path, media_type=api.CLIP_TYPES[job.path.suffix], headers=told)
+    return ClipFile(job.path, media_type=CLIP_TYPES[job.path.suffix], headers=told)
 
 
-async def not_shown(project: api.Project, person: Person, error: VideoUnreadable) -> Response:
+async def not_shown(project: Project, person: Person, error: VideoUnreadable) -> Response:
     """Why there is no clip, as far as this person is told."""
-    return refused(404, await run_in_threadpool(api.why_not_shown, project, person, error))
+    return refused(404, await run_in_threadpool(why_not_shown, project, person, error))
 
 
 def refused(status: int, message: str) -> Response:

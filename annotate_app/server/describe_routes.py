@@ -25,9 +25,13 @@ from annotate_app.server.sending import Sent, sent_by
 from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.guard import person_of
-from backend import api
+from backend.campaign.corpus.describing.frames import describe_frames
 from backend.campaign.corpus.describing.model import DescribeEvent
+from backend.campaign.corpus.describing.work import describe_clip, describe_work, note_describing_seen
+from backend.campaign.corpus.describing.writing import describe_exchange
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NoRoom, ProjectError, StorageUnavailable, StoreUnavailable, VideoUnreadable
+from backend.media.jobs import ClipJob
 
 
 class _Exchange(Sent):
@@ -47,8 +51,8 @@ class DescribeRoutes:
 
     def __init__(
         self,
-        project: Callable[[], api.Project],
-        clips: ClipWorker[api.ClipJob],
+        project: Callable[[], Project],
+        clips: ClipWorker[ClipJob],
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._project = project
@@ -71,7 +75,7 @@ class DescribeRoutes:
 
     async def work(self, request: Request) -> Response:
         """What the person may describe."""
-        return _answer(await run_in_threadpool(api.describe_work, self._project(), person_of(request)))
+        return _answer(await run_in_threadpool(describe_work, self._project(), person_of(request)))
 
     async def exchange(self, request: Request) -> Response:
         """Takes what the browser has not seen acknowledged; tells what is saved, what cannot count, what came back."""
@@ -81,7 +85,7 @@ class DescribeRoutes:
         person, now = person_of(request), self._clock()
         me, events = person.annotator_id, len(sent.events)
         async with self._turns.of(me, events, now=now), self._turns.part(me, events, of_many=events > FEW_EVENTS):
-            taken = await run_in_threadpool(api.describe_exchange, self._project(), person, sent.events, now=now)
+            taken = await run_in_threadpool(describe_exchange, self._project(), person, sent.events, now=now)
         return _answer(taken)
 
     async def guideline(self, request: Request) -> Response:
@@ -91,7 +95,7 @@ class DescribeRoutes:
             return sent
         person = person_of(request)
         try:
-            await run_in_threadpool(api.note_describing_seen, self._project(), person, sent.version, now=self._clock())
+            await run_in_threadpool(note_describing_seen, self._project(), person, sent.version, now=self._clock())
         except StoreUnavailable:
             raise  # the guard answers
         except ProjectError as refusal:
@@ -134,7 +138,7 @@ class DescribeRoutes:
         """The times of all frames of the video, in seconds on its own time line."""
         person, video = person_of(request), request.path_params["video"]
         try:
-            times = await run_in_threadpool(api.describe_frames, self._project(), person, video)
+            times = await run_in_threadpool(describe_frames, self._project(), person, video)
         except StoreUnavailable:
             raise
         except VideoUnreadable as error:
@@ -151,9 +155,9 @@ class DescribeRoutes:
         if error is not None:
             self._failed[path] = error
 
-    def _find(self, request: Request) -> Callable[[], api.ClipJob]:
+    def _find(self, request: Request) -> Callable[[], ClipJob]:
         person, video = person_of(request), request.path_params["video"]
-        return lambda: api.describe_clip(self._project(), person, video)
+        return lambda: describe_clip(self._project(), person, video)
 
 
 def _answer(content: object) -> Response:

@@ -12,14 +12,16 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, not_shown, refused
 from annotate_app.session.bodies import small_number
 from annotate_app.session.guard import person_of
-from backend import api
+from backend.campaign.qualification.guideline.examples import example_clip
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, StoreUnavailable, VideoUnreadable
+from backend.media.jobs import ClipJob
 
 
 class Examples:
     """The route that the guideline's panel asks for clips; the guard lets only people with a session come here."""
 
-    def __init__(self, project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob]) -> None:
+    def __init__(self, project: Callable[[], Project], clips: ClipWorker[ClipJob]) -> None:
         self._project = project
         self._clips = clips
 
@@ -39,7 +41,7 @@ class Examples:
             return refused(404, "this is not the number of an example")
         person = person_of(request)
         try:
-            find = partial(api.example_clip, self._project(), person, grade, version)
+            find = partial(example_clip, self._project(), person, grade, version)
             job = await cut_clip(request, self._clips, find, Priority.CONTEXT)
         except StoreUnavailable:
             raise  # the guard answers

@@ -14,7 +14,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
-from backend import api
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.server import not_ready
 
 _HOLDS_S = 1.0
 """For so long an answer is good for everybody."""
@@ -26,7 +27,7 @@ _HEADERS = {"Cache-Control": "no-store"}
 class Health:
     """The routes; `project` is called late, `clock` counts seconds from anywhere."""
 
-    def __init__(self, project: Callable[[], api.Project], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, project: Callable[[], Project], clock: Callable[[], float] = time.monotonic) -> None:
         self._project = project
         self._clock = clock
         self._turn: anyio.Lock | None = None
@@ -41,7 +42,7 @@ class Health:
         return PlainTextResponse("ok\n", headers=_HEADERS)
 
     async def ready(self, _request: Request) -> Response:
-        """200 and `ready`, or 503 and what is missing (see `api.not_ready`). Where this fails, send nobody here."""
+        """200 and `ready`, or 503 and what is missing (see `not_ready`). Where this fails, send nobody here."""
         # A lock belongs to the event loop it is first used in, so it is not made at import.
         self._turn = self._turn or anyio.Lock()
         async with self._turn:
@@ -56,5 +57,5 @@ class Health:
 
     async def _look(self) -> Sequence[str]:
         with anyio.move_on_after(_PATIENCE_S):
-            return await anyio.to_thread.run_sync(lambda: api.not_ready(self._project()), abandon_on_cancel=True)
+            return await anyio.to_thread.run_sync(lambda: not_ready(self._project()), abandon_on_cancel=True)
         return ("database",)

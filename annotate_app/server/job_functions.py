@@ -6,13 +6,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from backend import api
+from backend.campaign.corpus.captions.name_mapping import propose_cast
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
+from backend.campaign.corpus.moments import proposing
 from backend.campaign.corpus.moments.model import ByShots, ByWindows
+from backend.campaign.monitoring.videos import check
+from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
 from backend.campaign.nouns import Person
+from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.model import ReleaseOptions
+from backend.campaign.selection.candidates.choosing import choose_encoder, encoder_name
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome
 from backend.core.progress import Progress
 from backend.core.saying import said, said_n
+from backend.language.endpoint import Endpoint
 
 _SHOWN = 50
 """Rows of a table; the project has all."""
@@ -26,13 +34,9 @@ class HowToMeasure:
     decode: bool | None
 
 
-def take_videos(
-    project: api.Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress
-) -> WorkOutcome:
+def take_videos(project: Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress) -> WorkOutcome:
     """Take the videos of a folder."""
-    found = api.register_videos(
-        project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress
-    )
+    found = register_videos(project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress)
     again = len(found.videos) - found.new
     sentences: list[str] = [
         said(
@@ -71,7 +75,7 @@ def take_videos(
 
 
 def look_at_videos(
-    project: api.Project,
+    project: Project,
     lead: Person,
     accept: tuple[str, ...],
     folder: Path | None,
@@ -80,7 +84,7 @@ def look_at_videos(
     progress: Progress,
 ) -> WorkOutcome:
     """Look at all videos as they lie there now, and take in the new content of those named."""
-    found = api.look_at_videos(
+    found = check.look_at_videos(
         project,
         lead,
         videos=folder,
@@ -108,7 +112,7 @@ def look_at_videos(
 
 @dataclass(frozen=True, slots=True)
 class FileToTake:
-    """An annotation file and how it is to be read, as `api.import_corpus` takes it."""
+    """An annotation file and how it is to be read, as `import_corpus` takes it."""
 
     file: Path
     format: str | None
@@ -118,11 +122,9 @@ class FileToTake:
     how: HowToMeasure
 
 
-def take_file(
-    project: api.Project, lead: Person, asked: FileToTake, dry_run: bool, *, progress: Progress
-) -> WorkOutcome:
+def take_file(project: Project, lead: Person, asked: FileToTake, dry_run: bool, *, progress: Progress) -> WorkOutcome:
     """Take an annotation file, or only look what would be taken."""
-    report = api.import_corpus(
+    report = import_corpus(
         project,
         lead,
         asked.file,
@@ -168,10 +170,10 @@ def take_file(
 
 
 def make_release(
-    project: api.Project, lead: Person, options: ReleaseOptions, name: str, notes: str, *, progress: Progress
+    project: Project, lead: Person, options: ReleaseOptions, name: str, notes: str, *, progress: Progress
 ) -> WorkOutcome:
     """Freeze a release among those that the project keeps."""
-    made = api.export_release(project, lead, None, options, name=name, notes=notes, now=time.time(), progress=progress)
+    made = export_release(project, lead, None, options, name=name, notes=notes, now=time.time(), progress=progress)
     if made.again:
         return WorkOutcome(
             [
@@ -191,9 +193,9 @@ def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str],
     return OutcomeTable([*head], list(rows[:_SHOWN]))
 
 
-def look_for_names(project: api.Project, lead: Person, *, progress: Progress) -> WorkOutcome:
+def look_for_names(project: Project, lead: Person, *, progress: Progress) -> WorkOutcome:
     """Propose what the names of the captions become."""
-    found = api.propose_cast(project, lead, progress=progress)
+    found = propose_cast(project, lead, progress=progress)
     return WorkOutcome(
         [
             said(
@@ -221,14 +223,14 @@ class RewritingAsked:
     place: str
 
 
-def rewrite(project: api.Project, lead: Person, asked: RewritingAsked, *, progress: Progress) -> WorkOutcome:
+def rewrite(project: Project, lead: Person, asked: RewritingAsked, *, progress: Progress) -> WorkOutcome:
     """Make captions imprecise."""
     endpoint = None
     if asked.model:
-        endpoint = api.Endpoint(asked.model, asked.place) if asked.place else api.Endpoint(asked.model)
-    if asked.encoder != api.encoder_name(project, lead):
-        project = api.choose_encoder(project, lead, asked.encoder)
-    found = api.rewrite_captions(project, lead, endpoint=endpoint, now=time.time(), progress=progress)
+        endpoint = Endpoint(asked.model, asked.place) if asked.place else Endpoint(asked.model)
+    if asked.encoder != encoder_name(project, lead):
+        project = choose_encoder(project, lead, asked.encoder)
+    found = rewrite_captions(project, lead, endpoint=endpoint, now=time.time(), progress=progress)
     retried = said("{n:,} after another attempt, ", n=found.after_retry) if endpoint else ""
     sentences: list[str] = [
         said(
@@ -261,9 +263,9 @@ def rewrite(project: api.Project, lead: Person, asked: RewritingAsked, *, progre
     return WorkOutcome(sentences)
 
 
-def propose_moments(project: api.Project, lead: Person, how: ByShots | ByWindows, *, progress: Progress) -> WorkOutcome:
+def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *, progress: Progress) -> WorkOutcome:
     """Propose moments of all videos."""
-    found = api.propose_moments(project, lead, how, now=time.time(), progress=progress)
+    found = proposing.propose_moments(project, lead, how, now=time.time(), progress=progress)
     sentences: list[str] = [
         said(
             "{moments:,} moments{shots} of {videos:,} videos, {new:,} of them new.",

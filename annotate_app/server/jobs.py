@@ -14,8 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from annotate_app.language import marked, tr
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, tell_work
 from backend.campaign.setup.serving.model import WorkOutcome, WorkState
 from backend.core import processes
 from backend.core.errors import ReelRankError, StoreUnavailable
@@ -43,7 +44,7 @@ Act = Callable[..., WorkOutcome]
 
 
 def begin(
-    project: api.Project,
+    project: Project,
     lead: Person,
     step: str,
     title: str,
@@ -70,15 +71,15 @@ def begin(
     Raises:
         ProjectError: something else is under way, at whichever front end.
     """
-    key = api.begin_work(project, lead, step, title, asked or {}, now=now)
+    key = begin_work(project, lead, step, title, asked or {}, now=now)
     future = processes.alone(run, project.folder, lead, key, act, arguments)
     future.add_done_callback(lambda over: _over(project, key, title, over))
     return future
 
 
-def in_menu(project: api.Project, lead: Person) -> dict[str, str]:
+def in_menu(project: Project, lead: Person) -> dict[str, str]:
     """Return what the menu says behind the page that began the job, by title; nothing where all is well and done."""
-    work = api.look_at_work(project, lead, now=time.time())
+    work = look_at_work(project, lead, now=time.time())
     if work is None or work.state is WorkState.DONE:
         return {}
     page = "Release" if work.step == RELEASE else "Set up"
@@ -91,7 +92,7 @@ def run(folder: Path, lead: Person, key: str, act: Act, arguments: tuple[object,
     """Runs in the worker, with a connection of its own; a refusal is an outcome like any other."""
     if hasattr(os, "nice"):
         os.nice(_NICE)
-    project = api.open_project(folder)
+    project = open_project(folder)
     state, outcome, refusal = WorkState.DONE, WorkOutcome(), ""
     try:
         with _Telling(project, key) as telling:
@@ -99,7 +100,7 @@ def run(folder: Path, lead: Person, key: str, act: Act, arguments: tuple[object,
     except ReelRankError as error:
         state, refusal = WorkState.REFUSED, str(error)
     try:
-        api.end_work(project, key, state, outcome, refusal, now=time.time())
+        end_work(project, key, state, outcome, refusal, now=time.time())
     finally:
         project.store.close()
 
@@ -107,7 +108,7 @@ def run(folder: Path, lead: Person, key: str, act: Act, arguments: tuple[object,
 class _Telling:
     """Tells of an act while it lasts: in a thread, because the act may be in the middle of its one transaction."""
 
-    def __init__(self, project: api.Project, key: str) -> None:
+    def __init__(self, project: Project, key: str) -> None:
         self._project, self._key = project, key
         self._latest = ("", 0, 0)
         self._over = threading.Event()
@@ -132,12 +133,12 @@ class _Telling:
             if latest == told and time.monotonic() - at < _HERE_S:
                 continue
             with suppress(StoreUnavailable):  # a full disk, or a long lock, is for the act itself to tell
-                api.tell_work(self._project, self._key, *latest, now=time.time())
+                tell_work(self._project, self._key, *latest, now=time.time())
                 told, at = latest, time.monotonic()
         self._project.store.close()
 
 
-def _over(project: api.Project, key: str, title: str, future: Future[None]) -> None:
+def _over(project: Project, key: str, title: str, future: Future[None]) -> None:
     """The process has ended; what it could not tell itself is told for it."""
     if error := future.exception():
         if processes.is_ending():
@@ -145,7 +146,7 @@ def _over(project: api.Project, key: str, title: str, future: Future[None]) -> N
             return
         _LOG.error("%s failed", title, exc_info=error)
         try:
-            api.end_work(project, key, WorkState.FAILED, WorkOutcome(), now=time.time())
+            end_work(project, key, WorkState.FAILED, WorkOutcome(), now=time.time())
         except StoreUnavailable:
             _LOG.exception("that %s failed cannot be told", title)
         finally:

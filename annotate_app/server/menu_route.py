@@ -11,14 +11,15 @@ from starlette.routing import BaseRoute, Route
 from annotate_app.language import as_json
 from annotate_app.server.clips import refused
 from annotate_app.session.guard import is_own_page, person_of
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.setup.people.permissions import lead_of
+from backend.campaign.setup.project.folder import Project
 
-Waiting = Callable[[api.Project, Person], dict[str, Any]]
+Waiting = Callable[[Project, Person], dict[str, Any]]
 """What the menu tells a lead; it asks the gate whether they are one."""
 
 
-def menu_route(project: Callable[[], api.Project], waiting: Waiting) -> BaseRoute:
+def menu_route(project: Callable[[], Project], waiting: Waiting) -> BaseRoute:
     """`GET /lead/waiting`, for leads: what `waiting` says just now."""
 
     async def answer(request: Request) -> Response:
@@ -27,7 +28,7 @@ def menu_route(project: Callable[[], api.Project], waiting: Waiting) -> BaseRout
         person = person_of(request)
 
         def count() -> dict[str, Any]:
-            return waiting(project(), api.lead_of(project(), person))
+            return waiting(project(), lead_of(project(), person))
 
         told = await run_in_threadpool(count)
         return Response(as_json(told), headers={"Cache-Control": "no-store"}, media_type="application/json")

@@ -10,9 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from annotate_app.server.clip_worker import ClipWorker
-from backend import api
 from backend.campaign.judging.model import GradeEvent, Receipt
 from backend.core.metrics import place_of
+from backend.media.jobs import ClipJob
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -59,21 +59,21 @@ class Counts:
         """Somebody has the clip that they waited for, or knows that there is none."""
         self._wait.observe(seconds)
 
-    def watch(self, cutters: Mapping[str, ClipWorker[api.ClipJob]]) -> None:
+    def watch(self, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
         """Tell the queues of these, by name, as they are whenever somebody asks."""
         for name, cutter in cutters.items():
             for number, order in enumerate(("urgent", "later")):
                 self._queue.labels(name, order).set_function(partial(_queued, cutter, number))
 
 
-def _queued(cutter: ClipWorker[api.ClipJob], number: int) -> float:
+def _queued(cutter: ClipWorker[ClipJob], number: int) -> float:
     return cutter.queued[number]
 
 
 _counts: Counts | None = None
 
 
-def begin(address: str, cutters: Mapping[str, ClipWorker[api.ClipJob]]) -> None:
+def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
     """Count from here on, and answer at `HOST:PORT`; an empty address counts nothing.
 
     Raises:

@@ -12,17 +12,19 @@ from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, refused
 from annotate_app.session.guard import person_of
-from backend import api
+from backend.campaign.corpus.moments.clips import moment_clip, moment_thumbnail
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import VideoUnreadable
+from backend.media.jobs import ClipJob
 
-Find = Callable[[api.Project, Person, str, float, float], api.ClipJob]
+Find = Callable[[Project, Person, str, float, float], ClipJob]
 
 
 class Moments:
     """The routes that the case view asks for clips, and lists for thumbnails."""
 
-    def __init__(self, project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob]) -> None:
+    def __init__(self, project: Callable[[], Project], clips: ClipWorker[ClipJob]) -> None:
         self._project = project
         self._clips = clips
 
@@ -33,14 +35,14 @@ class Moments:
     async def clip(self, request: Request) -> Response:
         """`?video=NAME&start=S&end=S`: the clip of that moment, whole or by Range; cut now if it is not there yet."""
         try:
-            return await self._answer(request, api.moment_clip)
+            return await self._answer(request, moment_clip)
         except VideoUnreadable as error:
             return refused(404, str(error))
 
     async def thumbnail(self, request: Request) -> Response:
         """The same: a small picture of it. Where there is none, nothing: a list does without."""
         try:
-            return await self._answer(request, api.moment_thumbnail)
+            return await self._answer(request, moment_thumbnail)
         except VideoUnreadable:
             return Response(status_code=204)
 

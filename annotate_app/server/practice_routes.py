@@ -13,8 +13,10 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, not_shown, refused
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
-from backend import api
+from backend.campaign.qualification.tutorial.practising import answer_practice, practice_clip
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, StoreUnavailable, VideoUnreadable
+from backend.media.jobs import ClipJob
 
 
 class _Answer(Sent, kw_only=True):
@@ -29,8 +31,8 @@ class PracticeRoutes:
 
     def __init__(
         self,
-        project: Callable[[], api.Project],
-        clips: ClipWorker[api.ClipJob],
+        project: Callable[[], Project],
+        clips: ClipWorker[ClipJob],
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._project = project
@@ -49,7 +51,7 @@ class PracticeRoutes:
         person, name = person_of(request), request.path_params["name"]
         try:
             return clip_response(
-                await cut_clip(request, self._clips, lambda: api.practice_clip(self._project(), person, name))
+                await cut_clip(request, self._clips, lambda: practice_clip(self._project(), person, name))
             )
         except VideoUnreadable as error:
             return await not_shown(self._project(), person, error)
@@ -62,7 +64,7 @@ class PracticeRoutes:
         person, name = person_of(request), request.path_params["name"]
         try:
             told = await run_in_threadpool(
-                api.answer_practice, self._project(), person, name, sent.grade, sent.key, now=self._clock()
+                answer_practice, self._project(), person, name, sent.grade, sent.key, now=self._clock()
             )
         except StoreUnavailable:
             raise  # the guard answers

@@ -12,8 +12,9 @@ from starlette.routing import BaseRoute, Route
 from annotate_app.language import as_json
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
-from backend import api
+from backend.campaign.corpus.captions.decisions import decide_rewrite, rewrite_queue, take_back_rewrite
 from backend.campaign.corpus.captions.model import TakenDecision
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed, ReelRankError, StoreUnavailable
 
 
@@ -27,7 +28,7 @@ class _Decision(Sent, kw_only=True):
 class Rewriting:
     """The routes that the page Rewrites talks to; the gate lets only leads through."""
 
-    def __init__(self, project: Callable[[], api.Project], clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, project: Callable[[], Project], clock: Callable[[], float] = time.time) -> None:
         self._project = project
         self._clock = clock
 
@@ -46,7 +47,7 @@ class Rewriting:
         person, project = person_of(request), self._project()
 
         def act() -> None:
-            api.decide_rewrite(project, person, sent.caption, sent.text, now=self._clock())
+            decide_rewrite(project, person, sent.caption, sent.text, now=self._clock())
 
         return await run_in_threadpool(self._answer, request, act)
 
@@ -57,7 +58,7 @@ class Rewriting:
             return sent
         person, project = person_of(request), self._project()
         return await run_in_threadpool(
-            self._answer, request, lambda: api.take_back_rewrite(project, person, now=self._clock())
+            self._answer, request, lambda: take_back_rewrite(project, person, now=self._clock())
         )
 
     def _answer(self, request: Request, act: Callable[[], TakenDecision | None]) -> Response:
@@ -68,7 +69,7 @@ class Rewriting:
             raise  # the guard answers
         except ReelRankError as refusal:
             message = str(refusal)
-        answer: dict[str, Any] = {"queue": api.rewrite_queue(self._project(), person_of(request)), "message": message}
+        answer: dict[str, Any] = {"queue": rewrite_queue(self._project(), person_of(request)), "message": message}
         return Response(
             as_json({**answer, "taken_back": taken_back}),
             headers={"Cache-Control": "no-store"},

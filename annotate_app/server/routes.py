@@ -36,10 +36,21 @@ from annotate_app.server.uploads import Uploads
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.guard import person_of
 from annotate_app.session.routes import Sessions
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.desk.clips import (
+    clip_elsewhere,
+    clip_for,
+    gif_for,
+    report_broken,
+    report_clip,
+    reported_clip,
+    storyboard_for,
+)
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.model import ExamDesk
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import (
     NoRoom,
     NotAllowed,
@@ -49,6 +60,7 @@ from backend.core.errors import (
     VideoUnreadable,
 )
 from backend.core.ids import PairKey
+from backend.media.jobs import ClipJob
 
 _LOG = logging.getLogger(__name__)
 
@@ -79,7 +91,7 @@ class _Broken(Sent, kw_only=True):
 class _Exam(Sent, kw_only=True):
     """Body of POST /desk/exam."""
 
-    act: api.ExamAct
+    act: ExamAct
 
 
 class _Read(Sent, kw_only=True):
@@ -93,8 +105,8 @@ class Desks:
 
     def __init__(
         self,
-        project: Callable[[], api.Project],
-        clips: ClipWorker[api.ClipJob],
+        project: Callable[[], Project],
+        clips: ClipWorker[ClipJob],
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._project = project
@@ -127,12 +139,12 @@ class Desks:
         grades, skips = sent.grades, sent.skips
         async with self._turns.of(me, events, now=now):
             if many := events > FEW_EVENTS:
-                receipts += await self._in_parts(api.record_grades, person, grades, now=now)
-                receipts += await self._in_parts(api.record_skips, person, skips, now=now)
+                receipts += await self._in_parts(exchange.record_grades, person, grades, now=now)
+                receipts += await self._in_parts(exchange.record_skips, person, skips, now=now)
                 grades, skips, events = [], [], 0
             async with self._turns.part(me, events, of_many=many):
                 taken, desk = await run_in_threadpool(
-                    api.exchange,
+                    exchange.exchange,
                     self._project(),
                     person,
                     grades,
@@ -168,7 +180,7 @@ class Desks:
         sent = await sent_by(request, _Shown)
         if isinstance(sent, Response):
             return sent
-        await run_in_threadpool(api.shown, self._project(), person_of(request), sent.pair, now=self._clock())
+        await run_in_threadpool(exchange.shown, self._project(), person_of(request), sent.pair, now=self._clock())
         return Response(status_code=204)
 
     async def broken(self, request: Request) -> Response:
@@ -180,8 +192,8 @@ class Desks:
 
         now = self._clock()
         async with self._turns.of(person.annotator_id, 1, now=now):
-            taken = await run_in_threadpool(api.report_broken, self._project(), person, sent.pair, sent.what, now=now)
-            desk = await run_in_threadpool(api.desk, self._project(), person, now=now)
+            taken = await run_in_threadpool(report_broken, self._project(), person, sent.pair, sent.what, now=now)
+            desk = await run_in_threadpool(exchange.desk, self._project(), person, now=now)
         self._behind(self._try_reported(person, [sent.pair] if taken else []))
         return self._answer(person, [], desk)
 
@@ -191,7 +203,7 @@ class Desks:
         if isinstance(sent, Response):
             return sent
         person = person_of(request)
-        desk = await run_in_threadpool(api.exam_act, self._project(), person, sent.act, now=self._clock())
+        desk = await run_in_threadpool(exchange.exam_act, self._project(), person, sent.act, now=self._clock())
         return self._answer(person, [], desk)
 
     async def guideline(self, request: Request) -> Response:
@@ -201,7 +213,9 @@ class Desks:
             return sent
         person = person_of(request)
         try:
-            desk = await run_in_threadpool(api.read_guideline, self._project(), person, sent.version, now=self._clock())
+            desk = await run_in_threadpool(
+                exchange.read_guideline, self._project(), person, sent.version, now=self._clock()
+            )
         except StoreUnavailable:
             raise  # the guard answers
         except ProjectError as refusal:
@@ -221,10 +235,10 @@ class Desks:
         context = request.query_params.get("context") == "1"
         try:
             if not context and request.query_params.get("here") != "1":
-                way = await run_in_threadpool(api.clip_elsewhere, self._project(), person, pair, now=self._clock())
+                way = await run_in_threadpool(clip_elsewhere, self._project(), person, pair, now=self._clock())
                 if way is not None:
                     return RedirectResponse(way, 307, {"Cache-Control": "no-store"})
-            find = partial(api.clip_for, self._project(), person, pair, context=context)
+            find = partial(clip_for, self._project(), person, pair, context=context)
             job = await cut_clip(request, self._clips, find, Priority.CONTEXT if context else Priority.DESK)
         except VideoUnreadable as error:
             if not context:
@@ -237,8 +251,8 @@ class Desks:
         """The storyboard of a clip. Where none can be made the clip tells why, so nothing is reported."""
         person, pair = person_of(request), PairKey(request.path_params["pair"])
 
-        def find() -> api.ClipJob:
-            return api.storyboard_for(self._project(), person, pair)
+        def find() -> ClipJob:
+            return storyboard_for(self._project(), person, pair)
 
         try:
             return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
@@ -249,8 +263,8 @@ class Desks:
         """The moment as a GIF, for leads to show to others; made after what people at the desk wait for."""
         person, pair = person_of(request), PairKey(request.path_params["pair"])
 
-        def find() -> api.ClipJob:
-            return api.gif_for(self._project(), person, pair)
+        def find() -> ClipJob:
+            return gif_for(self._project(), person, pair)
 
         try:
             return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
@@ -272,7 +286,7 @@ class Desks:
         """Makes the clips that somebody reported as broken: one that cannot be made is kept back from everybody."""
         for pair in pairs:
             try:
-                find = partial(api.reported_clip, self._project(), person, pair)
+                find = partial(reported_clip, self._project(), person, pair)
                 job, is_there = await run_in_threadpool(look, find)
                 if not is_there:
                     await asyncio.shield(self._clips.ask(job, person.annotator_id, Priority.AHEAD))
@@ -285,17 +299,17 @@ class Desks:
     async def _cut_ahead(self, person: Person, pairs: Sequence[PairKey]) -> None:
         """Has the clips of a desk cut in its order, before anybody asks for them."""
 
-        def missing() -> list[tuple[PairKey, api.ClipJob]]:
+        def missing() -> list[tuple[PairKey, ClipJob]]:
             found = []
             for pair in pairs:
                 try:
-                    job, is_there = look(partial(api.clip_for, self._project(), person, pair))
+                    job, is_there = look(partial(clip_for, self._project(), person, pair))
                 except VideoUnreadable as error:
-                    api.report_clip(self._project(), person, pair, str(error), now=self._clock())
+                    report_clip(self._project(), person, pair, str(error), now=self._clock())
                 except NotAllowed:
                     pass  # graded or given back in the meantime
                 else:
-                    if not is_there and not api.clip_elsewhere(self._project(), person, pair, now=self._clock()):
+                    if not is_there and not clip_elsewhere(self._project(), person, pair, now=self._clock()):
                         found.append((pair, job))
             return found
 
@@ -324,14 +338,14 @@ class Desks:
     async def _report(self, person: Person, pair: PairKey, error: VideoUnreadable) -> None:
         # It may have left their desk in the meantime; whoever gets it next finds out.
         with suppress(NotAllowed):
-            await run_in_threadpool(api.report_clip, self._project(), person, pair, str(error), now=self._clock())
+            await run_in_threadpool(report_clip, self._project(), person, pair, str(error), now=self._clock())
 
 
 def own_routes(
-    project: Callable[[], api.Project],
-    clips: ClipWorker[api.ClipJob],
+    project: Callable[[], Project],
+    clips: ClipWorker[ClipJob],
     waiting: Waiting,
-    videos: ClipWorker[api.ClipJob] | None = None,
+    videos: ClipWorker[ClipJob] | None = None,
 ) -> list[BaseRoute]:
     """All routes of the app that are not Streamlit's.
 

@@ -21,11 +21,13 @@ from annotate_app.language import marked, tr
 from annotate_app.server.clips import refused
 from annotate_app.session.bodies import chunks as sent_chunks
 from annotate_app.session.guard import is_own_page, person_of
-from backend import api
+from backend.campaign.setup.people.permissions import lead_of
+from backend.campaign.setup.project.folder import Project
 from backend.core.arriving import own_folder
 from backend.core.links import leads_out
 from backend.core.private import make_private, make_private_folder
 from backend.core.typed_text import nfc
+from backend.media.probe import EXTENSIONS as VIDEO_EXTENSIONS
 
 GIB = 2**30
 KEPT_FREE_BYTES = GIB
@@ -45,13 +47,13 @@ class UploadKind:
 
 
 KINDS = {
-    "videos": UploadKind("videos", "a video", api.VIDEO_EXTENSIONS, 50 * GIB),
+    "videos": UploadKind("videos", "a video", VIDEO_EXTENSIONS, 50 * GIB),
     "files": UploadKind("files", marked("an annotation file"), (".json", ".jsonl", ".csv", ".txt"), 2 * GIB),
     "pooled": UploadKind("pooled", "a run", (".json", ".jsonl", ".csv", ".txt", ".trec", ".gz"), 2 * GIB),
 }
 
 
-def sent_files(project: api.Project, kind: str) -> list[Path]:
+def sent_files(project: Project, kind: str) -> list[Path]:
     """The files of a kind that were sent so far, by name. Links out of the folder were sent by nobody."""
     folder = project.folder / KINDS[kind].folder
     if not folder.is_dir():
@@ -63,7 +65,7 @@ def sent_files(project: api.Project, kind: str) -> list[Path]:
 class Uploads:
     """The route that takes files; only leads pass."""
 
-    def __init__(self, project: Callable[[], api.Project]) -> None:
+    def __init__(self, project: Callable[[], Project]) -> None:
         self._project = project
 
     def routes(self) -> list[BaseRoute]:
@@ -100,7 +102,7 @@ class Uploads:
         if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
             return refused(403, tr("This request did not come from a page of this server."))
         project = self._project()
-        await run_in_threadpool(api.lead_of, project, person_of(request))
+        await run_in_threadpool(lead_of, project, person_of(request))
         kind, name = KINDS.get(request.path_params["kind"]), nfc(request.path_params["name"])
         if kind is None:
             return refused(404, tr("Nothing of this kind is taken."))

@@ -19,8 +19,10 @@ from annotate_app.plain import plain
 from annotate_app.session.addresses import SIGN_IN_PATH, full_path
 from annotate_app.session.cookies import SESSION_COOKIE
 from annotate_app.session.websocket_limits import SCRIPTS_AT_ONCE, ScriptTurns
-from backend import api
 from backend.campaign.nouns import Person, Role
+from backend.campaign.setup.people.permissions import annotator_of, lead_of
+from backend.campaign.setup.people.sessions import person_for
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.settings.model import PROJECT
 from backend.core.errors import NotAllowed, ProjectError
 
@@ -35,11 +37,11 @@ _FOR = {
 
 
 @functools.lru_cache(maxsize=1)
-def _open(folder: str) -> api.Project:
-    return api.open_project(Path(folder))
+def _open(folder: str) -> Project:
+    return open_project(Path(folder))
 
 
-def project() -> api.Project:
+def project() -> Project:
     """The project this server serves, opened once.
 
     Raises:
@@ -58,7 +60,7 @@ def token() -> str:
 
 def current() -> Person | None:
     """The person signed in, asked anew on every run: a suspension or sign-out counts at once."""
-    return api.person_for(project(), token(), now=time.time())
+    return person_for(project(), token(), now=time.time())
 
 
 def require(role: Role) -> Person:
@@ -74,7 +76,7 @@ def require(role: Role) -> Person:
             + "</p>"
         )
         st.stop()
-    gate = {Role.ANNOTATOR: api.annotator_of, Role.LEAD: api.lead_of}[role]
+    gate = {Role.ANNOTATOR: annotator_of, Role.LEAD: lead_of}[role]
     try:
         return gate(project(), person)
     except NotAllowed:

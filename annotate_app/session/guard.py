@@ -34,8 +34,10 @@ from annotate_app.session.notice import not_found_page, too_many_pages, unavaila
 from annotate_app.session.patience import MOST_AT_ONCE, MOST_CLIPS_AT_ONCE, Patience
 from annotate_app.session.policy import of_pages
 from annotate_app.session.websocket import Pages
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.setup.people.permissions import lead_of
+from backend.campaign.setup.people.sessions import person_for
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable, TextRefused
 
 _UPLOADS = "/_stcore/upload_file/"
@@ -83,7 +85,7 @@ def is_own_page(connection: HTTPConnection) -> bool:
 class Guard:
     """ASGI middleware; `project` is called late, so that an app can be built before its project is open."""
 
-    def __init__(self, app: ASGIApp, project: Callable[[], api.Project]) -> None:
+    def __init__(self, app: ASGIApp, project: Callable[[], Project]) -> None:
         self._app = app
         self._project = project
         self._patience = Patience()
@@ -119,7 +121,7 @@ class Guard:
                     send = self._held_back(send, person)
                     if not is_own_page(connection):
                         raise NotAllowed("This request did not come from a page of this server.")
-                as_lead = partial(run_in_threadpool, api.lead_of, self._project(), person)
+                as_lead = partial(run_in_threadpool, lead_of, self._project(), person)
                 if path.startswith(_UPLOADS):
                     await as_lead()
                 scope[_SCOPE_KEY] = person
@@ -172,7 +174,7 @@ class Guard:
         token = connection.cookies.get(SESSION_COOKIE)
         if not token:
             return None
-        return await run_in_threadpool(api.person_for, self._project(), token, now=time.time())
+        return await run_in_threadpool(person_for, self._project(), token, now=time.time())
 
     def _with_headers(self, send: Send, connection: HTTPConnection, is_open: bool) -> Send:
         async def sender(message: Message) -> None:

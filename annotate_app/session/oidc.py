@@ -22,7 +22,9 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 from streamlit.web.server.starlette.starlette_server_config import TOKENS_COOKIE_NAME, USER_COOKIE_NAME
 
 from annotate_app.session.cookies import delete_cookie, set_cookie
-from backend import api
+from backend.campaign.setup.people.accounts import accept_invitation_as
+from backend.campaign.setup.people.sessions import sign_in_as
+from backend.campaign.setup.project.folder import Project
 
 _LOG = logging.getLogger(__name__)
 START_PATH = "/session/oidc"
@@ -78,7 +80,7 @@ def identity(request: Request) -> Identity | None:
 
 
 async def finish(
-    request: Request, project: api.Project, who: Identity, *, now: float, safe_path: Callable[[str | None], str]
+    request: Request, project: Project, who: Identity, *, now: float, safe_path: Callable[[str | None], str]
 ) -> tuple[str, str]:
     """Exchange who came back for a session, accepting the invitation they set out with, if any.
 
@@ -90,9 +92,9 @@ async def finish(
     """
     journey = dict(parse_qsl(request.cookies.get(_JOURNEY_COOKIE, "")))
     if invitation := journey.get("invitation"):
-        token = await run_in_threadpool(api.accept_invitation_as, project, invitation, *who, now=now)
+        token = await run_in_threadpool(accept_invitation_as, project, invitation, *who, now=now)
     else:
-        token = await run_in_threadpool(api.sign_in_as, project, *who, now=now)
+        token = await run_in_threadpool(sign_in_as, project, *who, now=now)
     return token, safe_path(journey.get("next"))
 
 

@@ -26,8 +26,13 @@ from annotate_app.session.fair_checks import FairChecks, too_many
 from annotate_app.session.guard import is_own_page
 from annotate_app.session.notice import not_found_page
 from annotate_app.session.sign_in import account_page, invitation_page, sign_in_page
-from backend import api
+from backend.campaign.judging.absences import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
+from backend.campaign.setup.people.accounts import accept_invitation, change_password, invited
+from backend.campaign.setup.people.passwords import PASSWORD_LENGTH
+from backend.campaign.setup.people.sessions import SESSION_S, knows_browser, person_for, remember_browser, sign_in
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt
 from backend.core.errors import ReelRankError, SignInRefused, StoreUnavailable
 from backend.core.typed_text import normalised_password
 
@@ -44,7 +49,7 @@ class Sessions:
 
     def __init__(
         self,
-        project: Callable[[], api.Project],
+        project: Callable[[], Project],
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
@@ -85,7 +90,7 @@ class Sessions:
             token = await self._attempt(
                 request,
                 name,
-                lambda: api.sign_in(self._project(), name, fields.get("password", ""), now=self._clock()),
+                lambda: sign_in(self._project(), name, fields.get("password", ""), now=self._clock()),
             )
         except TooMuch as refusal:
             return sign_in_page(
@@ -118,7 +123,7 @@ class Sessions:
             return sign_in_page(request, error=tr(STALE), status=403)
         token = request.cookies.get(SESSION_COOKIE)
         if token:
-            await run_in_threadpool(api.sign_out, self._project(), token, now=self._clock())
+            await run_in_threadpool(sign_out, self._project(), token, now=self._clock())
         return _signed_out(request)
 
     async def sign_out_everywhere(self, request: Request) -> Response:
@@ -130,7 +135,7 @@ class Sessions:
         if not _is_ours(request, fields):
             return account_page(request, person, error=tr(STALE), status=403)
         token = request.cookies[SESSION_COOKIE]
-        await run_in_threadpool(api.sign_out_everywhere, self._project(), token, now=self._clock())
+        await run_in_threadpool(sign_out_everywhere, self._project(), token, now=self._clock())
         return _signed_out(request)
 
     async def account(self, request: Request) -> Response:
@@ -154,7 +159,7 @@ class Sessions:
             token = await self._attempt(
                 request,
                 person.name,
-                lambda: api.change_password(self._project(), session, old, new, now=self._clock()),
+                lambda: change_password(self._project(), session, old, new, now=self._clock()),
             )
         except TooMuch as refusal:
             return account_page(request, person, error=str(refusal), status=429, wait_s=refusal.wait_s)
@@ -169,7 +174,7 @@ class Sessions:
     async def invitation(self, request: Request) -> Response:
         """Choosing a password with a one-time link; a used-up link says what to do."""
         invitation = request.path_params["invitation"]
-        person = await run_in_threadpool(api.invited, self._project(), invitation, now=self._clock())
+        person = await run_in_threadpool(invited, self._project(), invitation, now=self._clock())
         if person is None:
             gone = tr("This invitation was used already or has been replaced. Ask your lead for a new one.")
             return sign_in_page(request, error=gone, status=410)
@@ -183,7 +188,7 @@ class Sessions:
         try:
             token = await self._checks.check(
                 _address(request),
-                lambda: api.accept_invitation(self._project(), invitation, password, now=self._clock()),
+                lambda: accept_invitation(self._project(), invitation, password, now=self._clock()),
             )
         except StoreUnavailable as error:
             return invitation_page(request, person.name, error=retold(error), status=503)
@@ -201,7 +206,7 @@ class Sessions:
     async def _person(self, request: Request) -> Person | None:
         """Whose session this is; the guard does not ask under /session/."""
         token = request.cookies.get(SESSION_COOKIE)
-        return await run_in_threadpool(api.person_for, self._project(), token, now=self._clock()) if token else None
+        return await run_in_threadpool(person_for, self._project(), token, now=self._clock()) if token else None
 
     async def _attempt(self, request: Request, name: str, check: Callable[[], str]) -> str:
         """Check a password, slowed down by failures before it; the session token.
@@ -212,24 +217,24 @@ class Sessions:
         """
         project, address = self._project(), _address(request)
         browser: str | None = request.cookies.get(BROWSER_COOKIE)
-        if not browser or not await run_in_threadpool(api.knows_browser, project, name, browser, now=self._clock()):
+        if not browser or not await run_in_threadpool(knows_browser, project, name, browser, now=self._clock()):
             browser = None
         source = f"known {browser}" if browser else address
         with self._checks.under_way(source):
-            delay = await run_in_threadpool(api.begin_attempt, project, name, address, browser, now=self._clock())
+            delay = await run_in_threadpool(begin_attempt, project, name, address, browser, now=self._clock())
             if delay.refused_s:
                 raise TooMuch(too_many(delay.refused_s), delay.refused_s)
             if delay.held_s:
                 await self._sleep(delay.held_s)
             token = await self._checks.check(source, check)
-        await run_in_threadpool(api.attempt_succeeded, project, name, address, browser)
+        await run_in_threadpool(attempt_succeeded, project, name, address, browser)
         return token
 
     async def _signed_in(self, request: Request, token: str, path: str) -> Response:
         response = RedirectResponse(path, 303)
-        set_cookie(request, response, SESSION_COOKIE, token, max_age_s=int(api.SESSION_S), strict=False)
+        set_cookie(request, response, SESSION_COOKIE, token, max_age_s=int(SESSION_S), strict=False)
         before = request.cookies.get(BROWSER_COOKIE, "")
-        browser = await run_in_threadpool(api.remember_browser, self._project(), token, before, now=self._clock())
+        browser = await run_in_threadpool(remember_browser, self._project(), token, before, now=self._clock())
         set_cookie(request, response, BROWSER_COOKIE, browser, max_age_s=_BROWSER_S, strict=True)
         return response
 
@@ -261,8 +266,8 @@ def _problem(request: Request, fields: dict[str, str]) -> tuple[str, int]:
     password, again = (normalised_password(fields.get(name, "")) for name in ("password", "again"))
     if not _is_ours(request, fields):
         return tr(STALE), 403
-    if len(password) < api.PASSWORD_LENGTH:
-        return tr("Choose a password of at least {n} characters.", n=api.PASSWORD_LENGTH), 422
+    if len(password) < PASSWORD_LENGTH:
+        return tr("Choose a password of at least {n} characters.", n=PASSWORD_LENGTH), 422
     if password != again:
         return tr("The two passwords are not the same. Please type them again."), 422
     return "", 200

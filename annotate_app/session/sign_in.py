@@ -14,8 +14,8 @@ from annotate_app.session.addresses import SIGN_IN_PATH, full_path
 from annotate_app.session.auth import ROLES
 from annotate_app.session.cookies import CSRF_COOKIE, set_cookie
 from annotate_app.session.notice import plain_page, way_back
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.setup.people.passwords import PASSWORD_LENGTH
 
 _DAY_S = 86_400
 _ABOUT = marked("Watch moments, grade how well they answer a query, agree on the truth.")
@@ -46,7 +46,7 @@ def sign_in_page(
 def invitation_page(request: Request, name: str, *, error: str = "", status: int = 200) -> Response:
     """Choosing a password with a one-time link."""
     lead = tr(
-        "Choose a password for <b>{name}</b>, at least {n} characters long.", name=escape(name), n=api.PASSWORD_LENGTH
+        "Choose a password for <b>{name}</b>, at least {n} characters long.", name=escape(name), n=PASSWORD_LENGTH
     )
     other = _single_sign_on({"invitation": request.path_params["invitation"]})
     content = _entrance(

@@ -10,9 +10,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from annotate_app.language import tr
-from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.review.model import QueryFilter
+from backend.campaign.review.queries import find_queries
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
 
 _OFFERED = 100
@@ -20,7 +21,7 @@ _OFFERED = 100
 
 
 def choose_queries(
-    project: api.Project,
+    project: Project,
     lead: Person,
     name: str,
     labels: tuple[str, str],
@@ -41,7 +42,7 @@ def choose_queries(
         none: what it means that nothing is chosen.
     """
     words = columns[0].text_input(labels[0], key=f"{name}_search", placeholder=tr("Words of the query, or its number"))
-    found = api.find_queries(project, lead, QueryFilter(search=words), most=_OFFERED) if words else []
+    found = find_queries(project, lead, QueryFilter(search=words), most=_OFFERED) if words else []
     texts: MutableMapping[Any, str] = st.session_state.setdefault(f"{name}_names", {})
     texts.update({one.query_id: one.query for one in found})
     columns[1].multiselect(

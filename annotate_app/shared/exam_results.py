@@ -9,9 +9,9 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import tables, wording
-from backend import api
 from backend.campaign.nouns import Scale
 from backend.campaign.qualification.exam.model import ExamPhase
+from backend.campaign.qualification.exam.results import ExamAttempt, ExamPerson, Missed
 
 _MINE = {
     ExamPhase.FIRST: marked("The exam comes before your first pair: open Grade to begin."),
@@ -41,7 +41,7 @@ def badge(phase: ExamPhase, said: str = "{standing}") -> None:
             st.badge(words, color="orange")
 
 
-def mine(exam: api.ExamPerson) -> None:
+def mine(exam: ExamPerson) -> None:
     """The part of My work about the exam."""
     st.subheader(tr("Exam"), anchor=False)
     if exam.phase is None and not exam.attempts:
@@ -56,7 +56,7 @@ def mine(exam: api.ExamPerson) -> None:
             one_attempt(attempt, opened=attempt is exam.attempts[-1])
 
 
-def one_attempt(attempt: api.ExamAttempt, *, opened: bool = False) -> None:
+def one_attempt(attempt: ExamAttempt, *, opened: bool = False) -> None:
     """One attempt that was handed in: score, misses by grade, missed items."""
     if attempt.result is None:
         return
@@ -91,7 +91,7 @@ def by_grade(counts: Sequence[tuple[int, int]], scale: Scale) -> str:
     return tables.table((tr("Right grade"), tr("Meaning"), tr("Missed")), rows)
 
 
-def missed_table(missed: Sequence[api.Missed]) -> str:
+def missed_table(missed: Sequence[Missed]) -> str:
     """The missed items: query, what was given, what is right and why, what was given after it was explained."""
     rows = [
         (

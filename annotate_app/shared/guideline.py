@@ -7,11 +7,11 @@ from typing import Any
 from annotate_app.language import tr
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import wording
-from backend import api
+from backend.campaign.qualification.guideline.model import Example
 from backend.campaign.setup.project.model import Campaign
 
 
-def guideline(campaign: Campaign, examples: Sequence[api.Example] = ()) -> dict[str, Any]:
+def guideline(campaign: Campaign, examples: Sequence[Example] = ()) -> dict[str, Any]:
     """The guideline as plain JSON values, the lowest grade first.
 
     Args:

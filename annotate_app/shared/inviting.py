@@ -10,8 +10,9 @@ from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import base_path
 from annotate_app.shared import look
-from backend import api
 from backend.campaign.nouns import Person, Role
+from backend.campaign.setup.people.accounts import add_person
+from backend.campaign.setup.project.folder import Project
 
 
 def form() -> None:
@@ -32,8 +33,8 @@ def add() -> None:
         st.session_state["people_problem"] = tr("Please give a name: people sign in with it.")
         return
 
-    def act(project: api.Project, lead: Person) -> None:
-        invitation = api.add_person(project, lead, name, Role(st.session_state["new_role"]), now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        invitation = add_person(project, lead, name, Role(st.session_state["new_role"]), now=time.time())
         st.session_state["new_name"] = ""
         show_once(name, invitation)
 

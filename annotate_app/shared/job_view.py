@@ -10,8 +10,9 @@ from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import NOT_TAKEN
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.jobs import look_at_work, put_work_away
 from backend.campaign.setup.serving.model import LongWork, WorkState
 
 _EVERY_S = 1.0
@@ -20,7 +21,7 @@ _ROWS, _TALLEST_PX = 12, 420
 
 
 def job_view(
-    project: api.Project,
+    project: Project,
     lead: Person,
     steps: Container[str],
     problem: str,
@@ -38,7 +39,7 @@ def job_view(
     Returns:
         The job; None if there is none, or its outcome was put away.
     """
-    job = api.look_at_work(project, lead, now=time.time())
+    job = look_at_work(project, lead, now=time.time())
     if job is not None and job.state is WorkState.UNDER_WAY:
         auth.fragment(_running, run_every=_EVERY_S)(project, lead)
     elif job is not None and job.step in steps:
@@ -53,14 +54,14 @@ def job_view(
 
 def _put_away(problem: str) -> None:
     st.session_state.pop(NOT_TAKEN, None)
-    st.session_state[problem] = look.as_lead(lambda project, lead: api.put_work_away(project, lead, now=time.time()))
+    st.session_state[problem] = look.as_lead(lambda project, lead: put_work_away(project, lead, now=time.time()))
 
 
-def _running(project: api.Project, lead: Person) -> None:
+def _running(project: Project, lead: Person) -> None:
     """Show how far the job is; the whole page is drawn anew once it is over."""
     if auth.current() is None:
         st.rerun()
-    job = api.look_at_work(project, lead, now=time.time())
+    job = look_at_work(project, lead, now=time.time())
     if job is None or job.state is not WorkState.UNDER_WAY:
         st.rerun()
         return

@@ -14,8 +14,11 @@ from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
 from annotate_app.session.cookies import CSRF_COOKIE
 from annotate_app.shared.menu_counts import menu_counts
-from backend import api
+from backend.campaign.corpus.describing.opening import may_describe
 from backend.campaign.nouns import Person, Role
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.people.permissions import lead_of
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ReelRankError
 
 _HERE = Path(__file__).parent
@@ -36,7 +39,7 @@ def style() -> None:
         _document(key="document-language", data={"language": current()})
 
 
-def header(project: api.Project, person: Person) -> None:
+def header(project: Project, person: Person) -> None:
     """The bar on top: product, project, person, sign-out. The name leads to the account.
 
     Plain HTML: it works without a script run of ours.
@@ -45,7 +48,7 @@ def header(project: api.Project, person: Person) -> None:
     csrf = st.context.cookies.get(CSRF_COOKIE, "")
     # On a narrow screen Streamlit folds its menu into a drawer; annotators get these links instead, see look.css.
     titles = ["My work"] if person.role is Role.ANNOTATOR else []
-    if titles and api.may_describe(project, person):
+    if titles and may_describe(project, person):
         titles = ["Describe", *titles]
     narrow = "".join(
         f'<a class="rr-menu" href="{full_path("/")}{address(title)}" target="_self">{tr(title)}</a>' for title in titles
@@ -66,14 +69,14 @@ def header(project: api.Project, person: Person) -> None:
             menu_counts(project, person)
 
 
-def lead_page(title: str) -> tuple[api.Project, Person, dict[str, Any]]:
+def lead_page(title: str) -> tuple[Project, Person, dict[str, Any]]:
     """Opens a lead's page: asks the gate, writes the heading, warns about simulated judgements.
 
-    Returns the project, the lead, and the counts of `api.status_counts`.
+    Returns the project, the lead, and the counts of `status_counts`.
     """
     person = auth.require(Role.LEAD)
     project = auth.project()
-    counts = api.status_counts(project, person)
+    counts = status_counts(project, person)
     st.title(tr(title), anchor=False)
     simulated = counts.get("simulated", 0)
     if simulated:
@@ -89,7 +92,7 @@ def lead_page(title: str) -> tuple[api.Project, Person, dict[str, Any]]:
     return project, person, counts
 
 
-def as_lead(act: Callable[[api.Project, Person], object]) -> str:
+def as_lead(act: Callable[[Project, Person], object]) -> str:
     """Does what a lead asked for by a button; for callbacks, which run before the page and must not raise.
 
     Returns:
@@ -100,7 +103,7 @@ def as_lead(act: Callable[[api.Project, Person], object]) -> str:
         if person is None:
             # Read after signing in again, beside what was typed; see `screens.signed_out`.
             return tr("You were signed out, so this was not done. It stands here as you left it: do it again.")
-        act(auth.project(), api.lead_of(auth.project(), person))
+        act(auth.project(), lead_of(auth.project(), person))
     except ReelRankError as refusal:
         return retold(refusal)
     return ""
@@ -120,6 +123,6 @@ def refusal(key: str) -> None:
 
 
 def settled(counts: dict[str, Any]) -> tuple[int, int]:
-    """Settled pairs (consensus, adjudicated or discarded) and all pairs, from the counts of `api.status_counts`."""
+    """Settled pairs (consensus, adjudicated or discarded) and all pairs, from the counts of `status_counts`."""
     pairs: dict[str, int] = counts["pairs"]
     return pairs["consensus"] + pairs["adjudicated"] + pairs["discarded"], sum(pairs.values())

@@ -10,9 +10,11 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, practice, tables, wording
 from annotate_app.shared.review_clip import review_clip
-from backend import api
 from backend.campaign.judging.model import ActKind
+from backend.campaign.qualification.guideline import examples
+from backend.campaign.qualification.guideline.model import Example
 from backend.campaign.review.model import GivenAct, GivenGrade, GivenNote, GivenSkip, PairReview
+from backend.campaign.review.notes import reply_to_note
 from backend.campaign.setup.project.model import Grading
 from backend.core.ids import PairKey
 
@@ -77,12 +79,12 @@ def grades_table(pair: PairReview) -> str:
     return _grades(pair.grades, hidden=False) if pair.grades else ""
 
 
-def example(pair: PairReview, chosen: Sequence[api.Example]) -> None:
+def example(pair: PairReview, chosen: Sequence[Example]) -> None:
     """Whether the guideline shows this pair, and the way to change that.
 
     Args:
         pair: the pair.
-        chosen: the examples that stand, as `api.examples_chosen` gives them.
+        chosen: the examples that stand, as `examples_chosen` gives them.
     """
     for own in (found for found in chosen if found.pair == pair.pair):
         _withdrawal(pair, own)
@@ -103,7 +105,7 @@ def reply(note: int, seen: int) -> None:
     """
     key = f"reply-text-{note}"
     problem = look.as_lead(
-        lambda project, lead: api.reply_to_note(project, lead, note, st.session_state[key], seen=seen, now=time.time())
+        lambda project, lead: reply_to_note(project, lead, note, st.session_state[key], seen=seen, now=time.time())
     )
     if problem:
         st.session_state[f"reply-problem-{note}"] = problem
@@ -115,13 +117,15 @@ def reply(note: int, seen: int) -> None:
 def choose_example(pair: PairKey, grade: int) -> None:
     """Callback of the form: annotators see this pair in the guideline from now on, or a message says why not."""
     note = st.session_state[f"example-note-{pair}"]
-    problem = look.as_lead(lambda project, lead: api.choose_example(project, lead, pair, grade, note, now=time.time()))
+    problem = look.as_lead(
+        lambda project, lead: examples.choose_example(project, lead, pair, grade, note, now=time.time())
+    )
     _report(pair, problem, tr("Annotators now see this pair as the example of {grade}.", grade=grade))
 
 
 def withdraw_example(pair: PairKey, grade: int) -> None:
     """Callback of the button: the guideline shows the example in words again."""
-    problem = look.as_lead(lambda project, lead: api.withdraw_example(project, lead, grade, now=time.time()))
+    problem = look.as_lead(lambda project, lead: examples.withdraw_example(project, lead, grade, now=time.time()))
     _report(pair, problem, tr("The example of {grade} is withdrawn.", grade=grade))
 
 
@@ -132,7 +136,7 @@ def _report(pair: PairKey, problem: str, done: str) -> None:
         st.toast(done, icon=":material/menu_book:")
 
 
-def _withdrawal(pair: PairReview, own: api.Example) -> None:
+def _withdrawal(pair: PairReview, own: Example) -> None:
     hidden = (
         tr("its clip cannot be shown")
         if pair.fault
@@ -153,7 +157,7 @@ def _withdrawal(pair: PairReview, own: api.Example) -> None:
         )
 
 
-def _choice(pair: PairReview, standing: api.Example | None) -> None:
+def _choice(pair: PairReview, standing: Example | None) -> None:
     grade = pair.relevance
     with st.popover(tr("Show as example of {grade}", grade=grade), icon=":material/menu_book:"):
         st.markdown(tr("Every annotator then sees this query and clip in the guideline (key G), with your note."))

@@ -11,16 +11,24 @@ from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, wording
 from annotate_app.shared.review_clip import clip_at
-from backend import api
 from backend.campaign.nouns import Scale
+from backend.campaign.qualification.tutorial.choosing import (
+    choose_practice,
+    choose_practice_pair,
+    practice_figures,
+    switch_tutorial,
+    withdraw_practice,
+)
 from backend.campaign.qualification.tutorial.model import Offer, PracticeFigures
+from backend.campaign.qualification.tutorial.suggesting import practice_offers, practice_texts
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ReelRankError
 from backend.core.ids import MomentId, PairKey
 
 EXPLANATION_LENGTH = 400
 
 
-def practice(project: api.Project, lead: Any) -> None:
+def practice(project: Project, lead: Any) -> None:
     """Whether newcomers go through the tutorial, the practice pairs that stand, and the way to others."""
     campaign = project.campaign
     st.toggle(
@@ -30,7 +38,7 @@ def practice(project: api.Project, lead: Any) -> None:
         on_change=switch,
         help=tr("The guideline page by page, then practice with the right grade and your explanation at once."),
     )
-    figures = api.practice_figures(project, lead, now=time.time())
+    figures = practice_figures(project, lead, now=time.time())
     st.subheader(tr("Practice"), anchor=False)
     if not figures:
         st.info(tr("There is no practice pair yet: the tutorial is the guideline, page by page."))
@@ -45,13 +53,13 @@ def practice(project: api.Project, lead: Any) -> None:
 def switch() -> None:
     """Callback of the switch."""
     on = bool(st.session_state["tutorial-on"])
-    problem = look.as_lead(lambda project, lead: api.switch_tutorial(project, lead, on, now=time.time()))
+    problem = look.as_lead(lambda project, lead: switch_tutorial(project, lead, on, now=time.time()))
     st.session_state["guideline_problem"] = problem
 
 
 def withdraw(practice_id: int) -> None:
     """Callback: nobody practises on this any more."""
-    problem = look.as_lead(lambda project, lead: api.withdraw_practice(project, lead, practice_id, now=time.time()))
+    problem = look.as_lead(lambda project, lead: withdraw_practice(project, lead, practice_id, now=time.time()))
     st.session_state["guideline_problem"] = problem
 
 
@@ -60,7 +68,7 @@ def choose(text: str, moment_id: int) -> None:
     state = st.session_state
     grade, why = int(state[f"practice-grade-{moment_id}"]), str(state[f"practice-why-{moment_id}"])
     problem = look.as_lead(
-        lambda project, lead: api.choose_practice(project, lead, text, MomentId(moment_id), grade, why, now=time.time())
+        lambda project, lead: choose_practice(project, lead, text, MomentId(moment_id), grade, why, now=time.time())
     )
     _report(problem)
 
@@ -68,9 +76,7 @@ def choose(text: str, moment_id: int) -> None:
 def choose_pair(pair: PairKey, grade: int) -> None:
     """Callback at a settled pair: newcomers practise on it."""
     why = str(st.session_state[f"practice-why-{pair}"])
-    problem = look.as_lead(
-        lambda project, lead: api.choose_practice_pair(project, lead, pair, grade, why, now=time.time())
-    )
+    problem = look.as_lead(lambda project, lead: choose_practice_pair(project, lead, pair, grade, why, now=time.time()))
     _report(problem, f"practice-problem-{pair}")
 
 
@@ -112,7 +118,7 @@ def _standing(one: PracticeFigures, scale: Scale) -> None:
         st.button(tr("Take out"), key=f"practice-out-{one.practice_id}", on_click=withdraw, args=(one.practice_id,))
 
 
-def _choose(project: api.Project, lead: Any, scale: Scale) -> None:
+def _choose(project: Project, lead: Any, scale: Scale) -> None:
     st.markdown(
         tr(
             "Choose a training query, which nobody judges, or type any text: its most similar moments "
@@ -122,7 +128,7 @@ def _choose(project: api.Project, lead: Any, scale: Scale) -> None:
     )
     text = st.selectbox(
         tr("Text that newcomers read as the query"),
-        list(api.practice_texts(project, lead)),
+        list(practice_texts(project, lead)),
         index=None,
         key="practice-text",
         accept_new_options=True,
@@ -141,12 +147,12 @@ def _choose(project: api.Project, lead: Any, scale: Scale) -> None:
                 _offer(text, offer, scale)
 
 
-def _offers(project: api.Project, lead: Any, text: str) -> Sequence[Offer]:
+def _offers(project: Project, lead: Any, text: str) -> Sequence[Offer]:
     """Found once a text: the encoder takes a moment to load."""
     kept: tuple[str, Sequence[Offer]] = st.session_state.get("practice-offers", ("", ()))
     if kept[0] != text:
         with st.spinner(tr("Looking for similar moments")):
-            kept = (text, api.practice_offers(project, lead, text))
+            kept = (text, practice_offers(project, lead, text))
         st.session_state["practice-offers"] = kept
     return kept[1]
 

@@ -14,9 +14,10 @@ from annotate_app.language import marked, tr, trn
 from annotate_app.session import auth
 from annotate_app.shared import wording
 from annotate_app.shared.ways import OUT, SHORT, WAITS, WayThere
-from backend import api
+from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.model import Ahead, Forecast, Stuck, Wait
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 
 REFRESH_S = 15
 """How often a page looks whether anything has changed."""
@@ -136,18 +137,18 @@ def list_of(lines: Sequence[Line]) -> str:
     return f"<ul class='rr-waits'>{rows}</ul>"
 
 
-def now_waiting(project: api.Project, lead: Person) -> "Counted":
+def now_waiting(project: Project, lead: Person) -> "Counted":
     """What waits and what is stuck; counted anew only where something has changed, and not at every click."""
-    version, now = api.work_version(project, lead), time.time()
+    version, now = progress.work_version(project, lead), time.time()
     kept = _kept.get(project.folder)
     if kept is None or (kept.version != version and not 0 <= now - kept.at < _SPARED * kept.took_s):
         began = time.perf_counter()
-        waits, stuck = api.waits(project, lead), api.stuck(project, lead)
+        waits, stuck = progress.waits(project, lead), progress.stuck(project, lead)
         kept = keep(project, Counted(version, now, waits, stuck, time.perf_counter() - began))
     return kept
 
 
-def keep(project: api.Project, counted: "Counted") -> "Counted":
+def keep(project: Project, counted: "Counted") -> "Counted":
     """Let everybody else see what a page has just counted."""
     forget()  # a server serves one project
     _kept[project.folder] = counted
@@ -171,7 +172,7 @@ def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
 
 
 @partial(auth.fragment, run_every=REFRESH_S)
-def line(project: api.Project, lead: Person) -> None:
+def line(project: Project, lead: Person) -> None:
     """One short line of all that waits and is stuck, which keeps itself up to date."""
     kept = now_waiting(project, lead)
     parts = [WAITS[one.kind][1]._replace(act=f"{one.count:,} {tr(SHORT[one.kind])}").link for one in kept.waits]

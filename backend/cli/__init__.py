@@ -1,4 +1,6 @@
-"""The command line: each command parses its options, calls `backend.api` and prints the result.
+"""The command line: each command parses its options, calls a verb and prints the result.
+
+Commands import what they use when they run, so that `--help` and small commands start fast.
 
 Exit codes: 0 success; 1 refused, or something wrong was found or left out, with a message; 2 wrong usage.
 Results go to standard output. Progress goes to standard error, and only to a terminal.

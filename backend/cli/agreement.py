@@ -1,12 +1,13 @@
 """The command agreement: how far annotators agree, as the lead's page says it."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
 from backend.campaign.monitoring.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, WHOLE, BoardPart, Figure, Verdicts
+from backend.campaign.nouns import OPERATOR
 from backend.cli.output import (
     FirstDay,
     Json,
@@ -19,6 +20,9 @@ from backend.cli.output import (
     table,
     tell_written,
 )
+
+if TYPE_CHECKING:
+    from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
 
 
 def register(app: typer.Typer) -> None:
@@ -56,11 +60,13 @@ def agreement(
 
     Example: reelrank agreement my-project --split val --from 2026-03-01
     """
+    from backend.campaign.monitoring.quality.rules.board import as_json as agreement_json
+
     part = BoardPart(split, query, day_of(first, "--from") or "", day_of(last, "--to") or "")
     board, compared = _found(place, part, scale, others)
     if json:
         rest = {} if compared is None else {"others": compared.counts}
-        say(json_text({**api.agreement_json(board), **rest}))
+        say(json_text({**agreement_json(board), **rest}))
         tell_written([others], data=True)
         return
     found = board.summary
@@ -96,8 +102,12 @@ def agreement(
 
 def _found(
     place: Path, part: BoardPart, scale: str | None, others: Path | None
-) -> "tuple[api.AgreementBoard, api.AggregatorReport | None]":
+) -> "tuple[AgreementBoard, AggregatorReport | None]":
     """The board, and the comparison where it is asked for, which is written too."""
+    from backend.campaign.monitoring.quality.agreement_board import agreement_board, other_relevances
+    from backend.campaign.monitoring.quality.agreement_files import write_other_relevances
+    from backend.campaign.release.earlier.raw_agreement import agreement_of_file, other_relevances_of_file
+
     if place.is_dir() and scale is not None:
         raise typer.BadParameter("is for a file; a project knows its own scale", param_hint="--scale")
     if not place.is_dir() and part != WHOLE:
@@ -109,20 +119,20 @@ def _found(
     compared = None
     with progress_bar() as progress:
         if place.is_dir():
-            project = api.open_project(place)
-            board = api.agreement_board(project, api.OPERATOR, part)
+            project = open_project(place)
+            board = agreement_board(project, OPERATOR, part)
             if others is not None:
-                compared = api.other_relevances(project, api.OPERATOR, progress=progress)
+                compared = other_relevances(project, OPERATOR, progress=progress)
         else:
-            board = api.agreement_of_file(place, scale=scale)
+            board = agreement_of_file(place, scale=scale)
             if others is not None:
-                compared = api.other_relevances_of_file(place, scale=scale, progress=progress)
+                compared = other_relevances_of_file(place, scale=scale, progress=progress)
     if compared is not None and others is not None:
-        api.write_other_relevances(compared, others)
+        write_other_relevances(compared, others)
     return board, compared
 
 
-def _say_others(compared: "api.AggregatorReport", file: Path | None) -> None:
+def _say_others(compared: "AggregatorReport", file: Path | None) -> None:
     """How many pairs another way would settle otherwise."""
     say("")
     rows = [

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.batches.model import RuleWord, Suggestions
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds, table
@@ -35,8 +36,10 @@ def show(
 
     Example: reelrank batches show my-project, or for short: reelrank batches my-project
     """
-    project = api.open_project(folder)
-    found, shares = api.batch_suggestions(project, api.OPERATOR), api.batch_shares(project, api.OPERATOR)
+    from backend.campaign.selection.batches.suggestions import batch_shares, batch_suggestions
+
+    project = open_project(folder)
+    found, shares = batch_suggestions(project, OPERATOR), batch_shares(project, OPERATOR)
     if json:
         say(json_text(_document(found) | {"queries_by_batches": shares}))
         return
@@ -66,11 +69,13 @@ def accept(
 
     Example: reelrank batches accept my-project
     """
+    from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_suggestions
+
     start = now()
-    project = api.open_project(folder)
-    seen = api.batch_suggestions(project, api.OPERATOR)
+    project = open_project(folder)
+    seen = batch_suggestions(project, OPERATOR)
     with progress_bar() as progress:
-        done = api.accept_suggestions(project, api.OPERATOR, seen, decline=decline, now=start, progress=progress)
+        done = accept_suggestions(project, OPERATOR, seen, decline=decline, now=start, progress=progress)
     say(f"{done.opened:,} batches are open: {done.pairs:,} pairs went to the annotators. {seconds(start)}.")
     if decline:
         say(f"{done.declined:,} were declined; leads can take that back on the page Queries.")
@@ -103,8 +108,10 @@ def rule(
 
     Example: reelrank batches rule my-project --mean 2.5 --reason "too many second batches found nothing"
     """
-    project = api.open_project(folder)
-    standing = api.batch_rule_versions(project, api.OPERATOR)[-1].rule
+    from backend.campaign.selection.batches.rule_versions import batch_rule_versions, set_batch_rule
+
+    project = open_project(folder)
+    standing = batch_rule_versions(project, OPERATOR)[-1].rule
     wanted = standing
     if mean is not None:
         wanted = replace(wanted, mean=mean or None)
@@ -112,8 +119,8 @@ def rule(
         wanted = replace(wanted, finds=finds or None)
     wanted = replace(wanted, grade=wanted.grade if grade is None else grade, last=wanted.last if last is None else last)
     if wanted != standing or reason:
-        api.set_batch_rule(project, api.OPERATOR, wanted, reason, now=now())
-    for one in api.batch_rule_versions(project, api.OPERATOR):
+        set_batch_rule(project, OPERATOR, wanted, reason, now=now())
+    for one in batch_rule_versions(project, OPERATOR):
         who = f" (set by {one.by or 'the command line'}: {one.reason})" if one.since is not None else ""
         say(f"{one.version}  {one.rule.words}{who}")
 
@@ -128,7 +135,9 @@ def depth(
 
     Example: reelrank batches depth my-project probe
     """
-    report = api.write_probe_figures(api.open_project(folder), api.OPERATOR, out)
+    from backend.campaign.review.probes import write_probe_figures
+
+    report = write_probe_figures(open_project(folder), OPERATOR, out)
     say(f"{report.settled} of {report.pairs} pairs of {report.queries} probed queries have a relevance.")
     table(
         ("rank", "pairs", "mean relevance"),

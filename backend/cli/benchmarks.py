@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from backend import api
 from backend.cli.output import fail, say, table
 from backend.core.errors import InputError
 
@@ -19,12 +18,14 @@ def benchmarks(name: Name = None) -> None:
 
     Example: reelrank measures benchmarks charades-sta
     """
+    from backend.scoring.benchmarks import BENCHMARKS, benchmark_named
+
     if name is None:
-        rows = [(one.name, one.about) for one in api.BENCHMARKS.values()]
+        rows = [(one.name, one.about) for one in BENCHMARKS.values()]
         table(("benchmark", "what is scored"), rows, [True, True])
         return
     try:
-        one = api.benchmark_named(name)
+        one = benchmark_named(name)
     except InputError as error:
         fail(str(error))
     say(f"{one.title}: {one.about}.")

@@ -1,17 +1,22 @@
 """Which moments are judged for a query, and how deep judging has to go."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.selection.candidates.model import PoolingReport
 from backend.campaign.setup.project.settings.model import MOST_CANDIDATES
 from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.several_runs import spread
 from backend.cli.where import Cluster, EncodingJobs, where, whole
+
+if TYPE_CHECKING:
+    from backend.campaign.selection.candidates.choosing import CandidateReport
 
 
 class PooledRuns(TyperCommand):
@@ -112,8 +117,12 @@ def candidates(
 
     Example: reelrank candidates my-project --visual sentence-transformers/clip-ViT-B-32 --no-captions
     """
+    from backend.campaign.selection.candidates.choosing import choose_candidates, choose_encoder
+    from backend.campaign.selection.candidates.pooling import pool_candidates
+    from backend.campaign.selection.candidates.submitted_runs import CandidatePooling as PoolingOptions
+
     start = now()
-    project = api.open_project(whole(folder, cluster))
+    project = open_project(whole(folder, cluster))
     encoding = where(jobs, cluster, usual=1)
     pooling = pool is not None or visual is not None
     if pool is None and again:
@@ -127,13 +136,13 @@ def candidates(
     if again and batch_size is not None:
         fail("the batch size stays as it is once there are lists: leave --batch-size out")
     if (encoder or dtype) and not (again or dry_run):
-        project = api.choose_encoder(project, api.OPERATOR, encoder, kind, dtype=dtype)
+        project = choose_encoder(project, OPERATOR, encoder, kind, dtype=dtype)
     if pooling:
-        options = api.PoolingOptions(depth, iou, videos)
+        options = PoolingOptions(depth, iou, videos)
         with progress_bar() as progress:
-            pooled = api.pool_candidates(
+            pooled = pool_candidates(
                 project,
-                api.OPERATOR,
+                OPERATOR,
                 pool or [],
                 options,
                 captions=captions,
@@ -150,9 +159,9 @@ def candidates(
             say_next(project)
         return
     with progress_bar() as progress:
-        report = api.choose_candidates(
+        report = choose_candidates(
             project,
-            api.OPERATOR,
+            OPERATOR,
             batch_size=batch_size,
             probe=probe,
             seed=seed,
@@ -174,7 +183,7 @@ def candidates(
     say_next(project)
 
 
-def _say_pooled(report: api.PoolingReport, *, again: bool, dry_run: bool, took: str) -> None:
+def _say_pooled(report: PoolingReport, *, again: bool, dry_run: bool, took: str) -> None:
     if report.runs:
         table(
             ("run", "predictions", "candidates", "found by it alone", "not handed out before"),
@@ -198,7 +207,7 @@ def _say_pooled(report: api.PoolingReport, *, again: bool, dry_run: bool, took: 
         say("Nothing was written.")
 
 
-def _say_notes(report: "api.CandidateReport | api.PoolingReport") -> None:
+def _say_notes(report: "CandidateReport | PoolingReport") -> None:
     for sentence in report.unread:
         say(f"Warning: {sentence}")
     if report.without_file:

@@ -2,7 +2,8 @@
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
 
 SHOWN = 12
@@ -26,10 +27,12 @@ def cast(folder: Dir) -> None:
 
     Example: reelrank cast my-project
     """
+    from backend.campaign.corpus.captions.name_mapping import propose_cast
+
     start = now()
-    project = api.open_project(folder)
+    project = open_project(folder)
     with progress_bar() as progress:
-        report = api.propose_cast(project, api.OPERATOR, progress=progress)
+        report = propose_cast(project, OPERATOR, progress=progress)
     if report.new:
         rows = [(line.name, line.becomes or "?", line.count, _short(line.example)) for line in report.new[:SHOWN]]
         table(("name", "becomes", "captions", "example"), rows, left=(True, True, False, True))

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.groups import CommandGroup, add_group
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
 from backend.cli.where import Cluster, Jobs, where, whole
@@ -46,12 +47,14 @@ def queued(
 
     Example: reelrank clips queued my-project --jobs 4, or for short: reelrank clips my-project --jobs 4
     """
+    from backend.campaign.monitoring.progress.clip_queue import bucket_troubles, cut_queued_clips
+
     start = now()
-    project = api.open_project(whole(folder, cluster))
+    project = open_project(whole(folder, cluster))
     with progress_bar() as progress:
-        report = api.cut_queued_clips(
+        report = cut_queued_clips(
             project,
-            api.OPERATOR,
+            OPERATOR,
             next_batches=next_,
             everything=all_,
             where=where(jobs, cluster),
@@ -72,7 +75,7 @@ def queued(
         )
     if told.stored:
         say(f"{told.stored:,} that were there were put into the bucket, which lacked them.")
-    for trouble in api.bucket_troubles(project, api.OPERATOR):
+    for trouble in bucket_troubles(project, OPERATOR):
         say(trouble)
     if report.without_file:
         say(f"No file is known of {', '.join(report.without_file)}: import again with --videos FOLDER.")
@@ -102,7 +105,9 @@ def moment(
 
     Example: reelrank clips moment episode.mkv 63.47 77.42 moment.mp4
     """
-    report = api.cut(video, start, end, out)
+    from backend.media.one_clip import cut
+
+    report = cut(video, start, end, out)
     for warning in report.warnings:
         say(f"Warning: {warning}")
     say(f"{out}: {report.frames} frames, {report.duration_s:.3f} s")

@@ -2,12 +2,14 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
 from backend.cli.lists import list_option, typed
+
+if TYPE_CHECKING:
+    from backend.scoring.pools.pooling import PoolFile
 
 
 class Preset(StrEnum):
@@ -19,8 +21,10 @@ class Preset(StrEnum):
 
 def preset_named(text: str) -> Preset:
     """A preset by its name, or by a former one; anything else is wrong usage."""
+    from backend.scoring.presets import FORMER as FORMER_PRESETS
+
     try:
-        return Preset(api.FORMER_PRESETS.get(text, text))
+        return Preset(FORMER_PRESETS.get(text, text))
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not one of {', '.join(Preset)}") from None
 
@@ -167,8 +171,11 @@ def pool_file(
     top_videos: int | None,
     first_step: Path | None,
     own_video: bool,
-) -> "api.PoolFile | None":
+) -> "PoolFile | None":
     """The pools to score in, from their options; options of pools without pools are wrong usage."""
+    from backend.scoring.pools.pooling import PoolConventions as Pooling
+    from backend.scoring.pools.pooling import PoolFile
+
     if pool is None:
         given = {
             "--outside-pool": outside is not OutsidePool.ERROR,
@@ -181,18 +188,20 @@ def pool_file(
             if value:
                 raise typer.BadParameter("is about pools; add --pool FILE", param_hint=name)
         return None
-    return api.PoolFile(pool, api.Pooling(outside.value, one_per_video, top_videos), first_step, own_video)
+    return PoolFile(pool, Pooling(outside.value, one_per_video, top_videos), first_step, own_video)
 
 
 def read_option(text: str) -> tuple[str, str | bool]:
     """`missing=skip` as name and value; an unknown one is wrong usage."""
+    from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
+
     name, equals, value = text.partition("=")
-    if not equals or name not in api.EVALUATION_OPTIONS:
-        known = ", ".join(api.EVALUATION_OPTIONS)
+    if not equals or name not in EVALUATION_OPTIONS:
+        known = ", ".join(EVALUATION_OPTIONS)
         raise typer.BadParameter(f"{text!r} is not NAME=VALUE with one of {known}", param_hint="--option")
     if name == "abandonment":
         return name, value  # probabilities, which are as many as people want, or a name
-    legal = {str(choice).lower(): choice for choice in api.EVALUATION_OPTIONS[name]}
+    legal = {str(choice).lower(): choice for choice in EVALUATION_OPTIONS[name]}
     if value.lower() not in legal:
         raise typer.BadParameter(f"{name} is one of {', '.join(legal)}, not {value!r}", param_hint="--option")
     return name, legal[value.lower()]

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.lists import list_option
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
@@ -67,14 +68,16 @@ def import_(
 
     Example: reelrank import my-project tvr_val_release.jsonl --videos my-videos
     """
+    from backend.campaign.monitoring.videos.adding import import_corpus
+
     start = now()
     known_format(format_)
     called = read_columns(columns) if columns else {}
-    project = api.open_project(whole(folder, cluster))
+    project = open_project(whole(folder, cluster))
     with progress_bar() as progress:
-        report = api.import_corpus(
+        report = import_corpus(
             project,
-            api.OPERATOR,
+            OPERATOR,
             file,
             format_,
             videos=whole(place_of(videos), cluster) if videos else None,
@@ -117,8 +120,10 @@ def import_(
 
 def known_format(name: str | None) -> None:
     """A name that is no format's is wrong usage."""
-    if name is not None and name not in api.CORPUS_FORMATS:
-        known = ", ".join(api.CORPUS_FORMATS)
+    from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
+
+    if name is not None and name not in CORPUS_FORMATS:
+        known = ", ".join(CORPUS_FORMATS)
         raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--format")
 
 

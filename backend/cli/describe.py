@@ -2,18 +2,22 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
 from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
+from backend.campaign.nouns import OPERATOR
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
 from backend.core.ids import AnnotatorId
 from backend.core.person_names import name_key
 from backend.core.reading import bytes_of
 from backend.core.text_files import decode_text
+
+if TYPE_CHECKING:
+    from backend.campaign.setup.project.folder import Project
 
 
 class ShownDescriptions(StrEnum):
@@ -49,13 +53,17 @@ def show(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank describe show my-project, or for short: reelrank describe my-project
     """
-    project = api.open_project(folder)
-    chosen, figures = api.describing_choice(project, api.OPERATOR), api.describing_figures(project, api.OPERATOR)
+    from backend.campaign.corpus.describing.listing import describing_figures
+    from backend.campaign.corpus.describing.opening import describing_choice
+    from backend.campaign.setup.people.accounts import list_people
+
+    project = open_project(folder)
+    chosen, figures = describing_choice(project, OPERATOR), describing_figures(project, OPERATOR)
     if json:
         say(json_text({"choice": chosen, "figures": figures}))
         return
     if chosen.open:
-        names = {row.person.annotator_id: row.person.name for row in api.list_people(project, api.OPERATOR)}
+        names = {row.person.annotator_id: row.person.name for row in list_people(project, OPERATOR)}
         who = "every annotator" if chosen.people is None else ", ".join(names[one] for one in chosen.people)
         which = "all videos" if chosen.videos is None else f"{len(chosen.videos):,} of the videos"
         say(f"Describing is open for {who}, in {which}{_wanted(chosen)}.")
@@ -96,7 +104,9 @@ def open_describing(
 
     Example: reelrank describe open my-project --who Ana --who Ben --per-video 5
     """
-    project = api.open_project(folder)
+    from backend.campaign.corpus.describing.opening import choose_describing
+
+    project = open_project(folder)
     chosen = DescribingChoice(
         open=True,
         people=None if not who else _people(project, who),
@@ -104,7 +114,7 @@ def open_describing(
         per_video=per_video,
         per_minute=per_minute,
     )
-    api.choose_describing(project, api.OPERATOR, chosen, now=now())
+    choose_describing(project, OPERATOR, chosen, now=now())
     show(folder)
 
 
@@ -115,7 +125,9 @@ def close(folder: Dir) -> None:
 
     Example: reelrank describe close my-project
     """
-    closed = api.close_describing(api.open_project(folder), api.OPERATOR, now=now())
+    from backend.campaign.corpus.describing.opening import close_describing
+
+    closed = close_describing(open_project(folder), OPERATOR, now=now())
     say("Describing is closed." if closed else "Nothing to do: describing is closed.")
 
 
@@ -136,11 +148,13 @@ def list_descriptions(
 
     Example: reelrank describe list my-project --show all
     """
-    project = api.open_project(folder)
+    from backend.campaign.corpus.describing.listing import count_descriptions, find_descriptions
+
+    project = open_project(folder)
     status = None if which is ShownDescriptions.ALL else DescriptionStatus(which.value)
     wanted = DescriptionFilter(status, search)
-    count = api.count_descriptions(project, api.OPERATOR, wanted)
-    found = api.find_descriptions(project, api.OPERATOR, wanted, most=count)
+    count = count_descriptions(project, OPERATOR, wanted)
+    found = find_descriptions(project, OPERATOR, wanted, most=count)
     if json:
         say(json_text(found))
         return
@@ -162,7 +176,9 @@ def export(folder: Dir, out: Annotated[Path, typer.Argument(metavar="FILE.csv", 
 
     Example: reelrank describe export my-project descriptions.csv
     """
-    text = api.descriptions_csv(api.open_project(folder), api.OPERATOR)
+    from backend.campaign.corpus.describing.listing import descriptions_csv
+
+    text = descriptions_csv(open_project(folder), OPERATOR)
     save(out, text)
     say(f"Wrote {out}.")
 
@@ -180,18 +196,22 @@ def guideline(
 
     Example: reelrank describe guideline my-project rules.txt --reason "Shorter sentences"
     """
-    project = api.open_project(folder)
+    from backend.campaign.corpus.describing.rewording import describing_guideline, reword_describing
+
+    project = open_project(folder)
     if file is not None:
         text = decode_text(bytes_of(file), str(file))
-        api.reword_describing(project, api.OPERATOR, text, reason, now=now())
-    found = api.describing_guideline(project, api.OPERATOR)
+        reword_describing(project, OPERATOR, text, reason, now=now())
+    found = describing_guideline(project, OPERATOR)
     say(f"Version {found.version}{f': {found.reason}' if found.reason else ''}")
     say(found.text)
 
 
-def _people(project: "api.Project", names: list[str]) -> tuple[AnnotatorId, ...]:
+def _people(project: "Project", names: list[str]) -> tuple[AnnotatorId, ...]:
     """Return the users with these names, or name all that do not exist."""
-    known = {name_key(row.person.name): row.person for row in api.list_people(project, api.OPERATOR)}
+    from backend.campaign.setup.people.accounts import list_people
+
+    known = {name_key(row.person.name): row.person for row in list_people(project, OPERATOR)}
     if missing := [name for name in dict.fromkeys(names) if name_key(name) not in known]:
         there = ", ".join(person.name for person in known.values())
         fail(f"nobody is called {', '.join(missing)}; the users are {there}")

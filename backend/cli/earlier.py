@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
 from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds
+
+if TYPE_CHECKING:
+    from backend.campaign.release.earlier.model import JudgementsReport
+
 
 SHOWN = 10
 """So many numbers of pairs are printed; --json has all."""
@@ -46,10 +50,12 @@ def import_judgements(
 
     Example: reelrank import-judgements my-project raw_annotation.csv --pairs raw_query_moment_pair.csv
     """
+    from backend.campaign.release.earlier import importing
+
     start = now()
-    project = api.open_project(folder)
+    project = open_project(folder)
     with progress_bar() as progress:
-        report = api.import_judgements(project, raw, pairs, now=start, progress=progress)
+        report = importing.import_judgements(project, raw, pairs, now=start, progress=progress)
     if json:
         say(json_text(report))
         return
@@ -64,7 +70,7 @@ def import_judgements(
         say(f"Note: worker {worker} has the number {number} here.")
 
 
-def _say_pairs(report: "api.JudgementsReport", *, with_file: bool) -> None:
+def _say_pairs(report: "JudgementsReport", *, with_file: bool) -> None:
     """What was added, and what was there."""
     say(
         f"New: {report.people_added} people, {report.videos:,} videos, {report.moments:,} moments, "
@@ -79,7 +85,7 @@ def _say_pairs(report: "api.JudgementsReport", *, with_file: bool) -> None:
         say(f"Note: {report.verdicts_that_differ:,} pairs have another verdict or relevance in the file than here.")
 
 
-def _say_verdicts(report: "api.JudgementsReport") -> None:
+def _say_verdicts(report: "JudgementsReport") -> None:
     """How the pairs stand now."""
     without = report.pairs - report.consensus - report.adjudicated
     decided = f", {report.adjudicated:,} decided by a lead" if report.adjudicated else ""

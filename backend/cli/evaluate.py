@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.conventions import (
     Benchmark,
     ChartName,
@@ -53,6 +54,7 @@ from backend.cli.several_runs import (
 from backend.cli.where import Cluster, ScoringJobs, where, whole
 from backend.core.saying import as_text
 from backend.core.typed_text import nfc
+from backend.scoring.requested_values import split as split_measures
 
 
 class Format(StrEnum):
@@ -102,7 +104,7 @@ def evaluate(
             "Only these, such as ndcg,recall or ndcg@20,0.5,map@avg; by default all of the preset; in pools "
             "recall,axiou,ndcg.",
             str,
-            split=lambda text: api.split_measures(text),
+            split=lambda text: split_measures(text),
         ),
     ] = None,
     option: Option = None,
@@ -147,6 +149,14 @@ def evaluate(
 
     Example: reelrank evaluate --truth val.json --run mine.json --videos video_corpus.json --report scores.html
     """
+    from backend.campaign.release.board.case_frames import report_frames
+    from backend.scoring.report.figures import write_figure as write_score_figure
+    from backend.scoring.report.page import report_page
+    from backend.scoring.scored_files import file_inputs, score_splits
+    from backend.scoring.statistics.sureness import Sureness, add_statistics
+    from backend.scoring.tables import SCORE_FORMATS, per_query_csv
+    from backend.scoring.views.splits import joined as joined_scores
+
     given = run_list(run, runs, split, truth)
     given = replace(given, runs=tuple(replace(one, path=whole(one.path, cluster)) for one in given.runs))
     scoring = where(jobs, cluster, usual=1)
@@ -176,11 +186,11 @@ def evaluate(
     )
     for place in (report, per_query, json, out, *(file for _, file in charts)):
         _require_place(place)
-    shown_from = None if project is None else api.open_project(project)
+    shown_from = None if project is None else open_project(project)
     options: dict[str, Any] = dict(read_option(text) for text in option or ())
     options |= {} if nms is None else {"nms": nms}
     with progress_bar() as progress:
-        boards = api.score_splits(
+        boards = score_splits(
             given,
             videos=videos or given.videos,
             preset=preset.value,
@@ -195,31 +205,31 @@ def evaluate(
             progress=progress,
             **options,
         )
-        asked = api.Sureness(baseline and nfc(baseline), resamples, seed)
+        asked = Sureness(baseline and nfc(baseline), resamples, seed)
         summaries = {}
         for name, board in boards.items():
             summaries[name] = board.summary([part.value for part in by or ()], errors=errors)
             if intervals or baseline is not None:
-                api.add_statistics(summaries[name], board, asked, progress=progress)
-        summary, board = api.joined_scores(summaries), boards[given.splits[0]]
+                add_statistics(summaries[name], board, asked, progress=progress)
+        summary, board = joined_scores(summaries), boards[given.splits[0]]
         # Before the report, which takes longer: a chart of nothing is refused.
         for chart_name, file in charts:
-            api.write_score_figure(chart_name.value, summary, file)
+            write_score_figure(chart_name.value, summary, file)
         if report is not None:
             made = datetime.fromtimestamp(now(), UTC)
-            page = api.report_page(
+            page = report_page(
                 board,
-                api.file_inputs(
+                file_inputs(
                     given.truths.get(given.splits[0]), [one.path for one in given.runs], videos or given.videos, pools
                 ),
                 made=made,
                 asked=asked if baseline else None,
-                film=None if shown_from is None else api.report_frames(shown_from, api.OPERATOR),
+                film=None if shown_from is None else report_frames(shown_from, OPERATOR),
                 progress=progress,
             )
             save(report, page)
     if per_query is not None:
-        save(per_query, api.per_query_csv(summary, list(board.per_query())))
+        save(per_query, per_query_csv(summary, list(board.per_query())))
     encoded = msgspec.json.format(msgspec.json.encode(summary, enc_hook=as_text), indent=2).decode() + "\n"
     if json_alone:
         machine_output().write(encoded)
@@ -229,7 +239,7 @@ def evaluate(
         with printed_to(out if to_file else None):
             print_scores(summary, shown, boards, everything=everything, asked=measure is not None)
     elif to_file or not json_alone:
-        text = encoded if form is Format.JSON else api.SCORE_FORMATS[form.value](summary, shown)
+        text = encoded if form is Format.JSON else SCORE_FORMATS[form.value](summary, shown)
         with printed_to(out if to_file else None, as_it_is=True):
             machine_output().write(text.removesuffix("\n") + "\n")
     written = [*(file for _, file in charts), report, per_query, json, out]

@@ -2,16 +2,24 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.exam.model import ExamKey
 from backend.cli.exam_results import results, status
 from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, say, table
 from backend.core.ids import AnnotatorId
 from backend.core.person_names import name_key
+
+if TYPE_CHECKING:
+    from backend.campaign.qualification.exam.rules.guessing import Constant as ExamConstant
+    from backend.campaign.qualification.exam.rules.guessing import Guesses as ExamGuesses
+    from backend.campaign.setup.project.folder import Project
+
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
 Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Number of queries to draw.", show_default="10")]
@@ -108,19 +116,21 @@ def preview(
 
     Example: reelrank exam preview my-project --queries 10 --pairs 10
     """
-    project = api.open_project(folder)
+    from backend.campaign.qualification.exam.previewing import preview_exam, preview_exam_from_file
+
+    project = open_project(folder)
     _require_one_key(key, file)
     if file is not None:
-        found = api.preview_exam_from_file(project, api.OPERATOR, file, most_missed=most_missed, now=now())
+        found = preview_exam_from_file(project, OPERATOR, file, most_missed=most_missed, now=now())
     else:
-        found = api.preview_exam(
+        found = preview_exam(
             project,
-            api.OPERATOR,
+            OPERATOR,
             queries=queries,
             pairs=pairs,
             seed=seed,
             most_missed=most_missed,
-            key=api.ExamKey(key.value),
+            key=ExamKey(key.value),
             spread=spread,
             now=now(),
         )
@@ -157,12 +167,14 @@ def set_exam(
 
     Example: reelrank exam set my-project --queries 10 --pairs 10 --most-missed 20
     """
-    project = api.open_project(folder)
+    from backend.campaign.qualification.exam import setting
+
+    project = open_project(folder)
     _require_one_key(key, file)
     if file is not None:
-        report = api.set_exam_from_file(
+        report = setting.set_exam_from_file(
             project,
-            api.OPERATOR,
+            OPERATOR,
             file,
             most_missed=most_missed,
             although=although,
@@ -170,15 +182,15 @@ def set_exam(
             now=now(),
         )
     else:
-        report = api.set_exam(
+        report = setting.set_exam(
             project,
-            api.OPERATOR,
+            OPERATOR,
             queries=queries,
             pairs=pairs,
             seed=seed,
             most_missed=most_missed,
             newcomers_only=newcomers_only,
-            key=api.ExamKey(key.value),
+            key=ExamKey(key.value),
             spread=spread,
             although=although,
             now=now(),
@@ -199,7 +211,9 @@ def close(folder: Dir, although: Although = "") -> None:
 
     Example: reelrank exam close my-project
     """
-    report = api.close_exam_round(api.open_project(folder), api.OPERATOR, although=although, now=now())
+    from backend.campaign.qualification.exam.answer_key import close_exam_round
+
+    report = close_exam_round(open_project(folder), OPERATOR, although=although, now=now())
     say(f"The key is there, for {report.items} pairs; {report.finished} people have finished.")
     _say_key(report.grades, "")
 
@@ -213,7 +227,9 @@ def use(folder: Dir) -> None:
 
     Example: reelrank exam use my-project
     """
-    report = api.use_exam(api.open_project(folder), api.OPERATOR, now=now())
+    from backend.campaign.qualification.exam.using import use_exam
+
+    report = use_exam(open_project(folder), OPERATOR, now=now())
     say(f"{report.judgements} answers about {report.pairs} pairs count as judgements now.")
     say(f"Of each of {report.people} people {report.fewest} to {report.most} count.")
 
@@ -225,7 +241,9 @@ def off(folder: Dir) -> None:
 
     Example: reelrank exam off my-project
     """
-    ended = api.end_exam(api.open_project(folder), api.OPERATOR, now=now())
+    from backend.campaign.qualification.exam import setting
+
+    ended = setting.end_exam(open_project(folder), OPERATOR, now=now())
     say("The exam is over: everybody may judge." if ended else "Nothing to do: this project holds no exam.")
 
 
@@ -236,8 +254,10 @@ def retake(folder: Dir, name: Name) -> None:
 
     Example: reelrank exam retake my-project Ana
     """
-    project = api.open_project(folder)
-    api.grant_retake(project, api.OPERATOR, _annotator(project, name), now=now())
+    from backend.campaign.qualification.exam.exemptions import grant_retake
+
+    project = open_project(folder)
+    grant_retake(project, OPERATOR, _annotator(project, name), now=now())
     say(f"{name} may take the exam once more.")
 
 
@@ -250,8 +270,10 @@ def exempt(
 
     Example: reelrank exam exempt my-project Ana --reason "wrote the guideline"
     """
-    project = api.open_project(folder)
-    api.exempt_from_exam(project, api.OPERATOR, _annotator(project, name), reason, now=now())
+    from backend.campaign.qualification.exam.exemptions import exempt_from_exam
+
+    project = open_project(folder)
+    exempt_from_exam(project, OPERATOR, _annotator(project, name), reason, now=now())
     say(f"{name} may judge without the exam.")
 
 
@@ -262,7 +284,7 @@ def _say_key(grades: tuple[int, ...], short: str) -> None:
         say(f"Note: {short}")
 
 
-def _say_guesses(guesses: "api.ExamGuesses") -> None:
+def _say_guesses(guesses: "ExamGuesses") -> None:
     rows: list[tuple[object, ...]] = [
         (f"always {one.grade}", one.missed, guesses.items, f"{100 * one.missed / guesses.items:.1f}", _verdict(one))
         for one in guesses.constants
@@ -280,12 +302,14 @@ def _require_one_key(key: ExamKeyOption, file: Path | None) -> None:
         raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
 
 
-def _verdict(one: "api.ExamConstant") -> str:
+def _verdict(one: "ExamConstant") -> str:
     return "PASSES" if one.passed else "fails narrowly" if one.near else "fails"
 
 
-def _annotator(project: "api.Project", name: str) -> AnnotatorId:
-    for row in api.list_people(project, api.OPERATOR):
+def _annotator(project: "Project", name: str) -> AnnotatorId:
+    from backend.campaign.setup.people.accounts import list_people
+
+    for row in list_people(project, OPERATOR):
         if name_key(row.person.name) == name_key(name):
             return row.person.annotator_id
     fail(f"there is nobody named {name}: reelrank exam status lists the annotators")

@@ -2,12 +2,17 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.output import Dir, Json, json_text, save, say, table, tell_written
+
+if TYPE_CHECKING:
+    from backend.campaign.qualification.exam.results import ExamOutcomes, ExamPerson
+    from backend.campaign.qualification.exam.rules.outcomes import Outcome as ExamOutcome
 
 
 def status(folder: Dir, json: Json = False) -> None:
@@ -15,9 +20,12 @@ def status(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank exam status my-project
     """
-    project = api.open_project(folder)
-    held, people = api.exam_held(project, api.OPERATOR), api.exam_results(project, api.OPERATOR)
-    reserve = api.exam_although(project, api.OPERATOR)
+    from backend.campaign.qualification.exam.results import exam_results
+    from backend.campaign.qualification.exam.setting import exam_although, exam_held
+
+    project = open_project(folder)
+    held, people = exam_held(project, OPERATOR), exam_results(project, OPERATOR)
+    reserve = exam_although(project, OPERATOR)
     if json:
         weak, although = reserve or ([], "")
         told: dict[str, object] = {
@@ -62,9 +70,11 @@ def results(
 
     Example: reelrank exam results my-project --csv exam.csv
     """
-    found = api.exam_outcomes(api.open_project(folder), api.OPERATOR)
+    from backend.campaign.qualification.exam.results import exam_outcomes, exam_outcomes_csv
+
+    found = exam_outcomes(open_project(folder), OPERATOR)
     if csv is not None:
-        save(csv, api.exam_outcomes_csv(found))
+        save(csv, exam_outcomes_csv(found))
     if json:
         say(json_text(found))
     elif found.people:
@@ -74,7 +84,7 @@ def results(
     tell_written([csv], data=json)
 
 
-def _print(found: "api.ExamOutcomes") -> None:
+def _print(found: "ExamOutcomes") -> None:
     outcomes = [*((one.person.name, one.outcome) for one in found.people), ("mean of all", found.together)]
     rows = [row for name, of in outcomes for row in _figures(name, of)]
     table(("annotator", "figure", "n", "value", "from", "to"), [row[:-1] for row in rows], (True, True, *[False] * 4))
@@ -83,12 +93,12 @@ def _print(found: "api.ExamOutcomes") -> None:
         say("\n" + "\n".join(why))
 
 
-def _finished(people: Sequence["api.ExamPerson"]) -> list[str]:
+def _finished(people: Sequence["ExamPerson"]) -> list[str]:
     """Who has handed an attempt in, by name."""
     return [one.person.name for one in people if any(attempt.handed_in_at is not None for attempt in one.attempts)]
 
 
-def _row(one: "api.ExamPerson") -> tuple[object, ...]:
+def _row(one: "ExamPerson") -> tuple[object, ...]:
     attempt = one.attempts[-1] if one.attempts else None
     result = attempt.result if attempt else None
     figures: tuple[object, ...] = ("", "", "", "")
@@ -100,7 +110,7 @@ def _row(one: "api.ExamPerson") -> tuple[object, ...]:
     return (one.person.name, one.phase.value if one.phase else "", len(one.attempts), *figures)
 
 
-def _figures(name: str, of: "api.ExamOutcome") -> list[tuple[str, str, int, str, str, str, str]]:
+def _figures(name: str, of: "ExamOutcome") -> list[tuple[str, str, int, str, str, str, str]]:
     """Rows (whose, figure, n, value, bounds of its interval, why something is undefined) of one outcome."""
     figures = {
         "missed first, %": (of.missed_first, 100, 1),

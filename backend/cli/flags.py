@@ -1,13 +1,18 @@
 """What to look at in people's work: `reelrank users flags`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
 from backend.campaign.monitoring.quality.model import FLAG_NAMES, Flag, PersonFlags
+from backend.campaign.nouns import OPERATOR
 from backend.cli.output import Dir, Json, fail, json_text, say, table
 from backend.core.person_names import name_key
+
+if TYPE_CHECKING:
+    from backend.campaign.setup.project.folder import Project
+
 
 SHOWN = 20
 """Pairs that are named of a flag."""
@@ -28,8 +33,10 @@ def flags(
 
     Example: reelrank users flags my-project
     """
-    project = api.open_project(folder)
-    found = api.flags(project, api.OPERATOR)
+    from backend.campaign.monitoring.quality import flags as quality_flags
+
+    project = open_project(folder)
+    found = quality_flags.flags(project, OPERATOR)
     if person is not None:
         found = [one for one in found if name_key(one.name) == name_key(person)]
         if not found:
@@ -52,8 +59,10 @@ def _row(one: PersonFlags) -> tuple[object, ...]:
     return (one.name, f"{one.grades:,}", *(f"{'! ' if flag.raised else ''}{flag.figure}" for flag in one.flags))
 
 
-def _pairs(project: "api.Project", one: PersonFlags, flag: Flag) -> None:
-    behind = api.behind_flag(project, api.OPERATOR, one.annotator_id, flag.kind)
+def _pairs(project: "Project", one: PersonFlags, flag: Flag) -> None:
+    from backend.campaign.monitoring.quality import flags as quality_flags
+
+    behind = quality_flags.behind_flag(project, OPERATOR, one.annotator_id, flag.kind)
     if behind.pairs:
         more = f" and {len(behind.pairs) - SHOWN:,} more" if len(behind.pairs) > SHOWN else ""
         say(f"  pairs: {', '.join(map(str, behind.pairs[:SHOWN]))}{more}")

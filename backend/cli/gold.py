@@ -1,13 +1,17 @@
 """Commands about silent gold: `reelrank gold set|status|off`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, json_text, now, say, table
+
+if TYPE_CHECKING:
+    from backend.campaign.qualification.gold import questions
 
 
 def register(app: typer.Typer) -> None:
@@ -65,8 +69,10 @@ def set_gold(
 
     Example: reelrank gold set my-project --share 0.05
     """
-    options = api.GoldOptions(share, window, fewest, warn, pause)
-    report = api.set_gold(api.open_project(folder), api.OPERATOR, options, key, pairs=pairs, now=now())
+    from backend.campaign.qualification.gold import questions
+
+    options = questions.GoldOptions(share, window, fewest, warn, pause)
+    report = questions.set_gold(open_project(folder), OPERATOR, options, key, pairs=pairs, now=now())
     _told(report)
 
 
@@ -75,7 +81,9 @@ def status(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank gold status my-project
     """
-    report, people = api.gold_results(api.open_project(folder), api.OPERATOR)
+    from backend.campaign.qualification.gold import questions
+
+    report, people = questions.gold_results(open_project(folder), OPERATOR)
     if json:
         say(json_text({"gold": report, "people": people}))
         return
@@ -96,11 +104,13 @@ def off(folder: Dir) -> None:
 
     Example: reelrank gold off my-project
     """
-    ended = api.end_gold(api.open_project(folder), api.OPERATOR, now=now())
+    from backend.campaign.qualification.gold import questions
+
+    ended = questions.end_gold(open_project(folder), OPERATOR, now=now())
     say("No gold any more." if ended else "Nothing to do: no gold is mixed into anybody's work.")
 
 
-def _told(report: "api.GoldReport") -> None:
+def _told(report: "questions.GoldReport") -> None:
     settings = report.settings
     say(f"Gold: {settings.share:.1%} of everybody's pairs, chosen from {report.pairs}.")
     say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(report.grades)))
@@ -115,7 +125,7 @@ def _told(report: "api.GoldReport") -> None:
         )
 
 
-def _row(one: "api.GoldPerson") -> tuple[object, ...]:
+def _row(one: "questions.GoldPerson") -> tuple[object, ...]:
     share = "" if one.accuracy is None else f"{one.accuracy:.0f}"
     state = "paused" if one.pause else (one.findings[0].kind.value if one.findings else "")
     return (one.person.name, len(one.answers), one.within, one.counted, share, state, one.left)

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.model import Grading
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, json_text, minute, now, say
@@ -28,10 +29,13 @@ def show(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank guideline show my-project, or for short: reelrank guideline my-project
     """
-    project = api.open_project(folder)
+    from backend.campaign.qualification.guideline.rewording import guideline_readers, guideline_versions
+    from backend.campaign.qualification.guideline.rules import changes as guideline_changes
+
+    project = open_project(folder)
     versions, readers = (
-        api.guideline_versions(project, api.OPERATOR),
-        api.guideline_readers(project, api.OPERATOR),
+        guideline_versions(project, OPERATOR),
+        guideline_readers(project, OPERATOR),
     )
     if json:
         say(json_text({"versions": versions, "readers": readers}))
@@ -42,7 +46,7 @@ def show(folder: Dir, json: Json = False) -> None:
         since = "from the beginning" if one.since is None else f"since {minute(one.since)}"
         by = f" by {one.by}" if one.by else "" if one.since is None else " by the command line"
         say(f"  {one.version}  {since}{by}{f': {one.reason}' if one.reason else ''}")
-        for change in api.guideline_changes(before.grading, one.grading) if before else ():
+        for change in guideline_changes(before.grading, one.grading) if before else ():
             say(f"     {change.where}: {change.before or '(nothing)'} -> {change.after or '(nothing)'}")
 
 
@@ -60,8 +64,10 @@ def set_guideline(
 
     Example: reelrank guideline set my-project guideline.toml --reason "Grade 3 was too wide"
     """
-    project = api.open_project(folder)
-    number, changed = api.set_guideline_from_file(project, api.OPERATOR, file, reason or f"from {file.name}", now=now())
+    from backend.campaign.qualification.guideline.rewording import set_guideline_from_file
+
+    project = open_project(folder)
+    number, changed = set_guideline_from_file(project, OPERATOR, file, reason or f"from {file.name}", now=now())
     say(f"Version {number} of the guideline stands now; {len(changed)} texts differ:")
     for change in changed:
         say(f"  {change.where}: {change.before or '(nothing)'} -> {change.after or '(nothing)'}")

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
 from backend.campaign.monitoring.hours.model import HoursReport, Outlook
+from backend.campaign.nouns import OPERATOR
 from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, save, say, table, tell_written
 
 
@@ -32,10 +33,12 @@ def hours(
 
     Example: reelrank users hours my-project --rate 11 --currency USD --csv march.csv --from 2026-03-01 --to 2026-03-31
     """
+    from backend.campaign.monitoring.hours import report
+
     days = {"first": day_of(first, "--from"), "last": day_of(last, "--to")}
-    found = api.hours(api.open_project(folder), api.OPERATOR, **days, rate=rate, currency=currency)
+    found = report.hours(open_project(folder), OPERATOR, **days, rate=rate, currency=currency)
     if csv is not None:
-        save(csv, api.payroll_csv(found.days, found.currency))
+        save(csv, report.payroll_csv(found.days, found.currency))
     if json:
         say(json_text(found))
         tell_written([csv], data=True)

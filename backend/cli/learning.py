@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from backend import api
 from backend.cli.output import now, progress_bar, say, seconds, table
 
 
@@ -39,9 +38,11 @@ def train(
 
     Example: reelrank train assets/example/train.toml
     """
+    from backend.systems.learning.trained_models import train_model
+
     start = now()
     with progress_bar() as progress:
-        reports = api.train_model(config, progress=progress)
+        reports = train_model(config, progress=progress)
     table(
         ("seed", "epochs", "best epoch", "NDCG@20, IoU>=0.5 (val)", "folder"),
         [(one.seed, one.epochs, one.best, f"{one.ndcg:.4f}", one.folder) for one in reports],
@@ -75,7 +76,9 @@ def predict(
 
     Example: reelrank predict trained/seed-0 run.json --split test
     """
+    from backend.systems.learning.trained_models import predict_run
+
     with progress_bar() as progress:
-        found = api.predict_run(folder, out, split=split.value, release=release, features=features, progress=progress)
+        found = predict_run(folder, out, split=split.value, release=release, features=features, progress=progress)
     told = f"{found.queries:,} queries over {found.videos:,} videos"
     say(f"{found.out}: {told}, by seed {found.seed} after epoch {found.epoch}.")

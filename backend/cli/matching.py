@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from backend import api
 from backend.cli.output import now, save, say, seconds, tell_written
 
 
@@ -38,11 +37,13 @@ def match_run(
 
     Example: reelrank match-run --truth val.json --run mine.json --mu 0.5 mine.trec --qrels val.qrels
     """
+    from backend.scoring import trec
+
     start = now()
     for place in (out, qrels):
         if place is not None and place.exists():
             raise typer.BadParameter(f"{place} exists already: name a new file")
-    found = api.match_run(truth, run, mu, videos=videos)
+    found = trec.match_run(truth, run, mu, videos=videos)
     save(out, found.run)
     if qrels is not None:
         save(qrels, found.qrels)

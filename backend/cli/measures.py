@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from backend import api
 from backend.cli.benchmarks import benchmarks
 from backend.cli.conventions import (
     CUTOFFS,
@@ -82,8 +81,10 @@ def agreement(
 
     Example: reelrank measures agreement --truth val.json --run a.json --run b.json --run c.json
     """
+    from backend.scoring.studies.running import agreement_study
+
     inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
-    study = api.agreement_study(inputs)
+    study = agreement_study(inputs)
     finish(study, out, json, *matrix(study, ("first", "second", "tau_b"), "tau-b", ".3f"))
 
 
@@ -116,9 +117,11 @@ def stability(
 
     Example: reelrank measures stability --truth val.json --run a.json --run b.json --run c.json --seed 1
     """
+    from backend.scoring.studies.running import stability_study
+
     inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
     with progress_bar() as progress:
-        study = api.stability_study(
+        study = stability_study(
             inputs,
             sizes=sizes,
             trials=trials,
@@ -163,9 +166,11 @@ def noise(
 
     Example: reelrank measures noise --truth val.json --run a.json --run b.json --videos videos.json --sigma 1,2
     """
+    from backend.scoring.studies.running import noise_study
+
     inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
     with progress_bar() as progress:
-        study = api.noise_study(
+        study = noise_study(
             inputs,
             kind=model.value,
             sigmas_s=sigma,
@@ -202,7 +207,9 @@ def ties(
 
     Example: reelrank measures ties --truth val.json --run a.json --run b.json
     """
-    study = api.ties_study(study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure))
+    from backend.scoring.studies.running import ties_study
+
+    study = ties_study(study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure))
     rows = [(row["measure"], row["all_tied"], as_text(row["ratio"], ".1%")) for row in study.rows]
     finish(study, out, json, ("measure", "queries all tied", "ratio"), rows)
 
@@ -257,6 +264,8 @@ def model_selection(
     Example: reelrank measures model-selection --truth-val val.json --truth-test test.json
     --run a=a-val.json,a-test.json --run b=b-val.json,b-test.json
     """
+    from backend.scoring.studies.running import model_selection_study
+
     files = dict(two_files(text) for text in run)
     if len(files) < len(run):
         raise typer.BadParameter("two models have one name", param_hint="--run")
@@ -268,7 +277,7 @@ def model_selection(
             (("val", truth_val, measure), ("test", truth_test, test_measure or measure))
         )
     )
-    study = api.model_selection_study(val, test, over=z_over.value)
+    study = model_selection_study(val, test, over=z_over.value)
     header, rows = matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")
     chosen = {row["validation_measure"]: str(row["selected"]) for row in study.rows}
     rows = [(*row, model) for row, model in zip(rows, chosen.values(), strict=True)]

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from backend import api
 from backend.cli.conventions import THRESHOLDS, Mu, Option, Preset, PresetOption, Theta, read_option
 from backend.cli.lists import list_option, typed
 from backend.cli.output import Json, progress_bar
@@ -37,8 +36,10 @@ def axioms(
 
     Example: reelrank measures axioms --measure ndcg --mu 0.3,0.5
     """
+    from backend.scoring.studies.running import axioms_study
+
     with progress_bar() as progress:
-        study = api.axioms_study(
+        study = axioms_study(
             measure or [],
             preset=preset.value,
             mu=mu,
@@ -73,7 +74,9 @@ def theory(
 
     Example: reelrank measures theory --over theta --r 0.5 --gamma 0.1
     """
-    study = api.theory_study(theta, gamma, over=over.value, rs=r)
+    from backend.scoring.studies.running import theory_study
+
+    study = theory_study(theta, gamma, over=over.value, rs=r)
     errors: dict[tuple[str, str], list[Any]] = {}
     for row in study.rows:
         at = "" if over is Axis.R or row["r"] is None else f", r = {row['r']:g}"

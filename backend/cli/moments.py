@@ -4,18 +4,23 @@ import json
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
 from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
+from backend.campaign.nouns import OPERATOR
 from backend.cli.lists import list_option, typed
 from backend.cli.output import Dir, Json, fail, now, progress_bar, save, say, seconds, table, tell_written
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.cli.where import Cluster, Jobs, where_told, whole
 from backend.core.errors import Problem
+
+if TYPE_CHECKING:
+    from backend.campaign.setup.project.folder import Project
+
 
 _LENGTHS_S = typed("5,10,20")
 
@@ -84,18 +89,23 @@ def moments(
 
     Example: reelrank moments my-project --videos my-videos --by shots
     """
+    from backend.campaign.corpus.moments.editing import moments_csv, take_moments, videos_and_moments
+    from backend.campaign.corpus.moments.proposing import propose_moments
+    from backend.campaign.monitoring.videos.adding import register_videos
+    from backend.campaign.review.status import status_counts
+
     start = now()
     if only and own is None:
         raise typer.BadParameter("is about a file: name it with --from", param_hint="--only")
     windows = ByWindows(tuple(lengths), stride)
-    project = api.open_project(whole(folder, cluster))
+    project = open_project(whole(folder, cluster))
     problems: list[Problem] = []
     told: list[str] = []
     if videos is not None:
         with progress_bar() as progress:
-            found = api.register_videos(
+            found = register_videos(
                 project,
-                api.OPERATOR,
+                OPERATOR,
                 whole(videos, cluster),
                 fps=frame_rate(frames_per_s),
                 decode=decode,
@@ -108,15 +118,15 @@ def moments(
         told += [f"Damaged: {video.name}: {video.facts.damage}." for video in found.videos if video.facts.damage]
         problems += found.problems
     if own is not None:
-        taken = api.take_moments(project, api.OPERATOR, own, only=only, now=start)
+        taken = take_moments(project, OPERATOR, own, only=only, now=start)
         told.append(
             f"{own.name}: {taken.moments:,} moments, {taken.new:,} of them new.{_gone(taken.gone, taken.stayed)}"
         )
     if how is not None:
         options = ByShots(shortest, longest) if how is ProposeBy.SHOTS else windows
         with progress_bar() as progress:
-            report = api.propose_moments(
-                project, api.OPERATOR, options, where=where_told(jobs, cluster), now=start, progress=progress
+            report = propose_moments(
+                project, OPERATOR, options, where=where_told(jobs, cluster), now=start, progress=progress
             )
         shots = f" from {report.shots:,} shots" if how is ProposeBy.SHOTS else ""
         told.append(
@@ -125,10 +135,10 @@ def moments(
         )
         problems += report.problems
     if export is not None:
-        save(export, api.moments_csv(project, api.OPERATOR))
+        save(export, moments_csv(project, OPERATOR))
         told.append(f"All moments are in {export}.")
     if as_json:
-        rows = api.videos_and_moments(project, api.OPERATOR)
+        rows = videos_and_moments(project, OPERATOR)
         listed = [
             {
                 **{"video": v.name, "duration_s": v.duration_s, "shots": v.shots, "used": v.used},
@@ -141,7 +151,7 @@ def moments(
     elif told:
         say(f"{' '.join(told)} ({seconds(start)})")
         say_next(project)
-        if not api.status_counts(project, api.OPERATOR)["captions"]:
+        if not status_counts(project, OPERATOR)["captions"]:
             say(f"To let annotators write captions: reelrank describe open {shlex.quote(str(folder))}")
     else:
         _list(project)
@@ -159,8 +169,10 @@ def _gone(gone: int, stayed: int) -> str:
     return f" Of those before, {said}." if said else ""
 
 
-def _list(project: "api.Project") -> None:
-    found = api.videos_and_moments(project, api.OPERATOR)
+def _list(project: "Project") -> None:
+    from backend.campaign.corpus.moments.editing import videos_and_moments
+
+    found = videos_and_moments(project, OPERATOR)
     if not found:
         say("The project has no videos yet: name their folder with --videos.")
         return

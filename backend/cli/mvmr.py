@@ -1,17 +1,20 @@
 """The group `reelrank mvmr`, with `stats`, `figures` and `negatives`; its other commands come from the files beside."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
 from backend.cli import pool_checking, pools
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.groups import add_group
 from backend.cli.output import EncoderOption, Json, KindOption, json_text, now, progress_bar, say, seconds, table
 from backend.cli.pools import EmbeddingsOption
 from backend.cli.where import Cluster, EncodingJobs, where
+
+if TYPE_CHECKING:
+    from backend.scoring.pools.stats import PoolStatistics
+
 
 PoolFile = Annotated[
     Path,
@@ -48,7 +51,9 @@ def stats(file: PoolFile, json: Json = False) -> None:
 
     Example: reelrank mvmr stats charades_test_mvmr.json
     """
-    found = api.pool_statistics(file)
+    from backend.scoring.pools.stats import pool_statistics
+
+    found = pool_statistics(file)
     if json:
         say(json_text(found))
         return
@@ -85,8 +90,10 @@ def figures(
 
     Example: reelrank mvmr figures charades_test_mvmr.json figures --query 3MSZA#0 --encoder minilm
     """
+    from backend.campaign.selection.pools.figures import write_pool_figures
+
     with progress_bar() as progress:
-        report = api.write_pool_figures(
+        report = write_pool_figures(
             file,
             out,
             videos=videos,
@@ -113,7 +120,7 @@ def _name(ids: tuple[str, ...], one: str, several: str) -> None:
         say(f"\n{len(ids):,} {one if len(ids) == 1 else several}:\n  {', '.join(ids[:_NAMED])}{more}")
 
 
-def _rows(found: "api.PoolStatistics") -> list[tuple[str, str]]:
+def _rows(found: "PoolStatistics") -> list[tuple[str, str]]:
     return [
         ("queries", f"{found.queries:,}"),
         ("videos", f"{found.videos:,}"),
@@ -162,10 +169,12 @@ def negatives(
 
     Example: reelrank mvmr negatives charades_train.json negatives --encoder minilm --t-tr 0.8
     """
+    from backend.campaign.selection.pools.negatives import write_negatives
+
     start = now()
     known_format(format_)
     with progress_bar() as progress:
-        report = api.write_negatives(
+        report = write_negatives(
             corpus,
             out,
             threshold=threshold,

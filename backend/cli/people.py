@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from backend import api
-from backend.campaign.nouns import Role
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR, Role
 from backend.cli.flags import flags
 from backend.cli.groups import add_group
 from backend.cli.hours import hours
@@ -43,13 +43,16 @@ def add(
 
     Example: reelrank users add my-project Ana --role annotator
     """
-    project = api.open_project(folder)
+    from backend.campaign.setup.people.accounts import add_person, add_person_with_password
+    from backend.campaign.setup.serving.server import address
+
+    project = open_project(folder)
     if password_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
-        api.add_person_with_password(project, api.OPERATOR, name, role, password, now=now())
+        add_person_with_password(project, OPERATOR, name, role, password, now=now())
         say(f"{name} may sign in as {role.value}.")
         return
-    token = api.add_person(project, api.OPERATOR, name, role, now=now())
+    token = add_person(project, OPERATOR, name, role, now=now())
     serve = f"reelrank serve {shlex.quote(str(folder))}"
     say(f"Send {name} this link. It works once, within two weeks, while `{serve}` runs:")
-    say(f"{(url or api.address(project)).rstrip('/')}/session/invitation/{token}")
+    say(f"{(url or address(project)).rstrip('/')}/session/invitation/{token}")

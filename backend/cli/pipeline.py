@@ -4,12 +4,12 @@ import shlex
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
-from backend.campaign.nouns import Split
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.release.export.model import Adjudicated, QueryCounts, ReleaseOptions, ReleaseSelection
 from backend.cli.lists import list_option, typed
 from backend.cli.output import (
@@ -23,6 +23,12 @@ from backend.cli.output import (
     seconds,
 )
 from backend.cli.where import Cluster, EncodingJobs, where, whole
+
+if TYPE_CHECKING:
+    from backend.campaign.release.export.formats.model import FormReport
+    from backend.campaign.release.export.freezing import ReleaseReport
+    from backend.campaign.setup.project.folder import Project
+
 
 _TOPS = typed("1,20,40")
 _SHOWN = 5
@@ -40,7 +46,9 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
 
     Example: reelrank init my-project --encoder minilm
     """
-    project = api.init_project(folder, encoder=encoder, kind=kind, scale=scale)
+    from backend.campaign.setup.project.sentence_encoder import init_project
+
+    project = init_project(folder, encoder=encoder, kind=kind, scale=scale)
     say(f"{folder} is a project now; its settings are in {folder / 'reelrank.toml'}.")
     say(f"Encoder: {project.settings.encoder}")
     if project.network_warning:
@@ -53,9 +61,11 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
     say(f"With videos alone: reelrank moments {shlex.quote(str(folder))} --videos FOLDER --by shots")
 
 
-def say_next(project: "api.Project") -> None:
+def say_next(project: "Project") -> None:
     """Print the command that brings the project nearer to its first grade; nothing once people can grade."""
-    if step := api.next_step(project, api.OPERATOR):
+    from backend.campaign.review.status import next_step
+
+    if step := next_step(project, OPERATOR):
         say(f"Next: {step}")
     if step.startswith("reelrank rewrite "):
         say(f"If no caption names a person: reelrank queries {shlex.quote(str(project.folder))} --val N --test N")
@@ -112,6 +122,8 @@ def export(
 
     Example: reelrank export my-project release-1 --format tvr-ranking
     """
+    from backend.campaign.release.export.freezing import export_release
+
     start = now()
     if format_ is not ReleaseFormat.TVR_RANKING:
         if name is not None or notes:
@@ -122,9 +134,9 @@ def export(
     if threshold is not None:
         raise typer.BadParameter("is of --format qvhighlights", param_hint="--threshold")
     with progress_bar() as progress:
-        report = api.export_release(
-            api.open_project(folder),
-            api.OPERATOR,
+        report = export_release(
+            open_project(folder),
+            OPERATOR,
             out,
             ReleaseOptions(adjudicated, unfinished, with_published),
             name=name,
@@ -149,11 +161,13 @@ def export(
 
 def _export_form(folder: Path, out: Path, form: ReleaseFormat, options: ReleaseOptions, threshold: int | None) -> None:
     """Write a form that is not kept."""
+    from backend.campaign.release.export.formats.exporting import export_form
+
     start = now()
     with progress_bar() as progress:
-        report = api.export_form(
-            api.open_project(folder),
-            api.OPERATOR,
+        report = export_form(
+            open_project(folder),
+            OPERATOR,
             out,
             form.value,
             options,
@@ -169,7 +183,7 @@ def _export_form(folder: Path, out: Path, form: ReleaseFormat, options: ReleaseO
         say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
 
 
-def _say_held(report: "api.ReleaseReport | api.FormReport", start: float) -> None:
+def _say_held(report: "ReleaseReport | FormReport", start: float) -> None:
     found = report.selection
     say(
         f"{report.place}: {found.count(Split.VAL)} validation and {found.count(Split.TEST)} test queries with "
@@ -207,10 +221,12 @@ def pseudo_train(
 
     Example: reelrank pseudo-train my-project train --top 1,20,40
     """
+    from backend.campaign.release.export.freezing import write_pseudo_train
+
     if min(top) < 1:
         raise typer.BadParameter("sizes are 1 or more", param_hint="--top")
     with progress_bar() as progress:
-        project = api.open_project(whole(folder, cluster))
+        project = open_project(whole(folder, cluster))
         encoding = where(jobs, cluster, usual=1)
-        for path in api.write_pseudo_train(project, out, tops=top, where=encoding, progress=progress):
+        for path in write_pseudo_train(project, out, tops=top, where=encoding, progress=progress):
             say(str(path))

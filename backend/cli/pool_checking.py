@@ -1,11 +1,12 @@
 """Commands of the human check of pools: `reelrank mvmr check`, `reelrank mvmr check-report`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -20,6 +21,10 @@ from backend.cli.output import (
     table,
 )
 from backend.cli.pipeline import say_next
+
+if TYPE_CHECKING:
+    from backend.campaign.selection.pool_check.model import Share as PoolCheckShare
+
 
 PoolFile = Annotated[Path, typer.Argument(metavar="POOL_FILE", help="A file of pools.", show_default=False)]
 
@@ -46,9 +51,11 @@ def check(
 
     Example: reelrank mvmr check pools.json my-check --videos videos --queries 100
     """
+    from backend.campaign.selection.pool_check.making import make_pool_check
+
     start = now()
     with progress_bar() as progress:
-        project, made = api.make_pool_check(
+        project, made = make_pool_check(
             file,
             folder,
             videos,
@@ -76,7 +83,9 @@ def check_report(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank mvmr check-report my-check --json
     """
-    found = api.pool_check_report(api.open_project(folder), api.OPERATOR)
+    from backend.campaign.selection.pool_check.reporting import pool_check_report
+
+    found = pool_check_report(open_project(folder), OPERATOR)
     if found is None:
         fail(f"{folder} checks no pools: `reelrank mvmr check` makes a project that does")
     if json:
@@ -96,7 +105,7 @@ def check_report(folder: Dir, json: Json = False) -> None:
         say(f"{one.put_in_as.value} that {what}: {one.video}, “{one.query}” ({one.source})")
 
 
-def _percents(share: "api.PoolCheckShare") -> tuple[str, str]:
+def _percents(share: "PoolCheckShare") -> tuple[str, str]:
     if share.share is None or share.low is None or share.high is None:
         return "", ""
     return f"{share.share:.1%}", f"{share.low:.1%} to {share.high:.1%}"

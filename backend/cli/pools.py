@@ -2,15 +2,20 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import EncoderOption, KindOption, now, progress_bar, say, seconds, table
 from backend.cli.where import Cluster, EncodingJobs, where, whole
+
+if TYPE_CHECKING:
+    from backend.campaign.selection.pools.building import BuildReport
+
 
 EmbeddingsOption = Annotated[
     Path | None,
@@ -109,6 +114,8 @@ def build(
 
     Example: reelrank mvmr build charades_test.json pools --encoder minilm --t-pos 0.8 --seed 1
     """
+    from backend.campaign.selection.pools.corpora import build_pools, build_pools_from_file
+
     start = now()
     known_format(format_)
     if thresholds and (t_pos is not None or t_neg is not None):
@@ -135,10 +142,10 @@ def build(
         if source.is_dir():
             if given := [option for option, value in file_only.items() if value is not None]:
                 raise typer.BadParameter(f"a project has its own: leave out {', '.join(given)}", param_hint=given[0])
-            project = api.open_project(whole(source, cluster))
-            report = api.build_pools(
+            project = open_project(whole(source, cluster))
+            report = build_pools(
                 project,
-                api.OPERATOR,
+                OPERATOR,
                 out,
                 options,
                 thresholds=thresholds,
@@ -148,7 +155,7 @@ def build(
                 progress=progress,
             )
         else:
-            report = api.build_pools_from_file(
+            report = build_pools_from_file(
                 source,
                 out,
                 options,
@@ -173,7 +180,7 @@ def build(
         )
 
 
-def _tell(report: "api.BuildReport", options: PoolOptions, out: Path, start: float) -> None:
+def _tell(report: "BuildReport", options: PoolOptions, out: Path, start: float) -> None:
     rows = [
         ("captions, each a query", f"{report.sentences:,}"),
         ("videos", f"{report.videos:,}"),
@@ -227,9 +234,11 @@ def calibrate(
 
     Example: reelrank mvmr calibrate charades_test_mvmr.json minilm-thresholds --encoder minilm
     """
+    from backend.campaign.selection.pools.calibrating import calibrate_thresholds
+
     start = now()
     with progress_bar() as progress:
-        found = api.calibrate_thresholds(
+        found = calibrate_thresholds(
             labelled,
             out,
             encoder=encoder,

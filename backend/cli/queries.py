@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from backend import api
-from backend.campaign.nouns import Split
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.selection.queries.model import Repeats, Stratum
 from backend.cli.output import Dir, now, save, say, seconds
 from backend.cli.pipeline import say_next
@@ -85,26 +85,30 @@ def queries(
 
     Example: reelrank queries my-project --val 500 --test 2781 --seed 7
     """
+    from backend.campaign.review.query_removal import take_back_queries
+    from backend.campaign.selection.queries.drawing import draw_queries
+    from backend.campaign.selection.queries.editing import queries_csv
+
     start = now()
     drawing = val is not None or test is not None
     if write is not None:
         if drawing or own or dry_run or undo:
             raise typer.BadParameter("draw the queries first, then write them", param_hint="--write")
-        save(write, api.queries_csv(api.open_project(folder), api.OPERATOR))
+        save(write, queries_csv(open_project(folder), OPERATOR))
         say(f"Written: {write}. Runs of these queries can be pooled: reelrank candidates {folder} --pool RUN.json")
         return
     if undo:
         if drawing or own or dry_run:
             raise typer.BadParameter("take the queries back first, then draw anew", param_hint="--undo")
-        gone = api.take_back_queries(api.open_project(folder), api.OPERATOR, now=start)
+        gone = take_back_queries(open_project(folder), OPERATOR, now=start)
         say(f"Taken back: {gone.queries:,} queries, {gone.candidates:,} candidates, {gone.pairs:,} pairs.")
         return
     if not drawing and own is None:
         raise typer.BadParameter("say how many to draw with --val N and --test N, or bring your own with --from FILE")
-    project = api.open_project(folder)
-    report = api.draw_queries(
+    project = open_project(folder)
+    report = draw_queries(
         project,
-        api.OPERATOR,
+        OPERATOR,
         val=val or 0,
         test=test or 0,
         seed=seed,

@@ -1,13 +1,14 @@
 """Commands about releases: those that a project made, their licence, and anybody's that somebody hands on."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
-from backend import api
-from backend.campaign.release.export.model import LICENCES
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.model import LICENCES, KeptRelease
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import (
     Dir,
@@ -27,6 +28,10 @@ from backend.cli.output import (
 from backend.core.reading import bytes_of
 from backend.core.saying import as_text
 from backend.core.text_files import decode_text
+
+if TYPE_CHECKING:
+    from backend.campaign.release.export.rules.diffing import PairChange, QueryChange
+
 
 SHOWN = 50
 """So many problems are printed; --json has up to 1,000."""
@@ -58,9 +63,11 @@ def validate(release: ReleaseArgument, json: Json = False) -> None:
 
     Example: reelrank validate release-1
     """
+    from backend.campaign.release.export.validating import validate_release
+
     start = now()
     with progress_bar() as progress:
-        report = api.validate_release(release, progress=progress)
+        report = validate_release(release, progress=progress)
     if json:
         say(json_text({"clean": report.clean, **msgspec.to_builtins(report, enc_hook=as_text)}))
     else:
@@ -91,9 +98,11 @@ def import_release(
 
     Example: reelrank import-release release-1.zip again
     """
+    from backend.campaign.release.export import importing
+
     start = now()
     with progress_bar() as progress:
-        report = api.import_release(release, folder, encoder=encoder, kind=kind, now=start, progress=progress)
+        report = importing.import_release(release, folder, encoder=encoder, kind=kind, now=start, progress=progress)
     if json:
         say(json_text(report))
         return
@@ -116,7 +125,9 @@ def show(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank releases show my-project, or for short: reelrank releases my-project
     """
-    found = api.list_releases(api.open_project(folder), api.OPERATOR)
+    from backend.campaign.release.export.kept_releases import list_releases
+
+    found = list_releases(open_project(folder), OPERATOR)
     if json:
         say(json_text(found))
         return
@@ -155,14 +166,17 @@ def diff(
 
     Example: reelrank diff release-1 release-2 --project my-project
     """
+    from backend.campaign.release.export.diffing import diff_csv, diff_releases
+    from backend.campaign.release.export.kept_releases import release_changes
+
     with progress_bar() as progress:
         found = (
-            api.release_changes(api.open_project(project), api.OPERATOR, before, after, progress=progress)
+            release_changes(open_project(project), OPERATOR, before, after, progress=progress)
             if project
-            else api.diff_releases(Path(before), Path(after), progress=progress)
+            else diff_releases(Path(before), Path(after), progress=progress)
         )
     if csv is not None:
-        save(csv, api.diff_csv(found))
+        save(csv, diff_csv(found))
     if json:
         say(json_text(found))
         tell_written([csv], data=True)
@@ -185,7 +199,7 @@ def diff(
     tell_written([csv])
 
 
-def _why(change: "api.QueryChange | api.PairChange") -> str:
+def _why(change: "QueryChange | PairChange") -> str:
     return f"  ({change.reason})" if change.reason else ""
 
 
@@ -210,15 +224,15 @@ def terms(
 
     Example: reelrank releases terms my-project --licence CC-BY-4.0 --citation-file cite.bib
     """
-    project = api.open_project(folder)
+    from backend.campaign.release.export.terms import release_terms, set_release_terms
+
+    project = open_project(folder)
     if citation_file is not None:
         citation = decode_text(bytes_of(citation_file), str(citation_file))
     if licence is None and citation is None:
-        found = api.release_terms(project, api.OPERATOR)
+        found = release_terms(project, OPERATOR)
     else:
-        found = api.set_release_terms(
-            project, api.OPERATOR, licence=licence, citation=citation, reason=reason, now=now()
-        )
+        found = set_release_terms(project, OPERATOR, licence=licence, citation=citation, reason=reason, now=now())
     if json:
         say(json_text(found))
         return
@@ -229,7 +243,7 @@ def terms(
         say(f"Said {minute(found.at)} by {found.by or 'the command line'}{because}")
 
 
-def _kept(one: api.KeptRelease) -> str:
+def _kept(one: KeptRelease) -> str:
     if one.file is None:
         return "(not kept)"
     return f"{one.file} ({one.megabytes:.1f} MB)" if one.megabytes is not None else f"{one.file} IS MISSING"

@@ -4,11 +4,12 @@ import csv
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.lists import list_option, typed
 from backend.cli.output import (
     Dir,
@@ -22,6 +23,11 @@ from backend.cli.output import (
     seconds,
     table,
 )
+
+if TYPE_CHECKING:
+    from backend.campaign.corpus.captions.rewriting import RewriteReport
+    from backend.campaign.corpus.captions.rules.differences import RewriteSummary
+    from backend.language.endpoint import Endpoint
 
 
 class RewriterName(StrEnum):
@@ -107,6 +113,11 @@ def rewrite(
 
     Example: reelrank rewrite my-project --rewriter openai --model llama3 --base-url http://localhost:11434/v1
     """
+    from backend.campaign.corpus.captions.decisions import accept_rewrites, rewrite_summary, waiting_rewrites
+    from backend.campaign.corpus.captions.rewriting import rewrite_captions
+    from backend.campaign.selection.candidates.choosing import choose_encoder
+    from backend.language.endpoint import Endpoint
+
     start = now()
     if rewriter is RewriterName.RULES and (model or base_url):
         raise typer.BadParameter("--model and --base-url are for --rewriter openai", param_hint="--rewriter")
@@ -115,20 +126,20 @@ def rewrite(
     if (price_in is None) != (price_out is None):
         raise typer.BadParameter("give both prices, or none", param_hint="--price-in and --price-out")
     prices = None if price_in is None or price_out is None else (price_in, price_out)
-    project = api.open_project(folder)
+    project = open_project(folder)
     if waiting:
         writer = csv.writer(machine_output(), lineterminator="\n")
-        writer.writerows([("caption", "rewrite", "why it waits"), *api.waiting_rewrites(project)])
+        writer.writerows([("caption", "rewrite", "why it waits"), *waiting_rewrites(project)])
         return
     if summary:
-        _print_summary(api.rewrite_summary(project, api.OPERATOR))
+        _print_summary(rewrite_summary(project, OPERATOR))
         return
     if by_hand:
-        say(f"{api.accept_rewrites(project, by_hand, now=start)} waiting rewrites were decided.")
+        say(f"{accept_rewrites(project, by_hand, now=start)} waiting rewrites were decided.")
         return
     endpoint = None
     if model:
-        endpoint = api.Endpoint(
+        endpoint = Endpoint(
             model=model,
             temperatures=tuple(temperatures),
             batch=batch,
@@ -138,10 +149,10 @@ def rewrite(
             **({"base_url": base_url} if base_url else {}),
         )
     if encoder:
-        project = api.choose_encoder(project, api.OPERATOR, encoder, kind)
+        project = choose_encoder(project, OPERATOR, encoder, kind)
     try:
         with progress_bar() as progress:
-            report = api.rewrite_captions(project, api.OPERATOR, endpoint=endpoint, now=start, progress=progress)
+            report = rewrite_captions(project, OPERATOR, endpoint=endpoint, now=start, progress=progress)
     except KeyboardInterrupt:
         if endpoint is None:
             fail("stopped; nothing was changed")
@@ -160,9 +171,9 @@ def rewrite(
 
 
 def _say(
-    report: "api.RewriteReport",
+    report: "RewriteReport",
     took: str,
-    endpoint: "api.Endpoint | None",
+    endpoint: "Endpoint | None",
     prices: tuple[float, float] | None,
 ) -> None:
     """What became of the captions, and what it took."""
@@ -185,7 +196,7 @@ def _say(
         say(f"{line}.")
 
 
-def _print_summary(found: "api.RewriteSummary") -> None:
+def _print_summary(found: "RewriteSummary") -> None:
     say(
         f"{found.captions:,} imprecise captions, {found.changed:,} of them changed; "
         f"words a caption {found.words_before:.2f} before, {found.words_after:.2f} after."

@@ -2,13 +2,18 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, json_text, minute, now, progress_bar, say, table
+
+if TYPE_CHECKING:
+    from backend.campaign.release.board import model as board_model
+
 
 Name = Annotated[
     str | None, typer.Option("--name", metavar="NAME", help="Name in the list. Default: the name of the file.")
@@ -48,9 +53,11 @@ def add_truth(
 
     Example: reelrank truths add my-project val.json --name tvr-val
     """
+    from backend.campaign.release.board import kept_runs
+
     with progress_bar() as report:
         report(f"reading {file.name}", 0, 1)
-        kept = api.add_truth(api.open_project(folder), api.OPERATOR, file, name=name, now=now())
+        kept = kept_runs.add_truth(open_project(folder), OPERATOR, file, name=name, now=now())
         report(f"reading {file.name}", 1, 1)
     say(f"Kept {kept.name}: {kept.queries:,} queries, {kept.moments:,} graded moments.")
 
@@ -70,9 +77,11 @@ def add_run(
 
     Example: reelrank runs add my-project conquer.json --videos video_corpus.json
     """
+    from backend.campaign.release.board import kept_runs
+
     with progress_bar() as report:
         report(f"reading {file.name}", 0, 1)
-        kept = api.add_run(api.open_project(folder), api.OPERATOR, file, name=name, videos=videos, now=now())
+        kept = kept_runs.add_run(open_project(folder), OPERATOR, file, name=name, videos=videos, now=now())
         report(f"reading {file.name}", 1, 1)
     say(f"Kept {kept.name}: {kept.queries:,} queries, {kept.moments:,} predictions.")
 
@@ -82,7 +91,9 @@ def list_truths(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank truths list my-project
     """
-    _list(api.list_truths(api.open_project(folder), api.OPERATOR), json)
+    from backend.campaign.release.board import kept_runs
+
+    _list(kept_runs.list_truths(open_project(folder), OPERATOR), json)
 
 
 def list_runs(folder: Dir, json: Json = False) -> None:
@@ -90,7 +101,9 @@ def list_runs(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank runs list my-project
     """
-    _list(api.list_runs(api.open_project(folder), api.OPERATOR), json)
+    from backend.campaign.release.board import kept_runs
+
+    _list(kept_runs.list_runs(open_project(folder), OPERATOR), json)
 
 
 def remove_truth(folder: Dir, name: Kept) -> None:
@@ -100,7 +113,9 @@ def remove_truth(folder: Dir, name: Kept) -> None:
 
     Example: reelrank truths remove my-project tvr-val
     """
-    kept = api.remove_truth(api.open_project(folder), api.OPERATOR, name, now=now())
+    from backend.campaign.release.board import kept_runs
+
+    kept = kept_runs.remove_truth(open_project(folder), OPERATOR, name, now=now())
     say(f"Removed {kept.name}, made of {kept.file}.")
 
 
@@ -111,11 +126,13 @@ def remove_run(folder: Dir, name: Kept) -> None:
 
     Example: reelrank runs remove my-project conquer
     """
-    kept = api.remove_run(api.open_project(folder), api.OPERATOR, name, now=now())
+    from backend.campaign.release.board import kept_runs
+
+    kept = kept_runs.remove_run(open_project(folder), OPERATOR, name, now=now())
     say(f"Removed {kept.name}, made of {kept.file}.")
 
 
-def _list(kept: "list[api.Kept]", json: bool) -> None:
+def _list(kept: "list[board_model.Kept]", json: bool) -> None:
     if json:
         say(json_text([asdict(one) for one in kept]))
         return

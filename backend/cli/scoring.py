@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from backend import api
 from backend.cli.output import Json, ScaleOption, json_text, say
 
 
@@ -27,7 +26,9 @@ def consensus(
 
     Example: reelrank consensus raw_annotation.csv
     """
-    summary = api.summarise_raw(file, scale=scale)
+    from backend.campaign.release.earlier.raw_summary import summarise_raw
+
+    summary = summarise_raw(file, scale=scale)
     if json:
         say(json_text(summary))
         return

@@ -8,12 +8,12 @@ import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from backend import api
-from backend.campaign.nouns import Role
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.project.settings.model import PROJECT
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
 from backend.core.base_path import BASE_PATH_VARIABLE, checked_base_path
@@ -21,6 +21,10 @@ from backend.core.logs import LOG_VARIABLE, READY_VARIABLE, LogForm
 from backend.core.metrics import METRICS_VARIABLE, place_of
 from backend.core.parallel import end_kept
 from backend.core.processes import END_SIGNALS
+
+if TYPE_CHECKING:
+    from backend.campaign.setup.project.folder import Project
+
 
 HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 LogOption = Annotated[
@@ -84,7 +88,11 @@ def demo(
 
     Example: reelrank demo
     """
-    served = "" if no_serve else api.served_at(folder)
+    from backend.campaign.demo.building import build_demo
+    from backend.campaign.review.status import status_counts
+    from backend.campaign.setup.serving.server import served_at
+
+    served = "" if no_serve else served_at(folder)
     if port and not no_serve and not served:
         with_make = "make demo PORT=" if folder == DEMO_FOLDER else ""
         _require_port(host, port, f"reelrank demo {folder} --port", with_make)
@@ -95,8 +103,8 @@ def demo(
         sys.stdout.flush()
 
     with progress_bar() as progress:
-        project = api.build_demo(folder, judged=judged, now=start, progress=progress, begins=say_building)
-    counts = api.status_counts(project, api.OPERATOR)
+        project = build_demo(folder, judged=judged, now=start, progress=progress, begins=say_building)
+    counts = status_counts(project, OPERATOR)
     say(
         f"Demo project in {folder}: {counts['videos']} videos, {counts['moments']} moments, "
         f"{sum(counts['pairs'].values())} pairs to grade ({seconds(start)})."
@@ -122,7 +130,9 @@ def demo(
 
 def _people() -> str:
     """Who to sign in as."""
-    lead, annotators, password = api.demo_people()
+    from backend.campaign.demo.building import demo_people
+
+    lead, annotators, password = demo_people()
     return (
         f"Annotate  as {' or '.join(annotators[:2])} ({' and '.join(annotators[2:])} settle disputes)\n"
         f"Lead      as {lead}\n"
@@ -142,24 +152,28 @@ def serve(
 
     Example: reelrank serve my-project --port 8501
     """
+    from backend.campaign.review.status import next_step
+    from backend.campaign.setup.people.accounts import list_people
+    from backend.campaign.setup.serving.server import served_at
+
     if metrics:
         _require_metrics(metrics)
     try:
         base = checked_base_path(base_path)
     except ValueError as error:
         fail(str(error))
-    project = api.open_project(folder)
+    project = open_project(folder)
     command = f"reelrank serve {folder}{f' --base-path {base}' if base else ''} --port"
     url = _url(host, port) + base
-    if api.served_at(folder) == url and _listen_error(host, port):
+    if served_at(folder) == url and _listen_error(host, port):
         another = f"`{command} {_free_port(host, port)}`"
         fail(f"{folder} is served already, at {url}: open that, or add a front end with {another}")
     _require_port(host, port, command)
     if project.network_warning:
         say(project.network_warning)
-    if step := api.next_step(project, api.OPERATOR):
+    if step := next_step(project, OPERATOR):
         say(f"Nobody can grade yet. Next: {step}")
-        if any(one.person.role is Role.LEAD for one in api.list_people(project, api.OPERATOR, now=now())):
+        if any(one.person.role is Role.LEAD for one in list_people(project, OPERATOR, now=now())):
             say("A lead can do this and all that follows in the browser, on the page Set up.")
         else:
             say(f"All of it can be done in the browser; add a lead first: reelrank users add {folder} NAME --role lead")
@@ -223,17 +237,19 @@ def _url(host: str, port: int) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def _serve(project: "api.Project", host: str, port: int, settings: Mapping[str, str], ready: str) -> NoReturn:
+def _serve(project: "Project", host: str, port: int, settings: Mapping[str, str], ready: str) -> NoReturn:
     """Hand this process over to the front end, so that signals and kills meet the server itself.
 
     `settings` go into its environment. It prints `ready` once it answers, unless its log is for programs.
     """
     # The back end does not import its front end; it only knows its name.
+    from backend.campaign.setup.serving.server import note_address
+
     if importlib.util.find_spec("annotate_app") is None:
         fail("the package annotate_app is not installed: reinstall reelrank")
     folder = project.folder
     environment = {**os.environ, PROJECT.key: str(folder.resolve()), **settings}
-    api.note_address(project, _url(host, port) + settings.get(BASE_PATH_VARIABLE, ""))
+    note_address(project, _url(host, port) + settings.get(BASE_PATH_VARIABLE, ""))
     environment[READY_VARIABLE] = "" if environment.get(LOG_VARIABLE) == LogForm.JSON else ready
     sys.stdout.flush()
     secrets = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/operations.md

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from backend import api
+if TYPE_CHECKING:
+    from backend.scoring.run_files import RunList
+    from backend.scoring.views.number_format import Shown
+
 
 NamedRuns = Annotated[
     list[str] | None,
@@ -54,23 +57,26 @@ def spread(args: Sequence[str], option: str = "--run") -> list[str]:
     return found
 
 
-def run_list(run: list[str] | None, runs: Path | None, split: str | None, truth: Path | None) -> "api.RunList":
+def run_list(run: list[str] | None, runs: Path | None, split: str | None, truth: Path | None) -> "RunList":
     """The runs that were asked for, each split with its truth."""
+    from backend.scoring.files.release_folder import choose_truth
+    from backend.scoring.run_files import RunList, named_files, of_releases, read_run_list
+
     if (run is None) == (runs is None):
         raise typer.BadParameter("give runs with --run, or a list of them with --runs", param_hint="--run")
     for text in run or ():
         if text.endswith(".toml"):
             raise typer.BadParameter(f"{text} is a list of runs; give it with --runs", param_hint="--run")
     if runs is None:
-        named = tuple(api.named_files(run or ()))
+        named = tuple(named_files(run or ()))
         if split is not None:
             if truth is None or not truth.is_dir():
                 told = "is about a list of runs or a release; add --runs FILE.toml, or give --truth the folder of one"
                 raise typer.BadParameter(told, param_hint="--split")
-            chosen = api.choose_truth(truth, split=split)
-            return api.RunList(named, truths={"": chosen.path}, videos=chosen.videos)
-        return api.RunList(named, truths={"": truth} if truth else {})
-    found = api.read_run_list(runs)
+            chosen = choose_truth(truth, split=split)
+            return RunList(named, truths={"": chosen.path}, videos=chosen.videos)
+        return RunList(named, truths={"": truth} if truth else {})
+    found = read_run_list(runs)
     if split is not None:
         if split not in found.splits:
             known = ", ".join(name for name in found.splits if name) or "none"
@@ -81,7 +87,7 @@ def run_list(run: list[str] | None, runs: Path | None, split: str | None, truth:
     if truth is not None:
         if found.truths or (len(found.splits) > 1 and not truth.is_dir()):
             raise typer.BadParameter(f"the truth stands in {runs.name}; leave this out", param_hint="--truth")
-        found = api.of_releases(replace(found, truths=dict.fromkeys(found.splits, truth)))
+        found = of_releases(replace(found, truths=dict.fromkeys(found.splits, truth)))
     return found
 
 
@@ -95,8 +101,10 @@ def writing(
     variant: str,
     intervals: bool,
     benchmark: str | None,
-) -> "api.Shown":
+) -> "Shown":
     """How the scores are written; an option that a format would not heed is wrong usage."""
+    from backend.scoring.views.number_format import Shown
+
     if form in ("csv", "json") and (percent or digits is not None):
         raise typer.BadParameter(
             f"{form.upper()} has shares in full", param_hint="--percent" if percent else "--digits"
@@ -106,10 +114,10 @@ def writing(
         raise typer.BadParameter(told, param_hint="--percent" if percent else "--digits")
     if form != "latex" and (caption or label):
         raise typer.BadParameter("is of --format latex", param_hint="--caption" if caption else "--label")
-    return api.Shown(percent, digits, caption or "", label or "", variant, intervals)
+    return Shown(percent, digits, caption or "", label or "", variant, intervals)
 
 
-def require_one_split(given: "api.RunList", asked: dict[str, Path | None]) -> None:
+def require_one_split(given: "RunList", asked: dict[str, Path | None]) -> None:
     """Refuse what is of one truth alone where the list of runs has several."""
     for option, value in asked.items():
         if value is not None and len(given.splits) > 1:

@@ -1,15 +1,19 @@
 """The command stats: a corpus, a project or a release as one row of a table that compares data sets."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import Json, json_text, progress_bar, say, table
 from backend.core.saying import as_text
+
+if TYPE_CHECKING:
+    from backend.campaign.release.statistics.model import Statistics
 
 
 def register(app: typer.Typer) -> None:
@@ -38,16 +42,22 @@ def stats(
 
     Example: reelrank stats train.json val.json test.json
     """
+    from backend.campaign.release.export.counting import release_statistics
+    from backend.campaign.release.export.statistics.rules import release_statistics_table
+    from backend.campaign.release.statistics.from_files import file_statistics
+    from backend.campaign.release.statistics.from_project import project_statistics
+    from backend.campaign.setup.project.places import is_project
+
     known_format(format_)
     called = read_columns(columns) if columns else {}
     if any(place.is_dir() for place in places) and (format_ or types or columns):
         raise typer.BadParameter("--format, --type and --columns are for annotation files, not for a folder")
     truth = None
     with progress_bar() as progress:
-        if len(places) == 1 and places[0].is_dir() and api.is_project(places[0]):
-            found = api.project_statistics(api.open_project(places[0]), api.OPERATOR, progress=progress)
+        if len(places) == 1 and places[0].is_dir() and is_project(places[0]):
+            found = project_statistics(open_project(places[0]), OPERATOR, progress=progress)
         else:
-            found = api.file_statistics(
+            found = file_statistics(
                 places,
                 format=format_,
                 types=frozenset(types) if types else None,
@@ -55,7 +65,7 @@ def stats(
                 progress=progress,
             )
             if places[0].is_dir():
-                truth = api.release_statistics(places[0])
+                truth = release_statistics(places[0])
     if json:
         say(json_text({**msgspec.to_builtins(found, enc_hook=as_text), **({"release": truth} if truth else {})}))
         return
@@ -63,7 +73,7 @@ def stats(
         say(f"Note: {note}")
     table(("what", "figure"), _rows(found))
     if truth:
-        head, *rows = api.release_statistics_table(truth)
+        head, *rows = release_statistics_table(truth)
         say(
             "\nThe graded truth; three figures are the least, the mean and the most, and a moment or video counts once:"
         )
@@ -73,7 +83,7 @@ def stats(
     say("       at least those with a form that can be nothing but a verb, at most all with a form that can be one")
 
 
-def _rows(found: "api.Statistics") -> list[tuple[str, str]]:
+def _rows(found: "Statistics") -> list[tuple[str, str]]:
     parts = [(f"  {part}", f"{queries:,}") for part, queries in found.parts.items()] if len(found.parts) > 1 else []
     unknown = f" ({found.videos_without_duration:,} more of unknown duration)" if found.videos_without_duration else ""
     return [

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from backend import api
+from backend.api import open_project
 from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
+from backend.campaign.nouns import OPERATOR
 from backend.cli.groups import ShowByDefault, add_group
 from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, save, say, table, tell_written
 from backend.core.days import began, ended, instant
@@ -29,7 +30,9 @@ def show(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank status show my-project --json, or for short: reelrank status my-project --json
     """
-    counts = api.status_counts(api.open_project(folder), api.OPERATOR)
+    from backend.campaign.review.status import status_counts
+
+    counts = status_counts(open_project(folder), OPERATOR)
     if json:
         say(json_text(counts))
         return
@@ -62,7 +65,9 @@ def settings(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank status settings my-project
     """
-    found = api.campaign_settings(api.open_project(folder), api.OPERATOR)
+    from backend.campaign.monitoring.activity.settings import campaign_settings
+
+    found = campaign_settings(open_project(folder), OPERATOR)
     if json:
         say(json_text(found))
         return
@@ -96,13 +101,15 @@ def log(
 
     Example: reelrank status log my-project --about decisions --by Lea --from 2026-03-01
     """
+    from backend.campaign.monitoring.activity.log import activity_csv, count_activity, find_activity
+
     since, until = day_of(first, "--from"), day_of(last, "--to")
-    project = api.open_project(folder)
+    project = open_project(folder)
     wanted = ActivityFilter(about, by, began(since) if since else None, ended(until) if until else None, search.strip())
     if csv is not None:
-        save(csv, api.activity_csv(project, api.OPERATOR, wanted))
-    found = api.find_activity(project, api.OPERATOR, wanted, first=0, most=most)
-    count = api.count_activity(project, api.OPERATOR, wanted)
+        save(csv, activity_csv(project, OPERATOR, wanted))
+    found = find_activity(project, OPERATOR, wanted, first=0, most=most)
+    count = count_activity(project, OPERATOR, wanted)
     if json:
         say(json_text({"count": count, "entries": found}))
         tell_written([csv], data=True)

@@ -1,20 +1,25 @@
 """What the commands that study measures share: their inputs from options, their tables, their output."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from backend import api
 from backend.cli.conventions import Preset, read_option
 from backend.cli.lists import list_option
 from backend.cli.output import json_text, say, table, tell_written
 from backend.core.errors import InputError
 
+if TYPE_CHECKING:
+    from backend.scoring.studies.inputs import StudyInputs
+    from backend.scoring.studies.study import Study
+
 
 def measure_option(name: str, help_text: str) -> Any:
     """Return an option that takes measures by name or by key; keys have commas too, such as `ndcg@20,0.5`."""
-    return list_option(name, "NAME|KEY,...", help_text, str, split=lambda text: api.split_measures(text))
+    from backend.scoring.requested_values import split as split_measures
+
+    return list_option(name, "NAME|KEY,...", help_text, str, split=lambda text: split_measures(text))
 
 
 Measure = Annotated[list[str] | None, measure_option("--measure", "Only these, such as ndcg, ndcg@10 or map@avg.")]
@@ -34,9 +39,11 @@ def study_inputs(
     option: list[str] | None,
     measure: list[str] | None,
     split: str | None = None,
-) -> "api.StudyInputs":
+) -> "StudyInputs":
     """What is scored and how, from the options that all studies share."""
-    return api.StudyInputs(
+    from backend.scoring.studies.inputs import StudyInputs
+
+    return StudyInputs(
         truth,
         runs,
         videos,
@@ -52,8 +59,10 @@ def study_inputs(
 
 def by_name(given: list[str]) -> dict[str, Path]:
     """Runs by the names that they are given, or have by their files."""
+    from backend.scoring.run_files import named_files
+
     try:
-        return {run.name: run.path for run in api.named_files(given)}
+        return {run.name: run.path for run in named_files(given)}
     except InputError as error:
         raise typer.BadParameter(str(error), param_hint="--run") from None
 
@@ -73,7 +82,7 @@ def as_text(value: Any, form: str) -> str:
 
 
 def matrix(
-    study: "api.Study", fields: tuple[str, str, str], title: str, form: str
+    study: "Study", fields: tuple[str, str, str], title: str, form: str
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """A table of all pairs of measures, its columns numbered, as names would not fit: of the first few measures.
 
@@ -92,7 +101,7 @@ def matrix(
 
 
 def finish(
-    study: "api.Study",
+    study: "Study",
     out: Path | None,
     json: bool,
     columns: tuple[Any, ...],
@@ -103,7 +112,9 @@ def finish(
 
     Columns are flush right but the first, or those that are `left`.
     """
-    paths = api.write_study(study, out or Path("studies") / study.name)
+    from backend.scoring.studies.writing import write_study
+
+    paths = write_study(study, out or Path("studies") / study.name)
     if json:
         say(json_text(study))
         tell_written(paths, data=True)

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.learning import AskedSplit
 from backend.cli.lists import list_option, typed
 from backend.cli.output import Dir, EncoderOption, KindOption, now, progress_bar, say, seconds
@@ -107,23 +108,27 @@ def baseline(
 
     Example: reelrank baseline prmr release/val.json both.json --first xml.json --second conquer.json
     """
+    from backend.campaign.release.board.baselines import write_baseline
+    from backend.campaign.setup.project.places import is_project
+    from backend.systems.baseline_runs import write_baseline_from_file
+    from backend.systems.baselines import BASELINES, BaselineOptions
+    from backend.systems.windowing import Windowing
+
     start = now()
     encoding = where(jobs, cluster, usual=1)
-    if name not in api.BASELINES:
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(api.BASELINES)}", param_hint="NAME")
-    options = api.BaselineOptions(
-        seed, top, api.Windowing(frames_per_s, tuple(windows), nms), first, second, best, videos
-    )
+    if name not in BASELINES:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(BASELINES)}", param_hint="NAME")
+    options = BaselineOptions(seed, top, Windowing(frames_per_s, tuple(windows), nms), first, second, best, videos)
     with progress_bar() as progress:
-        if source.is_dir() and api.is_project(source):
+        if source.is_dir() and is_project(source):
             own = {"--training": training, "--folder": folder, "--encoder": encoder, "--encoder-kind": kind}
             for option, value in own.items():
                 if value is not None:
                     raise typer.BadParameter("a project has its own; leave it out", param_hint=option)
-            project = api.open_project(whole(source, cluster))
-            report = api.write_baseline(
+            project = open_project(whole(source, cluster))
+            report = write_baseline(
                 project,
-                api.OPERATOR,
+                OPERATOR,
                 name,
                 out,
                 options,
@@ -133,7 +138,7 @@ def baseline(
                 progress=progress,
             )
         else:
-            report = api.write_baseline_from_file(
+            report = write_baseline_from_file(
                 source,
                 name,
                 out,
@@ -181,12 +186,14 @@ def features(
 
     Example: reelrank features my-project features.h5 --encoder clip --rate 1
     """
+    from backend.campaign.release.board.baselines import write_frame_features
+
     start = now()
     encoding = where(jobs, cluster, usual=1)
-    project = api.open_project(whole(folder, cluster))
+    project = open_project(whole(folder, cluster))
     with progress_bar() as progress:
-        report = api.write_frame_features(
-            project, api.OPERATOR, out, encoder=encoder, rate=rate, where=encoding, progress=progress
+        report = write_frame_features(
+            project, OPERATOR, out, encoder=encoder, rate=rate, where=encoding, progress=progress
         )
     say(f"Features of {report.videos:,} videos, {rate:g} rows a second, in {out} ({seconds(start)}).")
     say(f"Made by {report.encoder}.")

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
 from backend.core.ids import QueryId
@@ -41,9 +42,11 @@ def start(
 
     Example: reelrank trial start my-project --queries 3 --pairs 5
     """
-    report = api.start_trial(
-        api.open_project(folder),
-        api.OPERATOR,
+    from backend.campaign.qualification.exam.calibration import start_trial
+
+    report = start_trial(
+        open_project(folder),
+        OPERATOR,
         queries=queries,
         pairs=pairs,
         seed=seed,
@@ -61,7 +64,9 @@ def status(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank trial status my-project
     """
-    found = api.trial_round(api.open_project(folder), api.OPERATOR)
+    from backend.campaign.qualification.exam.calibration import trial_round
+
+    found = trial_round(open_project(folder), OPERATOR)
     if json:
         say(json_text(found))
         return
@@ -86,7 +91,9 @@ def end(folder: Dir) -> None:
 
     Example: reelrank trial end my-project
     """
-    ended = api.end_trial(api.open_project(folder), api.OPERATOR, now=now())
+    from backend.campaign.qualification.exam.calibration import end_trial
+
+    ended = end_trial(open_project(folder), OPERATOR, now=now())
     say("The trial round is over." if ended else "Nothing to do: no trial round is open.")
 
 
@@ -101,9 +108,11 @@ def export(
 
     Example: reelrank trial export my-project trial.csv --no-names
     """
-    project = api.open_project(folder)
-    found = api.trial_round(project, api.OPERATOR)
+    from backend.campaign.qualification.exam.calibration import trial_csv, trial_round
+
+    project = open_project(folder)
+    found = trial_round(project, OPERATOR)
     if found is None:
         fail("this project has had no trial round: begin one with reelrank trial start")
-    save(file, api.trial_csv(project, api.OPERATOR, names=names))
+    save(file, trial_csv(project, OPERATOR, names=names))
     say(f"{sum(len(pair.answers) for pair in found.pairs)} answers are in {file}.")

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
+from backend.campaign.nouns import OPERATOR
 from backend.cli.groups import add_group
 from backend.cli.output import Dir, Json, json_text, now, say, table
 
@@ -36,7 +37,9 @@ def set_practice(
 
     Example: reelrank tutorial set my-project practice.csv
     """
-    count = api.set_practice_from_file(api.open_project(folder), api.OPERATOR, file, now=now())
+    from backend.campaign.qualification.tutorial.choosing import set_practice_from_file
+
+    count = set_practice_from_file(open_project(folder), OPERATOR, file, now=now())
     say(f"Newcomers practise on {count} pairs now.")
 
 
@@ -45,8 +48,10 @@ def status(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank tutorial status my-project
     """
-    project = api.open_project(folder)
-    pairs = api.practice_figures(project, api.OPERATOR, now=now())
+    from backend.campaign.qualification.tutorial.choosing import practice_figures
+
+    project = open_project(folder)
+    pairs = practice_figures(project, OPERATOR, now=now())
     if json:
         say(json_text({"on": project.campaign.tutorial, "practice": pairs}))
         return
@@ -61,7 +66,9 @@ def on(folder: Dir) -> None:
 
     Example: reelrank tutorial on my-project
     """
-    api.switch_tutorial(api.open_project(folder), api.OPERATOR, True, now=now())
+    from backend.campaign.qualification.tutorial.choosing import switch_tutorial
+
+    switch_tutorial(open_project(folder), OPERATOR, True, now=now())
     say("Newcomers are shown the tutorial.")
 
 
@@ -72,5 +79,7 @@ def off(folder: Dir) -> None:
 
     Example: reelrank tutorial off my-project
     """
-    api.switch_tutorial(api.open_project(folder), api.OPERATOR, False, now=now())
+    from backend.campaign.qualification.tutorial.choosing import switch_tutorial
+
+    switch_tutorial(open_project(folder), OPERATOR, False, now=now())
     say("Newcomers begin at once; the guideline is a key away (G).")

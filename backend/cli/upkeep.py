@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
 from backend.cli.output import Dir, Json, json_text, now, say, seconds, table
 
 
@@ -28,7 +28,9 @@ def backup(
 
     Example: reelrank backup my-project backups/monday.db
     """
-    api.backup(api.open_project(folder), file)
+    from backend.campaign.doctor import backups
+
+    backups.backup(open_project(folder), file)
     say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
 
 
@@ -42,7 +44,9 @@ def restore(
 
     Example: reelrank restore my-project backups/monday.db
     """
-    report = api.restore(folder, file, now=now())
+    from backend.campaign.doctor import database
+
+    report = database.restore(folder, file, now=now())
     before, after = report.before or {}, report.after
     table(("rows", "before", "now"), [(name, before.get(name, "?"), count) for name, count in after.items()])
     say(f"\nThe database of {folder} is what {file} was.")
@@ -59,7 +63,9 @@ def migrate(folder: Dir) -> None:
 
     Example: reelrank migrate my-project
     """
-    applied, copy = api.migrate(folder)
+    from backend.campaign.doctor import database
+
+    applied, copy = database.migrate(folder)
     if not applied:
         say("Nothing to do: the database is up to date.")
     else:
@@ -81,7 +87,9 @@ def move(
 
     Example: reelrank move my-project postgresql://reelrank@db.example/campaign
     """
-    rows, kept = api.move(folder, target, now=now())
+    from backend.campaign.doctor import database
+
+    rows, kept = database.move(folder, target, now=now())
     say(f"{sum(rows.values()):,} rows of {len(rows)} tables are where they should be, each compared.")
     if kept:
         say(f"reelrank.toml names the address, without a password. The file that was the database is kept in {kept}.")
@@ -103,8 +111,10 @@ def doctor(
 
     Example: reelrank doctor my-project
     """
+    from backend.campaign.doctor import examination
+
     start = now()
-    report = api.doctor(api.open_project(folder), now=start, repair=repair)
+    report = examination.doctor(open_project(folder), now=start, repair=repair)
     if json:
         told = {"well": report.well, "checks": report.checks, "findings": report.findings}
         say(json_text({**told, "predicted_clips": report.predicted_clips}))

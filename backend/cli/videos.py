@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from backend import api
+from backend.api import open_project
 from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
 from backend.campaign.monitoring.videos.model import VideoState
+from backend.campaign.nouns import OPERATOR
 from backend.cli.output import Dir, Json, fail, json_text, now, progress_bar, say, seconds, table
 from backend.cli.where import Cluster, Jobs, where_told, whole
 
@@ -61,13 +62,15 @@ def probe(
 
     Example: reelrank probe my-project --decode
     """
+    from backend.campaign.monitoring.videos.check import look_at_videos
+
     start = now()
     fps = frame_rate(frames_per_s)
-    project = api.open_project(whole(folder, cluster))
+    project = open_project(whole(folder, cluster))
     with progress_bar() as progress:
-        report = api.look_at_videos(
+        report = look_at_videos(
             project,
-            api.OPERATOR,
+            OPERATOR,
             videos=whole(videos, cluster) if videos else None,
             fps=fps,
             decode=decode,

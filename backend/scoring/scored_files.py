@@ -76,7 +76,7 @@ def score_files(
             options that are given override its own.
         where: where run files are read and, but for pools and benchmarks, scored.
         progress: called with (what is done, done, all).
-        **options: see `backend.api.evaluate`.
+        **options: see `backend.scoring.evaluate.evaluate`.
 
     Raises:
         InputError: with the problems of all files; nothing is scored then.

@@ -14,9 +14,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import small_project
-from backend import api
 from backend.campaign.release.export import freezing
 from backend.campaign.release.export.statistics import figures
+from backend.campaign.setup.project.folder import Project
 from backend.encoders import sentence
 from backend.store.sqlite import SqliteStore
 from small_project import SmallProject
@@ -154,7 +154,7 @@ def open_page_of(browser_of: Callable[[str], None], show_screen: Callable[..., A
 
 @pytest.fixture
 def open_screen(
-    monkeypatch: pytest.MonkeyPatch, project: api.Project, show_screen: Callable[..., AppTest]
+    monkeypatch: pytest.MonkeyPatch, project: Project, show_screen: Callable[..., AppTest]
 ) -> Callable[..., AppTest]:
     """Opens a page over the file's own project; the file says who is signed in."""
     from annotate_app.session import auth

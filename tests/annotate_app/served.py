@@ -19,8 +19,11 @@ import quick_cutter
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from annotate_app.session.guard import Guard
-from backend import api
+from backend.campaign.desk.clips import clip_for
+from backend.campaign.desk.exchange import desk
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.model import PairReview, ReviewList
+from backend.campaign.review.pair_lists import case, case_page
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import PairKey
 from backend.media.jobs import ClipJob
@@ -48,7 +51,7 @@ class Browser(TestClient):
 @pytest.fixture
 def held(real_project: SmallProject) -> list[PairKey]:
     """The three pairs on Ana's desk, in order, each of another video."""
-    return [item.pair for item in api.desk(real_project.project, real_project.person("Ana"), now=NOW - 60).items]
+    return [item.pair for item in desk(real_project.project, real_project.person("Ana"), now=NOW - 60).items]
 
 
 @pytest.fixture
@@ -90,14 +93,14 @@ def rename_video(small: SmallProject, pair: PairKey, file: str) -> None:
 
 def review(small: SmallProject, pair: PairKey) -> PairReview:
     """How a pair stands."""
-    found = api.case(small.project, api.OPERATOR, pair)
+    found = case(small.project, OPERATOR, pair)
     assert found is not None
     return found
 
 
 def blocked(small: SmallProject) -> set[PairKey]:
     """The pairs that are kept back from everybody because their clips cannot be shown."""
-    return {row.pair for row in api.case_page(small.project, api.OPERATOR, ReviewList.BLOCKED, size=100).rows}
+    return {row.pair for row in case_page(small.project, OPERATOR, ReviewList.BLOCKED, size=100).rows}
 
 
 def select(small: SmallProject, sql: str) -> list[tuple[object, ...]]:
@@ -108,7 +111,7 @@ def select(small: SmallProject, sql: str) -> list[tuple[object, ...]]:
 
 def clip_of(small: SmallProject, pair: PairKey) -> Path:
     """Where the clip of a pair lies, or will be."""
-    return api.clip_for(small.project, small.lead, pair).path
+    return clip_for(small.project, small.lead, pair).path
 
 
 def cuts(small: SmallProject) -> list[str]:

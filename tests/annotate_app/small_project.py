@@ -7,10 +7,19 @@ from typing import Any, NoReturn
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import record_grades, record_skips
+from backend.campaign.judging.absences import suspend
+from backend.campaign.judging.broken_clips import block_clip
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.model import PairReview
+from backend.campaign.review.pair_lists import case
+from backend.campaign.review.queries import query_pairs
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import person_for, sign_in
+from backend.campaign.setup.project.folder import open_project
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import PairKey, QueryId
 from backend.encoders import sentence
@@ -56,15 +65,15 @@ class SmallProject(Judging):
 
     def join(self, name: str, role: Role = Role.ANNOTATOR) -> Person:
         """Somebody more, who is signed in; if an annotator, they have read the guideline."""
-        person = api.add_person_with_password(self.project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+        person = add_person_with_password(self.project, OPERATOR, name, role, PASSWORD, now=NOW)
         have_read(self.project)
-        self.tokens = {**self.tokens, name: api.sign_in(self.project, name, PASSWORD, now=NOW)}
+        self.tokens = {**self.tokens, name: sign_in(self.project, name, PASSWORD, now=NOW)}
         return person
 
     def pair(self, query: int, rank: int) -> PairReview:
         """A pair as it stands now."""
         key: PairKey = self._one("SELECT pair_key FROM pair WHERE query_id = ? AND rank = ?", query, rank)
-        found = api.case(self.project, api.OPERATOR, key)
+        found = case(self.project, OPERATOR, key)
         assert found is not None
         return found
 
@@ -78,7 +87,7 @@ class SmallProject(Judging):
 
     def signed_in(self, token: str) -> str | None:
         """Whose session a token is."""
-        person = api.person_for(self.project, token, now=NOW)
+        person = person_for(self.project, token, now=NOW)
         return person and person.name
 
     def note(self, name: str, query: int, rank: int, text: str) -> int:
@@ -109,15 +118,15 @@ class SmallProject(Judging):
 
 def make(corpus: Path, place: Path) -> SmallProject:
     """Make the project in a folder, from that of `corpus_folder`, and close it."""
-    project = api.open_project(Path(shutil.copytree(corpus / "project", place / "project")))
-    api.draw_queries(project, api.OPERATOR, val=1, test=2, seed=5, now=GRADED_AT)
+    project = open_project(Path(shutil.copytree(corpus / "project", place / "project")))
+    draw_queries(project, OPERATOR, val=1, test=2, seed=5, now=GRADED_AT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        api.choose_candidates(project, api.OPERATOR, now=GRADED_AT)
+        choose_candidates(project, OPERATOR, now=GRADED_AT)
     people = [
-        api.add_person_with_password(
+        add_person_with_password(
             project,
-            api.OPERATOR,
+            OPERATOR,
             name,
             Role.LEAD if name in ("Lea", "Max") else Role.ANNOTATOR,
             PASSWORD,
@@ -145,14 +154,14 @@ def make(corpus: Path, place: Path) -> SmallProject:
         db.conn.execute("UPDATE pair SET moment_id = 100 WHERE query_id = 3 AND rank = ?", [BLOCKED])
     with writing(project.store):
         _judge(made)
-    made.tokens = {name: api.sign_in(project, name, PASSWORD, now=NOW) for name in NAMES}
-    api.suspend(project, made.lead, made.person("Cem").annotator_id, True, now=NOW)
+    made.tokens = {name: sign_in(project, name, PASSWORD, now=NOW) for name in NAMES}
+    suspend(project, made.lead, made.person("Cem").annotator_id, True, now=NOW)
     project.store.close()
     return made
 
 
 def _judge(made: SmallProject) -> None:
-    pairs = [api.query_pairs(made.project, api.OPERATOR, QueryId(number)) for number in (1, 2, 3)]
+    pairs = [query_pairs(made.project, OPERATOR, QueryId(number)) for number in (1, 2, 3)]
     seats: dict[str, dict[str, int]] = {name: {} for name in ("Ana", "Ben", "Dee", "Eli")}
     for of_query, grades in zip(pairs, (*map(_by_rank, SETTLED), AGREED), strict=True):
         for rank, grade in grades.items():
@@ -168,7 +177,7 @@ def _judge(made: SmallProject) -> None:
         for number, (pair, grade) in enumerate(given.items(), 1):
             took_ms = 4200 + 900 * grade
             event = GradeEvent(PairKey(pair), grade, f"{name} {pair}", took_ms, took_ms)
-            (receipt,) = api.record_grades(made.project, person, [event], now=GRADED_AT + 10 * number)
+            (receipt,) = record_grades(made.project, person, [event], now=GRADED_AT + 10 * number)
             assert receipt.status == "saved"
     skipped = third[SKIPPED - 1].pair
     for name, kind, reason in (
@@ -176,10 +185,10 @@ def _judge(made: SmallProject) -> None:
         ("Eli", SkipKind.SKIP, "would rather not judge it"),
     ):
         sit(made.project, made.person(name), [skipped], now=GRADED_AT)
-        api.record_skips(
+        record_skips(
             made.project, made.person(name), [SkipEvent(skipped, kind, reason, f"{name} skips")], now=GRADED_AT
         )
-    api.block_clip(made.project, made.lead, third[BLOCKED - 1].pair, FAULT, now=GRADED_AT)
+    block_clip(made.project, made.lead, third[BLOCKED - 1].pair, FAULT, now=GRADED_AT)
 
 
 def _by_rank(relevances: tuple[int, ...]) -> dict[int, int]:

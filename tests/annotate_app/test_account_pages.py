@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import annotate_app
-from backend import api
+from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.setup.people.accounts import invited, new_invitation
 from small_project import OPEN, SmallProject
 from support import NOW
 
@@ -82,7 +83,7 @@ def test_nothing_settled_yet_says_what_it_waits_for_and_what_is_left_out(
         "Of your 4 pairs, 0 are settled for good. 3 had a grade in the last 15 minutes, which may still be taken "
         "back: what they come to counts here after that. 1 is waiting"
     ) in words(open_page("my_work", "Dee"))
-    work = api.my_work(real_project.project, real_project.person("Dee"), now=NOW)
+    work = my_work(real_project.project, real_project.person("Dee"), now=NOW)
     assert settlement(replace(work, imported=1, in_all=1_340)).endswith(
         " 1,337 are waiting for other people's grades, or came to no common relevance."
         " 1 grade of an earlier campaign is not counted on this page."
@@ -127,12 +128,12 @@ def test_a_time_is_written_as_people_say_it(seconds: float, words: str) -> None:
 
 def test_a_forgotten_password_gets_a_new_link_that_is_shown_once(open_page: Open, real_project: SmallProject) -> None:
     ben, project = real_project.person("Ben"), real_project.project
-    _, lost = api.new_invitation(project, real_project.lead, ben.annotator_id, now=NOW)
+    _, lost = new_invitation(project, real_project.lead, ben.annotator_id, now=NOW)
     app = open_page("people", "Lea")
     app.button(key="link-3").click().run()
     _, _, token = app.code[0].value.partition("/session/invitation/")
-    assert api.invited(project, token, now=NOW) == ben
-    assert api.invited(project, lost, now=NOW) is None
+    assert invited(project, token, now=NOW) == ben
+    assert invited(project, lost, now=NOW) is None
     assert "**Send this link to Ben**" in words(app)
     assert app.run().code.len == 0
 

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from backend import api
+from backend.campaign.setup.people.sessions import sign_in
 from small_project import FULL_DISK, PASSWORD, SmallProject
 from support import NOW
 
@@ -43,7 +43,7 @@ def change(client: TestClient, old: str = PASSWORD, new: str = NEW, **more: str)
 
 def sign_in_elsewhere(real_project: SmallProject) -> str:
     """A session of Ana's in another browser."""
-    return api.sign_in(real_project.project, "Ana", PASSWORD, now=NOW)
+    return sign_in(real_project.project, "Ana", PASSWORD, now=NOW)
 
 
 def test_the_account_says_whose_it_is_and_leads_back(client: TestClient) -> None:

@@ -8,9 +8,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from backend import api
+from backend.campaign.monitoring.quality.agreement_board import agreement_board, other_relevances
 from backend.campaign.monitoring.quality.model import BoardPart
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
 from reading import read
 from support import NOW, Judging
 
@@ -47,13 +49,13 @@ def open_page(monkeypatch: pytest.MonkeyPatch, judging: Judging, worker: list[Fu
     from annotate_app.session import auth
 
     st.cache_resource.clear()
-    api.add_person_with_password(judging.project, api.OPERATOR, "Leo", Role.LEAD, PASSWORD, now=NOW)
-    api.add_person_with_password(judging.project, api.OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
+    add_person_with_password(judging.project, OPERATOR, "Leo", Role.LEAD, PASSWORD, now=NOW)
+    add_person_with_password(judging.project, OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
     monkeypatch.setattr("time.time", lambda: now[0])
 
     def opened(who: str = "Leo") -> AppTest:
-        token = api.sign_in(judging.project, who, PASSWORD, now=NOW)
+        token = sign_in(judging.project, who, PASSWORD, now=NOW)
         monkeypatch.setattr(auth, "token", lambda: token)
 
         def script() -> None:
@@ -104,7 +106,7 @@ def test_figures_stand_there_before_their_intervals(
     open_page: Open, graded: Judging, worker: list[Future[Any]]
 ) -> None:
     app = open_page()
-    board = api.agreement_board(graded.project, api.OPERATOR)
+    board = agreement_board(graded.project, OPERATOR)
     alpha = board.figures["alpha_ordinal"]
     assert alpha.value is not None
     assert alpha.low is not None
@@ -137,13 +139,13 @@ def test_every_part_shows_what_it_is_of(open_page: Open, graded: Judging) -> Non
 def test_everything_can_be_of_a_part_of_the_pairs(open_page: Open, graded: Judging, worker: list[Future[Any]]) -> None:
     app = open_page()
     app.selectbox(key="address-split").set_value("test").run()
-    of_test = api.agreement_board(graded.project, api.OPERATOR, BoardPart(split="test"), resamples=0)
+    of_test = agreement_board(graded.project, OPERATOR, BoardPart(split="test"), resamples=0)
     said = words(app)
     assert f"Only test: {of_test.summary['rows']} grades that count, by 2 people" in said
     assert f"{of_test.figures['alpha_ordinal'].value:.3f}" in said
     assert len(worker) == 2
     assert "Who agrees with whom" in words(part(app, "People"))
-    val = next(one.name for one in api.agreement_board(graded.project, api.OPERATOR).queries if one.split == "val")
+    val = next(one.name for one in agreement_board(graded.project, OPERATOR).queries if one.split == "val")
     app.selectbox(key="address-of").set_value(val).run()
     assert "None of the graded pairs is of this part" in words(app)
     app.selectbox(key="address-split").set_value("").run()
@@ -197,7 +199,7 @@ def test_other_rules_are_compared_when_asked_for(
     assert "Nothing becomes of it" in words(app)
     app.button(key="compare_others").click().run()
     assert "Being compared" in words(app)
-    asked.set_result(api.other_relevances(graded.project, api.OPERATOR))
+    asked.set_result(other_relevances(graded.project, OPERATOR))
     said = words(app.run())
     assert "Dawid-Skene, posterior median" in said
     assert "Being compared" not in said

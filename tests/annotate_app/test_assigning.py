@@ -6,9 +6,11 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend import api
+from backend.campaign.judging.absences import suspend
 from backend.campaign.judging.model import Assignment
+from backend.campaign.judging.work_assignments import assign, assignments_standing
 from backend.campaign.nouns import Split
+from backend.campaign.review.queries import list_queries
 from support import NOW, Judging
 
 Open = Callable[[], AppTest]
@@ -38,7 +40,7 @@ def open_people(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Open:
 
 
 def standing(judging: Judging) -> dict[str, Assignment]:
-    given = api.assignments_standing(judging.project, judging.lead)
+    given = assignments_standing(judging.project, judging.lead)
     names = {person.annotator_id: person.name for person in judging.annotators}
     return {names[who]: one for who, one in given.items()}
 
@@ -69,7 +71,7 @@ def test_several_people_get_a_part_of_a_split_and_a_quota(judging: Judging, open
 
 
 def test_queries_are_found_by_their_words_and_chosen(judging: Judging, open_people: Open) -> None:
-    query = api.list_queries(judging.project, judging.lead)[1]
+    query = list_queries(judging.project, judging.lead)[1]
     app = open_people()
     app.text_input(key="assign_search").set_value(query.query.split()[-1]).run()
     app.multiselect(key="assign_queries").set_value([query.query_id])
@@ -94,7 +96,7 @@ def test_what_cannot_be_is_said_and_the_form_keeps_what_was_typed(judging: Judgi
 def test_what_another_lead_assigned_meanwhile_is_told_and_shown_first(judging: Judging, open_people: Open) -> None:
     anna = judging.annotators[0].annotator_id
     app = open_people()
-    api.assign(judging.project, judging.lead, [anna], Assignment(a_day=5), now=NOW)
+    assign(judging.project, judging.lead, [anna], Assignment(a_day=5), now=NOW)
     app.multiselect(key="assign_who").set_value([anna])
     app.number_input(key="assign_day").set_value(9)
     app.button(key="assign_button").click().run()
@@ -107,8 +109,8 @@ def test_what_another_lead_assigned_meanwhile_is_told_and_shown_first(judging: J
 
 def test_an_assignment_of_somebody_who_was_suspended_can_be_taken_back(judging: Judging, open_people: Open) -> None:
     dev = judging.annotators[3].annotator_id
-    api.assign(judging.project, judging.lead, [dev], Assignment(in_all=500), now=NOW)
-    api.suspend(judging.project, judging.lead, dev, True, now=NOW)
+    assign(judging.project, judging.lead, [dev], Assignment(in_all=500), now=NOW)
+    suspend(judging.project, judging.lead, dev, True, now=NOW)
     app = open_people()
     assert "at most 500 grades in all" in sentences(app)
     assert dev not in app.multiselect(key="assign_who").options

@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
 import quick_cutter
-from backend import api
+from backend.media.jobs import ClipJob
 from small_project import PASSWORD, SmallProject
 
 BASE = "/annotate"
@@ -35,7 +35,7 @@ def app(real_project: SmallProject) -> Any:
     from annotate_app.server.routes import own_routes
     from annotate_app.session.guard import Guard
 
-    clips: ClipWorker[api.ClipJob] = ClipWorker(quick_cutter.cut)
+    clips: ClipWorker[ClipJob] = ClipWorker(quick_cutter.cut)
 
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[None]:

@@ -25,9 +25,11 @@ from annotate_app.session import bodies, patience
 from annotate_app.session.bodies import BodyRefused, TooMuch, parsed
 from annotate_app.session.guard import Guard
 from annotate_app.session.patience import Patience
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import AnnotatorId
+from backend.media.clips import ensure as cut_clip
 from support import NOW, Judging, have_read
 
 PASSWORD = "a long password"
@@ -396,24 +398,24 @@ def test_nobody_hands_in_more_in_an_hour_than_people_can_do() -> None:
 
 @pytest.fixture
 def ana(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr(api, "report_clip", lambda *_, **__: None)  # no video here has a file
+    monkeypatch.setattr("annotate_app.server.routes.report_clip", lambda *_, **__: None)  # no video here has a file
     monkeypatch.setattr("time.time", lambda: NOW)
     monkeypatch.setattr(patience, "TOLD_AT_ONCE", 1_000_000)  # these tests are the storm
-    api.add_person_with_password(judging.project, api.OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
+    add_person_with_password(judging.project, OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
     have_read(judging.project)
     app = Starlette(
-        routes=own_routes(lambda: judging.project, ClipWorker(api.cut_clip), lambda project, lead: {}),
+        routes=own_routes(lambda: judging.project, ClipWorker(cut_clip), lambda project, lead: {}),
         middleware=[Middleware(Guard, project=lambda: judging.project)],
     )
     with TestClient(app, follow_redirects=False) as client:
-        client.cookies.set("reelrank_session", api.sign_in(judging.project, "Ada", PASSWORD, now=NOW))
+        client.cookies.set("reelrank_session", sign_in(judging.project, "Ada", PASSWORD, now=NOW))
         yield client
 
 
 def test_no_route_that_takes_json_ends_in_an_error_of_the_server(ana: TestClient, judging: Judging) -> None:
     posts = [
         route.path
-        for route in own_routes(lambda: judging.project, ClipWorker(api.cut_clip), lambda *_: {})
+        for route in own_routes(lambda: judging.project, ClipWorker(cut_clip), lambda *_: {})
         if "POST" in getattr(route, "methods", ()) and not route.path.startswith("/session/")
     ]
     assert {"/desk/exchange", "/describe/exchange", "/practice/{name}", "/rewriting/decision"} <= {*posts}

@@ -18,10 +18,20 @@ from starlette.testclient import TestClient
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.monitoring.progress.clip_queue import bucket_troubles, cut_queued_clips
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
 from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence
+from backend.media.clips import ensure as cut_clip
+from backend.media.jobs import ClipJob
 from backend.store.connection import writing
 from player_harness import make_clip
 from s3_server import S3, serving_s3
@@ -53,12 +63,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory, s3: S3) -> Path:
     make_clip(at / f"{VIDEO}.mp4", 1, seconds=14, width=64, height=48)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        project = api.init_project(at / "project", encoder="minilm")
-        api.import_corpus(project, api.OPERATOR, at / "moments.jsonl", "jsonl", videos=at, now=NOW)
-        api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
-        api.choose_candidates(project, api.OPERATOR, now=NOW)
+        project = init_project(at / "project", encoder="minilm")
+        import_corpus(project, OPERATOR, at / "moments.jsonl", "jsonl", videos=at, now=NOW)
+        draw_queries(project, OPERATOR, val=1, test=1, seed=5, now=NOW)
+        choose_candidates(project, OPERATOR, now=NOW)
     for name, role in (("Ana", Role.ANNOTATOR), ("Lea", Role.LEAD)):
-        api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+        add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=NOW)
     have_read(project)
     project.store.close()
     settings = project.folder / "reelrank.toml"
@@ -70,10 +80,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory, s3: S3) -> Path:
 @contextmanager
 def front_end(folder: Path, own: Path, name: str = "Ana", signed_s: float = 0.0) -> Iterator[TestClient]:
     """One of several over the project's database, with a folder of clips of its own; who asks has signed in."""
-    opened = api.open_project(folder)
+    opened = open_project(folder)
     settings = structs.replace(opened.settings, clips=structs.replace(opened.settings.clips, signed_s=signed_s))
     project = replace(opened, folder=own, settings=settings)
-    clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
+    clips: ClipWorker[ClipJob] = ClipWorker(cut_clip)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -86,14 +96,14 @@ def front_end(folder: Path, own: Path, name: str = "Ana", signed_s: float = 0.0)
         lifespan=lifespan,
     )
     with TestClient(app, base_url="http://testserver", follow_redirects=False) as client:
-        client.cookies.set("reelrank_session", api.sign_in(project, name, PASSWORD, now=time.time()))
+        client.cookies.set("reelrank_session", sign_in(project, name, PASSWORD, now=time.time()))
         yield client
     project.store.close()
 
 
 @contextmanager
 def gold_among_the_work(folder: Path) -> Iterator[None]:
-    project = api.open_project(folder)
+    project = open_project(folder)
     for on in (True, False):
         with writing(project.store) as db:
             facts.set_gold(db, replace(facts.gold(db), on=on))
@@ -177,19 +187,19 @@ def test_while_the_bucket_is_away_people_go_on_and_leads_are_told(s3: S3, folder
         for pair in pairs(answer):
             clip = client.get(f"/clips/{pair}.mp4")
             assert (clip.status_code, "bucket" in told(clip)) == (200, False)
-    project = replace(api.open_project(folder), folder=tmp_path / "a")
-    (trouble,) = api.bucket_troubles(project, api.OPERATOR)
+    project = replace(open_project(folder), folder=tmp_path / "a")
+    (trouble,) = bucket_troubles(project, OPERATOR)
     assert "routes" in trouble
     assert "cannot be reached" in trouble
 
     def found() -> list[str]:
-        return [one.check for one in api.doctor(project, now=time.time()).findings]
+        return [one.check for one in doctor(project, now=time.time()).findings]
 
     assert "bucket of clips" in found()
     s3.refuse = 0
     assert "bucket of clips" not in found()
-    report = api.cut_queued_clips(project, api.OPERATOR)
+    report = cut_queued_clips(project, OPERATOR)
     assert report.clips.failed == ()
     assert report.clips.there + report.clips.shared + report.clips.cut > 0
-    assert api.bucket_troubles(project, api.OPERATOR) == []
+    assert bucket_troubles(project, OPERATOR) == []
     project.store.close()

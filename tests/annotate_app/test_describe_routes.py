@@ -18,8 +18,12 @@ from starlette.testclient import TestClient
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from annotate_app.session.guard import Guard
-from backend import api
-from backend.campaign.nouns import Person
+from backend.campaign.corpus.describing.opening import close_describing
+from backend.campaign.nouns import OPERATOR, Person
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.media.clips import ensure as cut_clip
+from backend.media.jobs import ClipJob
 from backend.media.probe import probe
 from describing import opened
 from support import NOW, Judging
@@ -64,19 +68,19 @@ def dana(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Describe
             "WHERE video_id = 1",
             [facts.duration_s, facts.fps.numerator, facts.fps.denominator, facts.sha256],
         )
-    person = api.add_person_with_password(project, api.OPERATOR, "Dana", judging.annotators[0].role, PASSWORD, now=NOW)
-    videos = ClipWorker(api.cut_clip)
+    person = add_person_with_password(project, OPERATOR, "Dana", judging.annotators[0].role, PASSWORD, now=NOW)
+    videos = ClipWorker(cut_clip)
     app = Starlette(
         routes=own_routes(lambda: project, ClipWorker(somebody_waits), lambda project, lead: {}, videos),
         middleware=[Middleware(Guard, project=lambda: project)],
     )
     with TestClient(app, follow_redirects=False) as client:
-        client.cookies.set("reelrank_session", api.sign_in(project, "Dana", PASSWORD, now=NOW))
+        client.cookies.set("reelrank_session", sign_in(project, "Dana", PASSWORD, now=NOW))
         yield Describer(judging, person, client, source)
     videos.stop()
 
 
-def somebody_waits(job: api.ClipJob) -> Path:
+def somebody_waits(job: ClipJob) -> Path:
     raise AssertionError(f"{job.path.name} holds up whoever waits for a clip")
 
 
@@ -149,7 +153,7 @@ def test_only_those_come_in_for_whom_describing_is_open(dana: Describer) -> None
     assert other.status_code == 401
     broken = dana.client.post("/describe/exchange", json={"events": [{"kind": "eat"}]}, headers=OURS)
     assert broken.status_code == 400
-    api.close_describing(dana.judging.project, api.OPERATOR, now=NOW)
+    close_describing(dana.judging.project, OPERATOR, now=NOW)
     refused = dana.client.get("/describe/work")
     assert (refused.status_code, "not open for you" in refused.json()["message"]) == (403, True)
     assert dana.send(described("k1"))[1]["accepted"] == ["k1"]  # written before it was closed

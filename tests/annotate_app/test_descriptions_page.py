@@ -7,8 +7,10 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app.screens.descriptions import choice as describing_choice
 from annotate_app.session import auth
-from backend import api
+from backend.campaign.corpus.describing import opening
 from backend.campaign.corpus.describing.model import DescriptionStatus
+from backend.campaign.corpus.describing.reviewing import accept_description, description
+from backend.campaign.corpus.describing.rewording import describing_guideline
 from describing import event, opened, send
 from reading import read
 from support import NOW, Judging
@@ -53,7 +55,7 @@ def told(app: AppTest) -> str:
 
 
 def status(judging: Judging, key: str) -> DescriptionStatus:
-    found = api.description(judging.project, judging.lead, key)
+    found = description(judging.project, judging.lead, key)
     assert found is not None
     return found.status
 
@@ -102,7 +104,7 @@ def test_both_descriptions_of_the_same_seconds_stand_side_by_side_and_both_can_b
 
 def test_what_somebody_did_meanwhile_is_told_and_nothing_is_done(open_page: Open, describing: Judging) -> None:
     app = open_page(description="d1")
-    api.accept_description(describing.project, describing.lead, "d1", seen=1, now=NOW)
+    accept_description(describing.project, describing.lead, "d1", seen=1, now=NOW)
     app.button(key="FormSubmitter:accept-d1-Accept").click().run()
     assert ["You accepted this description" in one.value for one in app.error] == [True]
 
@@ -123,10 +125,10 @@ def test_a_lead_opens_describing_for_people_and_closes_it(open_page: Open, descr
     assert ["whole number" in one.value for one in app.error] == [True]
     app.selectbox(key="describing_per").set_value("a minute of video")
     app.button(key="FormSubmitter:describing-choice-Save").click().run()
-    chosen = api.describing_choice(describing.project, describing.lead)
+    chosen = opening.describing_choice(describing.project, describing.lead)
     assert (chosen.open, chosen.people, chosen.per_minute, chosen.videos) == (True, (anna.annotator_id,), 2.5, None)
     app.button(key="FormSubmitter:describing-choice-Close").click().run()
-    assert not api.may_describe(describing.project, anna)
+    assert not opening.may_describe(describing.project, anna)
     assert "closed" in told(app)
 
 
@@ -140,7 +142,7 @@ def test_of_very_many_videos_the_names_are_pasted(
     assert ["the project has no video v77" in read(one.value) for one in app.error] == [True]
     app.text_area(key="describing_videos").set_value(" v3 \n\nv1\nv3")
     app.button(key="FormSubmitter:describing-choice-Save").click().run()
-    assert api.describing_choice(describing.project, describing.lead).videos == ("v1", "v3")
+    assert opening.describing_choice(describing.project, describing.lead).videos == ("v1", "v3")
 
 
 def test_a_lead_rewords_the_guideline_for_describers(open_page: Open, describing: Judging) -> None:
@@ -148,5 +150,5 @@ def test_a_lead_rewords_the_guideline_for_describers(open_page: Open, describing
     app.text_area(key="describing-words-1").set_value("Mark one thing.\nNo names.")
     app.text_input(key="describing-words-1-reason").set_value("shorter")
     next(one for one in app.button if one.label == "Save as version 2").click().run()
-    assert api.describing_guideline(describing.project, describing.lead).text == "Mark one thing.\nNo names."
+    assert describing_guideline(describing.project, describing.lead).text == "Mark one thing.\nNo names."
     assert "Version 2 stands now" in told(app)

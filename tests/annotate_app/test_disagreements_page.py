@@ -5,10 +5,14 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend import api
+from backend.campaign.desk.exchange import record_grades
+from backend.campaign.judging.broken_clips import block_clip
 from backend.campaign.judging.model import ActKind, GradeEvent
-from backend.campaign.nouns import Person, Role, Verdict
+from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
+from backend.campaign.review.adjudicating import adjudicate, re_open
 from backend.campaign.review.model import ReviewList
+from backend.campaign.review.pair_lists import case_page
+from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.core.ids import PairKey
 from reading import read
 from served import FULL_DISK, blocked, fill_disk, review
@@ -42,7 +46,7 @@ def skipped(real_project: SmallProject) -> PairKey:
 def grade(small: SmallProject, who: Person, pair: PairKey, given: int, took_ms: int = 5000) -> None:
     sit(small.project, who, [pair], now=NOW - 60)
     event = GradeEvent(pair, given, f"{who.name} {pair} again", took_ms, took_ms)
-    assert api.record_grades(small.project, who, [event], now=NOW)[0].status == "saved"
+    assert record_grades(small.project, who, [event], now=NOW)[0].status == "saved"
 
 
 def escalate(small: SmallProject, query: int, number: int) -> None:
@@ -65,7 +69,7 @@ def html(app: AppTest) -> str:
 
 def undecided(small: SmallProject) -> list[PairKey]:
     """The pairs of the list To decide, in order."""
-    return [row.pair for row in api.case_page(small.project, small.lead, ReviewList.TO_DECIDE, size=99).rows]
+    return [row.pair for row in case_page(small.project, small.lead, ReviewList.TO_DECIDE, size=99).rows]
 
 
 def press(app: AppTest, pair: PairKey, label: str) -> None:
@@ -111,12 +115,12 @@ def test_a_moment_without_a_caption_says_so(open_page: Open, real_project: Small
 
 def test_six_grades_and_a_re_opening_are_told(open_page: Open, real_project: SmallProject, discarded: PairKey) -> None:
     project = real_project.project
-    api.re_open(project, real_project.lead, discarded, "Two readings.", now=NOW)
+    re_open(project, real_project.lead, discarded, "Two readings.", now=NOW)
     app = open_page(case=discarded)
     assert "a lead re-opened the pair: two more annotators grade it, two still to come." in " ".join(sentences(app))
     assert "<td>re-opened for two more</td><td>Two readings.</td>" in html(app)
     for name in ("Fay", "Gus"):
-        newcomer = api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW)
+        newcomer = add_person_with_password(project, OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW)
         have_read(project)
         grade(real_project, newcomer, discarded, 3)
     app = open_page(case=discarded)
@@ -205,7 +209,7 @@ def test_only_what_is_possible_has_a_button(
 def test_reasons_given_lately_are_offered_again(
     open_page: Open, real_project: SmallProject, escalated: PairKey, discarded: PairKey
 ) -> None:
-    api.adjudicate(real_project.project, real_project.lead, escalated, 1, "Only her *coat*.", now=NOW)
+    adjudicate(real_project.project, real_project.lead, escalated, 1, "Only her *coat*.", now=NOW)
     app = open_page(case=discarded)
     [pills] = [group for group in app.get("button_group") if str(group.key) == f"again-{discarded}"]
     pills.select("Only her *coat*.").run()
@@ -218,7 +222,7 @@ def test_who_is_overtaken_by_another_lead_sees_what_they_decided_and_keeps_what_
     app = open_page(case=escalated)
     app.segmented_control(key=f"relevance-{escalated}").select(4)
     app.text_input(key=f"reason-{escalated}").input("The whole action is there.")
-    api.adjudicate(real_project.project, real_project.other_lead, escalated, 1, "<i>why</i> not", now=NOW)
+    adjudicate(real_project.project, real_project.other_lead, escalated, 1, "<i>why</i> not", now=NOW)
     press(app, escalated, "Decide")
     assert read(app.error[0].value).startswith("Max decided this pair just now: relevance 1")
     assert "<td>Max</td>" in html(app), "the case is still there, though its list has it no more"
@@ -239,7 +243,7 @@ def test_a_case_that_another_list_was_chosen_over_is_gone(
     open_page: Open, real_project: SmallProject, escalated: PairKey
 ) -> None:
     app = open_page(case=escalated)
-    api.adjudicate(real_project.project, real_project.other_lead, escalated, 1, "why not", now=NOW)
+    adjudicate(real_project.project, real_project.other_lead, escalated, 1, "why not", now=NOW)
     app.segmented_control(key=f"relevance-{escalated}").select(4)
     app.text_input(key=f"reason-{escalated}").input("Yes.")
     press(app, escalated, "Decide")
@@ -324,7 +328,7 @@ def test_a_skipped_pair_is_offered_again(open_page: Open, real_project: SmallPro
 def test_offering_a_blocked_pair_again_shows_its_clip_again(
     open_page: Open, real_project: SmallProject, skipped: PairKey
 ) -> None:
-    api.block_clip(real_project.project, real_project.lead, skipped, "black", now=NOW)
+    block_clip(real_project.project, real_project.lead, skipped, "black", now=NOW)
     app = skipped_page(open_page)
     assert "to the 2 people who skipped it, and show the clip again" in sentences(app)
     app.button(key=f"offer-{skipped}").click().run()
@@ -367,5 +371,5 @@ def test_blocked_clips_are_listed_with_their_reason(open_page: Open) -> None:
 
 def test_nothing_to_decide_is_said(open_page: Open, real_project: SmallProject) -> None:
     for pair in undecided(real_project):
-        api.adjudicate(real_project.project, real_project.lead, pair, 1, "seen it", now=NOW)
+        adjudicate(real_project.project, real_project.lead, pair, 1, "seen it", now=NOW)
     assert open_page().success[0].value == "Nothing to decide: no pair is in this list."

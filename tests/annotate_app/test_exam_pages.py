@@ -9,11 +9,21 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app.screens.exam import outcomes
 from annotate_app.shared import wording
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.desk.clips import clip_for
+from backend.campaign.judging.absences import suspend
+from backend.campaign.judging.broken_clips import block_clip
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.nouns import Role
-from backend.campaign.qualification.exam.model import ExamKey, ExamPhase
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
+from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
+from backend.campaign.qualification.exam.model import Exam, ExamKey, ExamPhase
+from backend.campaign.qualification.exam.results import exam_results, my_exam
 from backend.campaign.qualification.exam.rules.marking import mark
+from backend.campaign.qualification.exam.setting import end_exam, exam_held, set_exam
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.setup.people.accounts import add_person, add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import PairKey
 from reading import read
 from served import FULL_DISK, clip_of, fill_disk
@@ -55,67 +65,67 @@ def untaken(settled: SmallProject) -> SmallProject:
 def hold(small: SmallProject, **more: int) -> None:
     """An exam of nine settled pairs of one query."""
     ask = {"queries": 1, "pairs": ITEMS, "seed": SEED, **more}
-    api.set_exam(small.project, small.lead, **ask, most_missed=20, although="few pairs", now=NOW)
+    set_exam(small.project, small.lead, **ask, most_missed=20, although="few pairs", now=NOW)
 
 
 @pytest.fixture
 def held(untaken: SmallProject) -> SmallProject:
     """An exam that Ana failed, Ben has not begun, Dee is looking at again, and Eli need not take."""
-    explained = next(item for item in api.exam_items(untaken.project, untaken.lead) if item.right == 4)
-    api.explain_exam_item(untaken.project, untaken.lead, explained.item_id, WHY, now=NOW)
+    explained = next(item for item in exam_items(untaken.project, untaken.lead) if item.right == 4)
+    explain_exam_item(untaken.project, untaken.lead, explained.item_id, WHY, now=NOW)
     for who in ("Ana", "Dee"):
         take(untaken, who, lambda right: {4: 1}.get(right, right))
     look_again(untaken, "Ana")
     look_again(untaken, "Dee", most=1)
     eli = untaken.person("Eli").annotator_id
-    api.exempt_from_exam(untaken.project, untaken.lead, eli, "wrote the *guideline*", now=NOW)
+    exempt_from_exam(untaken.project, untaken.lead, eli, "wrote the *guideline*", now=NOW)
     return untaken
 
 
 def take(small: SmallProject, who: str, given: Callable[[int], int]) -> None:
     """Begin, answer everything as `given` for the right grade says, and hand in."""
     person = small.person(who)
-    rights = {clip_of(small, item.pair_key): item.right or 0 for item in api.exam_items(small.project, small.lead)}
-    desk = api.exam_act(small.project, person, api.ExamAct.START, now=NOW)
+    rights = {clip_of(small, item.pair_key): item.right or 0 for item in exam_items(small.project, small.lead)}
+    desk = exchange.exam_act(small.project, person, ExamAct.START, now=NOW)
     while desk.items:
         answer(
             small,
             who,
-            {item.pair: given(rights[api.clip_for(small.project, person, item.pair).path]) for item in desk.items},
+            {item.pair: given(rights[clip_for(small.project, person, item.pair).path]) for item in desk.items},
         )
-        desk = api.desk(small.project, person, now=NOW)
-    api.exam_act(small.project, person, api.ExamAct.HAND_IN, now=NOW)
+        desk = exchange.desk(small.project, person, now=NOW)
+    exchange.exam_act(small.project, person, ExamAct.HAND_IN, now=NOW)
 
 
 def answer(small: SmallProject, who: str, grades: Mapping[PairKey, int]) -> None:
     events = [GradeEvent(item, grade, f"{who} {item} {grade}", 1000) for item, grade in grades.items()]
-    receipts = api.record_grades(small.project, small.person(who), events, now=NOW)
+    receipts = exchange.record_grades(small.project, small.person(who), events, now=NOW)
     assert {receipt.status for receipt in receipts} == {"saved"}
 
 
 def look_again(small: SmallProject, who: str, most: int = 100) -> None:
     """Read the result, and grade missed items once more, each as far from its key as still agrees."""
-    desk = api.exam_act(small.project, small.person(who), api.ExamAct.GO_ON, now=NOW)
+    desk = exchange.exam_act(small.project, small.person(who), ExamAct.GO_ON, now=NOW)
     for _ in range(most):
         if desk.exam is None or desk.exam.phase is not ExamPhase.AGAIN:
             return
         miss = desk.exam.missed[0]
         answer(small, who, {miss.pair: miss.right - 1})
-        desk = api.desk(small.project, small.person(who), now=NOW)
+        desk = exchange.desk(small.project, small.person(who), now=NOW)
 
 
 def attempts(small: SmallProject, who: str) -> list[int]:
     """How many answers of each attempt missed."""
-    found = api.my_exam(small.project, small.person(who)).attempts
+    found = my_exam(small.project, small.person(who)).attempts
     return [one.result.missed for one in found if one.result is not None]
 
 
 def phase(small: SmallProject, who: str) -> ExamPhase | None:
-    return api.my_exam(small.project, small.person(who)).phase
+    return my_exam(small.project, small.person(who)).phase
 
 
-def exam(small: SmallProject) -> api.Exam | None:
-    return api.exam_held(small.project, small.lead)
+def exam(small: SmallProject) -> Exam | None:
+    return exam_held(small.project, small.lead)
 
 
 @pytest.fixture
@@ -225,11 +235,11 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, untaken
     begun = exam(untaken)
     assert begun is not None
     assert begun.key_from is ExamKey.MEDIAN
-    api.suspend(untaken.project, untaken.lead, untaken.person("Cem").annotator_id, False, now=NOW)
+    suspend(untaken.project, untaken.lead, untaken.person("Cem").annotator_id, False, now=NOW)
     assert "It can be closed as soon as two people have handed in." in words(app)
     for who in ("Ana", "Cem"):
         take(untaken, who, lambda right: 0)
-    api.exam_act(untaken.project, untaken.person("Ben"), api.ExamAct.START, now=NOW)
+    exchange.exam_act(untaken.project, untaken.person("Ben"), ExamAct.START, now=NOW)
     app.run()
     assert "**The round is open.** Handed in, waiting for the key: 2 (Ana, Cem). Still at it: 1 (Ben)." in words(app)
     assert "Answers as judgements" not in words(app), "not before the key is there"
@@ -250,8 +260,8 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, untaken
 
 @pytest.mark.usefixtures("without_results")
 def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page: Open, held: SmallProject) -> None:
-    item = next(item for item in api.exam_items(held.project, held.lead) if item.right == 0)
-    api.block_clip(held.project, held.lead, item.pair_key, "black", now=NOW)
+    item = next(item for item in exam_items(held.project, held.lead) if item.right == 0)
+    block_clip(held.project, held.lead, item.pair_key, "black", now=NOW)
     app = open_page("exam")
     said = words(app)
     assert f"from settled pairs, seed {SEED}" in said
@@ -280,7 +290,7 @@ def test_an_exemption_without_a_reason_is_refused_in_words(open_page: Open, unta
     app.text_input(key=f"exam-reason-{ben}").set_value("knows the films")
     (button,) = [button for button in app.button if button.form_id == f"exam-exempt-{ben}"]
     button.click().run()
-    (now_exempt,) = [one for one in api.exam_results(untaken.project, untaken.lead) if one.person.name == "Ben"]
+    (now_exempt,) = [one for one in exam_results(untaken.project, untaken.lead) if one.person.name == "Ben"]
     assert (now_exempt.phase, now_exempt.reason) == (ExamPhase.EXEMPT, "knows the films")
 
 
@@ -293,7 +303,7 @@ def listed(app: AppTest) -> list[str]:
 
 @pytest.mark.usefixtures("without_results")
 def test_an_item_is_explained_by_the_lead(open_page: Open, held: SmallProject) -> None:
-    items = api.exam_items(held.project, held.lead)
+    items = exam_items(held.project, held.lead)
     missed = [item for item in items if item.right == 4]
     (other,) = [item.item_id for item in missed if item.explanation != WHY]
     app = open_page("exam", item=str(other))
@@ -305,7 +315,7 @@ def test_an_item_is_explained_by_the_lead(open_page: Open, held: SmallProject) -
     app.text_area(key=f"exam-text-{other}").set_value("The cup is put down in full view.")
     (button,) = [button for button in app.button if button.form_id == f"exam-explain-{other}"]
     button.click().run()
-    explained = {item.item_id: item.explanation for item in api.exam_items(held.project, held.lead)}
+    explained = {item.item_id: item.explanation for item in exam_items(held.project, held.lead)}
     assert explained[other] == "The cup is put down in full view."
 
 
@@ -313,7 +323,7 @@ def test_items_are_searched_and_the_address_says_which_is_on_show(open_page: Ope
     for number, text in ((1, "Somebody calls a dog"), (2, "Somebody calls a cat")):
         settled.sql("UPDATE query SET text = ? WHERE query_id = ?", text, number)
     hold(settled, queries=2, pairs=13)
-    dogs = [item.item_id for item in api.exam_items(settled.project, settled.lead) if "dog" in item.query]
+    dogs = [item.item_id for item in exam_items(settled.project, settled.lead) if "dog" in item.query]
     app = open_page("exam", item=str(dogs[6]), q="dog")
     assert len(listed(app)) == 10, "a page of them"
     assert all("a dog" in row for row in listed(app))
@@ -328,7 +338,7 @@ def test_many_people_are_searched_and_cut_into_pages(page: str, open_page: Open,
     name = {"exam": "people", "people": "q"}[page]
     assert not any("Search" in box.label for box in open_page(page).text_input), "few people need no search"
     for n in range(20):
-        api.add_person(untaken.project, api.OPERATOR, f"Newcomer {n}", Role.ANNOTATOR, now=NOW)
+        add_person(untaken.project, OPERATOR, f"Newcomer {n}", Role.ANNOTATOR, now=NOW)
     last = person_of(untaken.project, "Newcomer 19").annotator_id
     rows = {"exam": "exam-retake-", "people": "suspend-"}[page]
     app = open_page(page)
@@ -366,7 +376,7 @@ def test_people_shows_where_everybody_stands(open_page: Open, held: SmallProject
     said = words(open_page("people"))
     for badge in ("exam: failed", "exam: not begun", "exam: exempt"):
         assert badge in said
-    api.end_exam(held.project, held.lead, now=NOW)
+    end_exam(held.project, held.lead, now=NOW)
     assert "exam:" not in words(open_page("people"))
 
 
@@ -390,15 +400,15 @@ def test_results_show_misses_and_kappas_with_intervals_or_why_there_is_none(
     assert "<b>11.1 %</b>" in said, "the mean of both"
     assert "11.8 % missed, at a mean kappa of 0.49" in said
     assert len(app.get("vega_lite_chart")) == 3
-    api.end_exam(settled.project, settled.lead, now=NOW)
+    end_exam(settled.project, settled.lead, now=NOW)
     assert "Results so far" in words(open_page("exam"))
 
 
 def test_my_work_shows_attempts_score_and_misses(open_page: Open, held: SmallProject) -> None:
     held.sql("UPDATE query SET text = 'A <i>cup</i> ' || query_id")
-    api.grant_retake(held.project, held.lead, held.person("Ana").annotator_id, now=NOW)
+    grant_retake(held.project, held.lead, held.person("Ana").annotator_id, now=NOW)
     take(held, "Ana", lambda right: right)
-    api.exam_act(held.project, held.person("Ana"), api.ExamAct.GO_ON, now=NOW)
+    exchange.exam_act(held.project, held.person("Ana"), ExamAct.GO_ON, now=NOW)
     assert attempts(held, "Ana") == [2, 0]
     said = words(open_page("my_work", "Ana"))
     assert "You passed." in said
@@ -412,9 +422,9 @@ def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page:
     for name in ("Fay", "Gus"):
         held.annotators = [
             *held.annotators,
-            api.add_person_with_password(held.project, api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW),
+            add_person_with_password(held.project, OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW),
         ]
-        held.tokens = {**held.tokens, name: api.sign_in(held.project, name, PASSWORD, now=NOW)}
+        held.tokens = {**held.tokens, name: sign_in(held.project, name, PASSWORD, now=NOW)}
     have_read(held.project)
     take(held, "Fay", lambda right: {4: 1}.get(right, right))
     look_again(held, "Fay")

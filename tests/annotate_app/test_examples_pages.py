@@ -7,8 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate_app.shared.guideline import guideline
-from backend import api
+from backend.campaign.judging.broken_clips import block_clip
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.guideline.examples import choose_example, examples_chosen
 from backend.campaign.qualification.guideline.rows import Example
+from backend.campaign.review.adjudicating import adjudicate
 from backend.core.ids import PairKey
 from quick_cutter import CONTENT, UNREADABLE
 from reading import read
@@ -26,14 +29,14 @@ NOTE, REASON = "She puts it down in full view.", "The *whole* quarrel is there."
 def decided(real_project: SmallProject) -> PairKey:
     """The only pair of the list Decided: relevance 3, by a lead."""
     pair = real_project.pair(3, ESCALATED[0]).pair
-    api.adjudicate(real_project.project, real_project.lead, pair, 3, REASON, now=NOW)
+    adjudicate(real_project.project, real_project.lead, pair, 3, REASON, now=NOW)
     return pair
 
 
 @pytest.fixture
 def shown(real_project: SmallProject) -> Example:
     """The example of 3 that stands: a pair that people settled."""
-    api.choose_example(real_project.project, real_project.lead, real_project.pair(1, 3).pair, 3, NOTE, now=NOW)
+    choose_example(real_project.project, real_project.lead, real_project.pair(1, 3).pair, 3, NOTE, now=NOW)
     (example,) = chosen(real_project)
     assert example.showing
     return example
@@ -47,7 +50,7 @@ def open_decided(open_page_of: Open, decided: PairKey) -> Callable[[], AppTest]:
 
 def chosen(small: SmallProject) -> list[Example]:
     """The examples that stand."""
-    return api.examples_chosen(small.project, api.OPERATOR)
+    return examples_chosen(small.project, OPERATOR)
 
 
 def show(app: AppTest) -> None:
@@ -99,7 +102,7 @@ def test_a_refusal_is_said_at_the_pair(open_decided: Open, real_project: SmallPr
 def test_an_example_is_withdrawn_where_it_is_shown(
     open_decided: Open, real_project: SmallProject, decided: PairKey
 ) -> None:
-    api.choose_example(real_project.project, real_project.lead, decided, 3, NOTE, now=NOW)
+    choose_example(real_project.project, real_project.lead, decided, 3, NOTE, now=NOW)
     app = open_decided()
     app.button(key=f"example-withdraw-3-{decided}").click().run()
     assert not app.exception
@@ -110,8 +113,8 @@ def test_an_example_whose_relevance_changed_says_that_it_does_not_show(
     open_decided: Open, real_project: SmallProject, decided: PairKey
 ) -> None:
     project, lead = real_project.project, real_project.lead
-    api.choose_example(project, lead, decided, 3, NOTE, now=NOW)
-    api.adjudicate(project, lead, decided, 1, "Only a part of it.", seen=1, now=NOW)
+    choose_example(project, lead, decided, 3, NOTE, now=NOW)
+    adjudicate(project, lead, decided, 1, "Only a part of it.", seen=1, now=NOW)
     app = open_decided()
     assert "Chosen as the example of 3, but not shown: its relevance is 1 now" in written(app)
     assert [button.label for button in app.button if button.label == "Show it"] == ["Show it"]
@@ -120,7 +123,7 @@ def test_an_example_whose_relevance_changed_says_that_it_does_not_show(
 def test_a_pair_without_a_relevance_or_a_clip_cannot_be_chosen(
     open_decided: Open, open_page_of: Open, real_project: SmallProject, decided: PairKey
 ) -> None:
-    api.block_clip(real_project.project, real_project.lead, decided, "damaged", now=NOW)
+    block_clip(real_project.project, real_project.lead, decided, "damaged", now=NOW)
     for app in (open_decided(), open_page_of("disagreements", case=real_project.pair(3, ESCALATED[1]).pair)):
         assert [button for button in app.button if button.label == "Decide"]
         assert not [button for button in app.button if button.label == "Show it"]
@@ -173,7 +176,7 @@ def test_what_is_no_example_is_not_there(client: Browser, path: str) -> None:
 
 
 def test_an_example_that_does_not_show_has_no_clip(client: Browser, real_project: SmallProject, shown: Example) -> None:
-    api.block_clip(real_project.project, real_project.lead, shown.pair, "damaged", now=NOW)
+    block_clip(real_project.project, real_project.lead, shown.pair, "damaged", now=NOW)
     assert client.signed_in("Ana").get(f"/examples/3.mp4?v={shown.version}").status_code == 404
 
 

@@ -10,9 +10,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from backend import api
 from backend.campaign.monitoring.explore.model import Along
-from backend.campaign.nouns import Role
+from backend.campaign.monitoring.explore.tables import relevances_along, source_standings
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.store.connection import writing
 from support import NOW, Judging
 
@@ -26,9 +29,9 @@ PARTS = ("similarity", "rank", "same", "coverage", "durations", "agreement")
 def folder(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with grades for every third of its pairs; a query and a video have names that are markup."""
     place = shutil.copytree(judging_made.project.folder, tmp_path_factory.mktemp("explore") / "project")
-    judging = Judging(api.open_project(place), judging_made.lead, judging_made.annotators)
+    judging = Judging(open_project(place), judging_made.lead, judging_made.annotators)
     for name, role in (("Leo", Role.LEAD), ("Ada", Role.ANNOTATOR)):
-        api.add_person_with_password(judging.project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+        add_person_with_password(judging.project, OPERATOR, name, role, PASSWORD, now=NOW)
     for number, pair in enumerate(judging.pairs()):
         for who in (0, 1) if number % 3 == 0 or pair.rank == 1 else ():
             judging.grade(who, pair.pair, 3 if pair.rank == 1 else number % 5)
@@ -48,7 +51,7 @@ def open_part(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Open:
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(folder))
 
     def opened(who: str = "Leo", **address: str) -> AppTest:
-        token = api.sign_in(api.open_project(folder), who, PASSWORD, now=NOW)
+        token = sign_in(open_project(folder), who, PASSWORD, now=NOW)
         monkeypatch.setattr(auth, "token", lambda: token)
         monkeypatch.setattr("time.time", lambda: NOW)
 
@@ -87,7 +90,7 @@ def test_every_part_has_its_charts_told_and_its_file(open_part: Open, part: str)
 
 
 def test_the_sources_are_told_with_what_became_of_their_candidates(open_part: Open, folder: Path) -> None:
-    (captions,) = api.source_standings(api.open_project(folder), api.OPERATOR)
+    (captions,) = source_standings(open_project(folder), OPERATOR)
     app = open_part(part="sources")
     assert len(app.get("download_button")) == 1
     (told,) = (one.proto.body for one in app.get("html") if "rr-sources" in one.proto.body)
@@ -96,7 +99,7 @@ def test_the_sources_are_told_with_what_became_of_their_candidates(open_part: Op
 
 
 def test_pairs_without_a_relevance_are_said_and_count_nowhere(open_part: Open, folder: Path) -> None:
-    bins = api.relevances_along(api.open_project(folder), api.OPERATOR, Along.RANK)
+    bins = relevances_along(open_project(folder), OPERATOR, Along.RANK)
     decided, without = sum(one.decided for one in bins), sum(one.without for one in bins)
     assert min(decided, without) > 0
     said = open_part(part="rank").caption[0].value
@@ -135,12 +138,13 @@ def test_lists_are_sorted_by_their_heads_and_unknown_stands_last(open_part: Open
 
 
 def test_a_project_without_pairs_says_what_comes_next(
-    corpus_project: api.Project, monkeypatch: pytest.MonkeyPatch, open_part: Open, folder: Path
+    corpus_project: Project, monkeypatch: pytest.MonkeyPatch, open_part: Open, folder: Path
 ) -> None:
     from annotate_app.session import auth
 
-    api.add_person_with_password(corpus_project, api.OPERATOR, "Leo", Role.LEAD, PASSWORD, now=NOW)
-    monkeypatch.setattr(api, "open_project", lambda folder: corpus_project)
+    add_person_with_password(corpus_project, OPERATOR, "Leo", Role.LEAD, PASSWORD, now=NOW)
+    for place in (vars(auth), globals()):
+        monkeypatch.setitem(place, "open_project", lambda folder: corpus_project)
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(corpus_project.folder))
     app = open_part()
     assert app.info[0].value.startswith("No pair has been handed out yet. Next: reelrank ")

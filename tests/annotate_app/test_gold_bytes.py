@@ -23,11 +23,24 @@ from starlette.testclient import TestClient
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.judging.absences import sign_out
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.nouns import Person, Role
+from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.ids import PairKey
 from backend.encoders import sentence
+from backend.media.clips import ensure as cut_clip
+from backend.media.jobs import ClipJob
 from player_harness import make_clip
 from support import NOW, VERBS, WordEncoder, have_read, person_of, sit
 
@@ -41,7 +54,7 @@ LATER = NOW + 2 * HOUR
 class Twin:
     """One of the two projects, and what its server answered."""
 
-    project: api.Project
+    project: Project
     client: TestClient
     at: list[float]
     gold: str
@@ -113,38 +126,37 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str]:
         make_clip(folder / f"v{n}.mp4", n, seconds=14, width=160, height=90)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        project = api.init_project(folder / "ordinary", encoder="minilm")
-        api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", videos=folder, now=NOW)
-        api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
-        api.choose_candidates(project, api.OPERATOR, now=NOW)
+        project = init_project(folder / "ordinary", encoder="minilm")
+        import_corpus(project, OPERATOR, folder / "moments.jsonl", "jsonl", videos=folder, now=NOW)
+        draw_queries(project, OPERATOR, val=1, test=1, seed=5, now=NOW)
+        choose_candidates(project, OPERATOR, now=NOW)
     me, *others = (
-        api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW)
-        for name in (ME, *OTHERS)
+        add_person_with_password(project, OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW) for name in (ME, *OTHERS)
     )
     have_read(project)
 
-    def grade(project: api.Project, person: Person, pair: str, grade: int) -> None:
+    def grade(project: Project, person: Person, pair: str, grade: int) -> None:
         event = GradeEvent(PairKey(pair), grade, f"{person.name}-{pair}", 2000)
         sit(project, person, [pair], now=NOW + 60)
-        (receipt,) = api.record_grades(project, person, [event], now=NOW + 60)
+        (receipt,) = exchange.record_grades(project, person, [event], now=NOW + 60)
         assert receipt.status == "saved", receipt.message
 
-    mine = api.desk(project, me, now=NOW).items  # they are at work in one query,
+    mine = exchange.desk(project, me, now=NOW).items  # they are at work in one query,
     for item in mine[:2]:
         grade(project, me, item.pair, 1)
     begun = {item.query for item in mine}
-    (query,) = (one for one in api.list_queries(project, api.OPERATOR) if one.query not in begun)
-    pair = api.query_pairs(project, api.OPERATOR, query.query_id)[3].pair  # and the pair is of the other one
+    (query,) = (one for one in list_queries(project, OPERATOR) if one.query not in begun)
+    pair = query_pairs(project, OPERATOR, query.query_id)[3].pair  # and the pair is of the other one
     for person, value in zip(others, (0, 4, 2), strict=False):
         grade(project, person, pair, value)
     project.store.close()
     shutil.copytree(folder / "ordinary", folder / "gold")
-    twin = api.open_project(folder / "gold")
+    twin = open_project(folder / "gold")
     grade(twin, others[3], pair, 2)
-    review = next(one for one in api.query_pairs(twin, api.OPERATOR, query.query_id) if one.pair == pair)
+    review = next(one for one in query_pairs(twin, OPERATOR, query.query_id) if one.pair == pair)
     assert (review.verdict, review.relevance) == ("consensus", 2)
     (folder / "key.csv").write_text(f"pair_id,grade\n{review.pair_id},2\n")
-    api.set_gold(twin, api.OPERATOR, api.GoldOptions(share=0.5), folder / "key.csv", now=NOW + 61)
+    set_gold(twin, OPERATOR, GoldOptions(share=0.5), folder / "key.csv", now=NOW + 61)
     with closing(sqlite3.connect(twin.folder / "reelrank.db")) as db:
         db.execute("UPDATE campaign SET gold_key = 'always the same'")
         db.commit()
@@ -155,14 +167,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str]:
 
 @contextmanager
 def serving(folder: Path, gold: str) -> Iterator[Twin]:
-    project, at = api.open_project(folder), [LATER]
-    clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
+    project, at = open_project(folder), [LATER]
+    clips: ClipWorker[ClipJob] = ClipWorker(cut_clip)
     app = Starlette(
         routes=Desks(lambda: project, clips, clock=lambda: at[0]).routes(),
         middleware=[Middleware(Guard, project=lambda: project)],
     )
     with TestClient(app, base_url="http://testserver", follow_redirects=False) as client:
-        client.cookies.set("reelrank_session", api.sign_in(project, ME, PASSWORD, now=time.time()))
+        client.cookies.set("reelrank_session", sign_in(project, ME, PASSWORD, now=time.time()))
         yield Twin(project, client, at, gold)
     clips.stop()
     project.store.close()
@@ -177,7 +189,7 @@ def walk(made: tuple[Path, Path, str], to: Path, act: Callable[[Twin], None]) ->
         shutil.copytree(made[0].parent / "clips", copy / "cache")
         with serving(copy, made[2]) as twin:
             act(twin)
-            twin.heard.append(asdict(api.my_work(twin.project, twin.me(), now=twin.at[0] + HOUR)))
+            twin.heard.append(asdict(my_work(twin.project, twin.me(), now=twin.at[0] + HOUR)))
         twins.append(twin)
         shutil.copytree(copy / "cache", made[0].parent / "clips", dirs_exist_ok=True)
     return twins
@@ -228,8 +240,8 @@ def loaded_anew_and_away(twin: Twin) -> None:
     twin.look()
     twin.at[0] += 20 * 60  # the lease runs out, and nobody comes
     twin.look()
-    api.sign_out(twin.project, str(twin.client.cookies["reelrank_session"]), now=twin.at[0])
-    twin.client.cookies.set("reelrank_session", api.sign_in(twin.project, ME, PASSWORD, now=time.time()))
+    sign_out(twin.project, str(twin.client.cookies["reelrank_session"]), now=twin.at[0])
+    twin.client.cookies.set("reelrank_session", sign_in(twin.project, ME, PASSWORD, now=time.time()))
     twin.clips(twin.gold)  # not on the desk just now
     desk = twin.look()
     twin.go_on(desk, 4)

@@ -8,7 +8,9 @@ from functools import partial
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.gold.questions import GoldOptions, gold_results, set_gold
+from backend.campaign.setup.people.accounts import list_people
 from reading import read
 from small_project import SmallProject
 from support import NOW
@@ -21,7 +23,7 @@ WHY = "Gold: 9 of 20 answers agree with the known grade, fewer than 50 %. The pa
 def gold(real_project: SmallProject) -> SmallProject:
     """Gold is chosen from five pairs of every grade; it is drawn alike in every test."""
     real_project.sql("UPDATE campaign SET gold_key = 'always the same'")
-    api.set_gold(real_project.project, api.OPERATOR, api.GoldOptions(), pairs=25, now=NOW)
+    set_gold(real_project.project, OPERATOR, GoldOptions(), pairs=25, now=NOW)
     return real_project
 
 
@@ -89,7 +91,7 @@ def test_without_gold_the_page_says_what_it_is_and_offers_it(open_page: Open, re
     app.number_input(key="gold_pairs").set_value(15)
     app.number_input(key="gold_warn").set_value(75.0)
     app.button[0].click().run()
-    settings = api.gold_results(real_project.project, api.OPERATOR)[0].settings
+    settings = gold_results(real_project.project, OPERATOR)[0].settings
     assert (settings.on, settings.share, settings.warn, settings.window) == (True, 0.075, 75, 20)
     assert "Gold is chosen from 15 pairs from now on." in words(app)
     assert "**7.5 % of everybody's pairs**" in words(app)
@@ -119,7 +121,7 @@ def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(open_page: 
     assert re.findall(r"data-opens='(\d+)' aria-current", mounted(chosen)) == ["1"]
     app.button(key=f"gold-go-on-{who}").click().run()
     assert not app.exception
-    assert not any(one.pause for one in api.list_people(at_work.project, api.OPERATOR))
+    assert not any(one.pause for one in list_people(at_work.project, OPERATOR))
     app.button(key="gold-off").click().run()
     assert "No gold is mixed into anybody's work just now." in words(app)
 
@@ -134,5 +136,5 @@ def test_the_page_is_for_leads(open_page: Open) -> None:
 def test_gold_that_one_grade_alone_would_pass_is_said(open_page: Open, gold: SmallProject) -> None:
     said = "Whoever always gives 1 agrees with 60 % of it, and is not told"
     assert said not in words(open_page())
-    api.set_gold(gold.project, api.OPERATOR, api.GoldOptions(warn=60.0), pairs=25, now=NOW)
+    set_gold(gold.project, OPERATOR, GoldOptions(warn=60.0), pairs=25, now=NOW)
     assert said in words(open_page())

@@ -7,8 +7,13 @@ from contextlib import closing
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.qualification.guideline.rewording import guideline_versions, reword_guideline
+from backend.campaign.qualification.tutorial.choosing import choose_practice, practice_figures
+from backend.campaign.qualification.tutorial.practising import answer_practice, practice_items
+from backend.campaign.qualification.tutorial.suggesting import practice_offers, practice_texts
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import MomentId
 from reading import read
 from support import NOW, Judging
@@ -35,8 +40,8 @@ def open_page(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Open:
 
     def opened(role: Role = Role.LEAD) -> AppTest:
         name = f"Somebody, {role}"
-        api.add_person_with_password(judging.project, api.OPERATOR, name, role, PASSWORD, now=NOW)
-        token = api.sign_in(judging.project, name, PASSWORD, now=NOW)
+        add_person_with_password(judging.project, OPERATOR, name, role, PASSWORD, now=NOW)
+        token = sign_in(judging.project, name, PASSWORD, now=NOW)
         monkeypatch.setattr(auth, "token", lambda: token)
         app = AppTest.from_function(script, default_timeout=60).run()
         assert not app.exception
@@ -74,7 +79,7 @@ def test_words_are_saved_as_a_version_with_a_reason(judging: Judging, open_page:
     table = next(one.proto.body for one in app.get("html") if "rr-changes" in one.proto.body)
     assert "<del>Well</del>" in table
     assert "<ins>Is it &lt;loud&gt;? Listen.</ins>" in table
-    assert api.guideline_versions(judging.project, api.OPERATOR)[-1].by == "Somebody, lead"
+    assert guideline_versions(judging.project, OPERATOR)[-1].by == "Somebody, lead"
 
 
 def test_an_emptied_question_is_taken_out_and_a_label_may_not_be_empty(judging: Judging, open_page: Open) -> None:
@@ -96,7 +101,7 @@ def test_a_lead_who_was_overtaken_is_told(judging: Judging, open_page: Open) -> 
     from dataclasses import replace
 
     grading = judging.project.campaign.grading
-    api.reword_guideline(judging.project, judging.lead, replace(grading, reminders=()), "None needed.", now=NOW)
+    reword_guideline(judging.project, judging.lead, replace(grading, reminders=()), "None needed.", now=NOW)
     app.text_input(key="words-1-3-label").set_value("Quite")
     app.text_input(key="words-1-reason").set_value("Well was too wide.")
     press(app, "Save as version 2")
@@ -107,9 +112,9 @@ def test_a_lead_who_was_overtaken_is_told(judging: Judging, open_page: Open) -> 
 def test_practice_is_chosen_among_moments_for_a_text_and_taken_out(judging: Judging, open_page: Open) -> None:
     app = open_page()
     assert "There is no practice pair yet" in words(app)
-    text = api.practice_texts(judging.project, judging.lead)[0]
+    text = practice_texts(judging.project, judging.lead)[0]
     app.selectbox(key="practice-text").select(text).run()
-    offers = api.practice_offers(judging.project, judging.lead, text)
+    offers = practice_offers(judging.project, judging.lead, text)
     first = offers[0].moment_id
     app.selectbox(key=f"practice-grade-{first}").select(4)
     press(app, "Use it")
@@ -117,19 +122,19 @@ def test_practice_is_chosen_among_moments_for_a_text_and_taken_out(judging: Judg
     app.selectbox(key=f"practice-grade-{first}").select(4)
     app.text_area(key=f"practice-why-{first}").set_value(WHY)
     press(app, "Use it")
-    (figures,) = api.practice_figures(judging.project, judging.lead, now=NOW)
+    (figures,) = practice_figures(judging.project, judging.lead, now=NOW)
     assert (figures.query, figures.grade, figures.explanation) == (text, 4, WHY)
     me = judging.annotators[0]
-    (item,) = api.practice_items(judging.project, me, now=NOW)
-    api.answer_practice(judging.project, me, item.pair, 0, "k", now=NOW)
+    (item,) = practice_items(judging.project, me, now=NOW)
+    answer_practice(judging.project, me, item.pair, 0, "k", now=NOW)
     app.run()
     assert "Missed by 1 of 1 at the first answer." in words(app)
     press(app, "Take out")
-    assert api.practice_figures(judging.project, judging.lead, now=NOW) == []
+    assert practice_figures(judging.project, judging.lead, now=NOW) == []
 
 
 def test_the_tutorial_is_switched_off_and_on(judging: Judging, open_page: Open) -> None:
-    api.choose_practice(judging.project, judging.lead, "Somebody waves.", MomentId(1), 3, WHY, now=NOW)
+    choose_practice(judging.project, judging.lead, "Somebody waves.", MomentId(1), 3, WHY, now=NOW)
     app = open_page()
     app.toggle(key="tutorial-on").set_value(False).run()
     assert not judging.project.campaign.tutorial

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from annotate_app.server import health
 from annotate_app.server.health import Health
 from annotate_app.session.guard import Guard
-from backend import api
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import StoreUnavailable
 from support import Judging
 
@@ -32,7 +32,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def client(judging: Judging, clock: Clock) -> Iterator[TestClient]:
-    def project() -> api.Project:
+    def project() -> Project:
         return judging.project
 
     app = Starlette(routes=Health(project, clock).routes(), middleware=[Middleware(Guard, project=project)])
@@ -86,5 +86,5 @@ def test_a_database_that_cannot_be_read_or_says_nothing_is_away(
     assert client.get("/readyz").text == "not ready: database\n"
     clock.now += 1.5
     monkeypatch.setattr(health, "_PATIENCE_S", 0.05)
-    monkeypatch.setattr(api, "not_ready", lambda _project: time.sleep(0.3))
+    monkeypatch.setattr(health, "not_ready", lambda _project: time.sleep(0.3))
     assert client.get("/readyz").text == "not ready: database\n"

@@ -12,10 +12,13 @@ from streamlit.testing.v1 import AppTest
 from annotate_app.server import job_functions, jobs
 from annotate_app.server.job_functions import HowToMeasure
 from annotate_app.session import auth
-from backend import api
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people import sessions
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
+from backend.campaign.setup.serving.jobs import look_at_work
 from backend.campaign.setup.serving.model import LongWork, WorkOutcome, WorkState
 from backend.core import processes
 from backend.core.errors import NotAllowed, ProjectError
@@ -29,13 +32,13 @@ USUAL = HowToMeasure(Fraction(3), None)
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> api.Project:
-    return api.init_project(tmp_path / "project", encoder="minilm")
+def project(tmp_path: Path) -> Project:
+    return init_project(tmp_path / "project", encoder="minilm")
 
 
 @pytest.fixture
-def lead(project: api.Project) -> Person:
-    return people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+def lead(project: Project) -> Person:
+    return people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
 
 
 @pytest.fixture
@@ -53,13 +56,13 @@ def futures(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Future[None], Callabl
     return begun
 
 
-def found(project: api.Project, lead: Person) -> LongWork:
-    work = api.look_at_work(project, lead, now=time.time())
+def found(project: Project, lead: Person) -> LongWork:
+    work = look_at_work(project, lead, now=time.time())
     assert work is not None
     return work
 
 
-def three_steps(project: api.Project, lead: Person, told: list[LongWork], *, progress: Progress) -> WorkOutcome:
+def three_steps(project: Project, lead: Person, told: list[LongWork], *, progress: Progress) -> WorkOutcome:
     for done in range(4):
         progress("counting", done, 3)
         while (work := found(project, lead)).done != done or not work.total:
@@ -69,11 +72,11 @@ def three_steps(project: api.Project, lead: Person, told: list[LongWork], *, pro
     return WorkOutcome(["Three were counted."])
 
 
-def refuses(project: api.Project, lead: Person, *, progress: Progress) -> WorkOutcome:
+def refuses(project: Project, lead: Person, *, progress: Progress) -> WorkOutcome:
     raise ProjectError("this cannot be done: do that first")
 
 
-def in_one_transaction(project: api.Project, lead: Person, *, progress: Progress) -> WorkOutcome:
+def in_one_transaction(project: Project, lead: Person, *, progress: Progress) -> WorkOutcome:
     with writing(project.store):
         progress("writing", 1, 2)
         time.sleep(0.1)  # long enough for the thread beside to try
@@ -82,7 +85,7 @@ def in_one_transaction(project: api.Project, lead: Person, *, progress: Progress
 
 
 def test_everybody_sees_how_far_it_is_and_what_came_of_it(
-    project: api.Project,
+    project: Project,
     lead: Person,
     futures: list[tuple[Future[None], Callable[[], None]]],
     monkeypatch: pytest.MonkeyPatch,
@@ -108,7 +111,7 @@ def test_everybody_sees_how_far_it_is_and_what_came_of_it(
 
 
 def test_an_act_may_tell_how_far_it_is_in_the_middle_of_its_transaction(
-    project: api.Project,
+    project: Project,
     lead: Person,
     futures: list[tuple[Future[None], Callable[[], None]]],
     monkeypatch: pytest.MonkeyPatch,
@@ -120,12 +123,12 @@ def test_an_act_may_tell_how_far_it_is_in_the_middle_of_its_transaction(
 
 
 def test_what_is_silent_for_long_says_that_it_is_there(
-    project: api.Project, lead: Person, monkeypatch: pytest.MonkeyPatch
+    project: Project, lead: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "_EVERY_S", 0.01)
     monkeypatch.setattr(jobs, "_HERE_S", 0.02)
     heard: list[tuple[str, int, int]] = []
-    monkeypatch.setattr(api, "tell_work", lambda p, key, *told, now: heard.append(told))
+    monkeypatch.setattr(jobs, "tell_work", lambda p, key, *told, now: heard.append(told))
     with jobs._Telling(project, "a key"):
         while len(heard) < 3:
             time.sleep(0.01)
@@ -133,7 +136,7 @@ def test_what_is_silent_for_long_says_that_it_is_there(
 
 
 def test_a_refusal_is_told_and_the_next_act_may_begin(
-    project: api.Project, lead: Person, futures: list[tuple[Future[None], Callable[[], None]]]
+    project: Project, lead: Person, futures: list[tuple[Future[None], Callable[[], None]]]
 ) -> None:
     jobs.begin(project, lead, "a step", "Counting", refuses, now=time.time())
     futures[0][1]()
@@ -146,7 +149,7 @@ def test_a_refusal_is_told_and_the_next_act_may_begin(
 
 
 def test_a_process_that_dies_is_told(
-    project: api.Project,
+    project: Project,
     lead: Person,
     futures: list[tuple[Future[None], Callable[[], None]]],
     caplog: pytest.LogCaptureFixture,
@@ -157,13 +160,13 @@ def test_a_process_that_dies_is_told(
     assert "Counting failed" in caplog.text
 
 
-def test_the_act_asks_the_gate(project: api.Project, tmp_path: Path) -> None:
+def test_the_act_asks_the_gate(project: Project, tmp_path: Path) -> None:
     nobody = Person(AnnotatorId(99), "Nobody", Role.LEAD)
     with pytest.raises(NotAllowed):
         job_functions.take_videos(project, nobody, tmp_path, USUAL, progress=lambda what, done, total: None)
 
 
-def test_in_a_process_of_its_own_it_goes_on_without_anybody(project: api.Project, lead: Person, tmp_path: Path) -> None:
+def test_in_a_process_of_its_own_it_goes_on_without_anybody(project: Project, lead: Person, tmp_path: Path) -> None:
     folder = tmp_path / "no videos"
     folder.mkdir()
     begun = time.time()
@@ -173,7 +176,7 @@ def test_in_a_process_of_its_own_it_goes_on_without_anybody(project: api.Project
 
 
 def test_an_act_whose_server_is_asked_to_stop_is_cut_short_and_no_failure(
-    project: api.Project,
+    project: Project,
     lead: Person,
     futures: list[tuple[Future[None], Callable[[], None]]],
     monkeypatch: pytest.MonkeyPatch,
@@ -192,7 +195,7 @@ def test_a_release_is_a_job_that_every_lead_sees_and_can_start_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     project, lea = judging.project, judging.lead
-    leo = people.add(project.store, api.OPERATOR, "Leo", Role.LEAD, now=NOW)
+    leo = people.add(project.store, OPERATOR, "Leo", Role.LEAD, now=NOW)
     with writing(project.store) as db:
         tokens = {one.name: sessions.new_session(db, one, now=time.time()) for one in (lea, leo)}
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
@@ -232,5 +235,5 @@ def test_a_release_is_a_job_that_every_lead_sees_and_can_start_again(
     futures[1][1]()
     page = opened("Leo")
     assert "The release v2 is ready; it stands below." in words(page)
-    (kept,) = api.list_releases(project, leo)
+    (kept,) = list_releases(project, leo)
     assert (kept.name, kept.settings) == ("v2", ("with unfinished queries",))

@@ -15,8 +15,9 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app import language
 from annotate_app.language import dates, retold
-from backend import api
 from backend.campaign.monitoring.activity import rules as acts
+from backend.campaign.monitoring.activity.settings import campaign_settings
+from backend.campaign.nouns import OPERATOR
 from backend.store.events import EventKind
 from small_project import SmallProject
 from support import Judging
@@ -264,7 +265,7 @@ def test_every_act_is_told_by_the_catalogue(kind: EventKind) -> None:
 def test_every_setting_is_told_by_the_catalogue(judging: Judging) -> None:
     scale = {one.label for one in judging.project.campaign.scale.meanings}
     data = {*scale, judging.project.settings.encoder, "fp", "GB"}
-    for one in api.campaign_settings(judging.project, api.OPERATOR):
+    for one in campaign_settings(judging.project, OPERATOR):
         texts = map(retold, (one.part, one.name, one.value, one.changes, one.how))
         left = {text: outside_of_brackets(text) - data for text in texts if text}
         assert not any(left.values()), left

@@ -9,11 +9,17 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.release.board.kept_runs import add_run, add_truth, list_runs, load_run
+from backend.campaign.release.board.leaderboard import score_kept_runs
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
 from backend.scoring import measures as family
 from backend.scoring.measure import Measure
 from backend.scoring.measures import MEASURES
+from backend.scoring.views.case import view as score_case
 from reading import read
 from support import NOW, Judging
 
@@ -28,13 +34,13 @@ def open_page(monkeypatch: pytest.MonkeyPatch, judging: Judging) -> Open:
     """Opens the page as a lead who is signed in, or as somebody else."""
     from annotate_app.session import auth
 
-    api.add_person_with_password(judging.project, api.OPERATOR, "Leo", Role.LEAD, PASSWORD, now=NOW)
-    api.add_person_with_password(judging.project, api.OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
+    add_person_with_password(judging.project, OPERATOR, "Leo", Role.LEAD, PASSWORD, now=NOW)
+    add_person_with_password(judging.project, OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
     monkeypatch.setattr("time.time", lambda: NOW)
 
     def opened(who: str = "Leo") -> AppTest:
-        token = api.sign_in(judging.project, who, PASSWORD, now=NOW)
+        token = sign_in(judging.project, who, PASSWORD, now=NOW)
         monkeypatch.setattr(auth, "token", lambda: token)
 
         def script() -> None:
@@ -66,16 +72,14 @@ def board(settled: Judging, tmp_path: Path) -> Judging:
     write(tmp_path / "back.json", {query: moments[::-1] for query, moments in run.items()})
     write(tmp_path / "elsewhere.json", {"99999": [["v", 0, 1, 1]]})
     for name, file in (("good", "good"), (HOSTILE, "back"), ("elsewhere", "elsewhere")):
-        api.add_run(settled.project, api.OPERATOR, tmp_path / f"{file}.json", name=name, now=NOW)
+        add_run(settled.project, OPERATOR, tmp_path / f"{file}.json", name=name, now=NOW)
     return settled
 
 
 def candidates(judging: Judging) -> dict[str, list[list[object]]]:
     found: dict[str, list[list[object]]] = {}
-    for query in api.list_queries(judging.project, api.OPERATOR):
-        pairs = sorted(
-            api.query_pairs(judging.project, api.OPERATOR, query.query_id), key=lambda pair: -(pair.relevance or 0)
-        )
+    for query in list_queries(judging.project, OPERATOR):
+        pairs = sorted(query_pairs(judging.project, OPERATOR, query.query_id), key=lambda pair: -(pair.relevance or 0))
         found[str(query.query_id)] = [[p.video, p.start_s, p.end_s, 1.0] for p in pairs]
     return found
 
@@ -132,7 +136,7 @@ def test_the_ranking_stands_under_its_preset_and_options(open_page: Open, board:
     assert list(ranked["Run"]) == ["good", HOSTILE]
     assert list(ranked["Place"]) == [1, 2]
     assert ranked["Mean ndcg@20,0.5"][0] == 1, "the run is the truth by falling relevance"
-    scores = api.score_kept_runs(board.project, api.OPERATOR, "settled val").scores
+    scores = score_kept_runs(board.project, OPERATOR, "settled val").scores
     assert scores is not None
     assert ranked["Mean ndcg@20,0.5"][1] == scores.runs[1].means["ndcg@20,0.5"]
     assert list(ranked["Win / tie / loss"]) == ["baseline", "0 / 0 / 2"]
@@ -189,9 +193,9 @@ def test_groups_hold_every_query_once(open_page: Open, board: Judging, by: str) 
 
 def test_many_runs_have_a_row_each_in_groups(open_page: Open, board: Judging, tmp_path: Path) -> None:
     for name in ("one", "two", "three"):
-        api.add_run(board.project, api.OPERATOR, tmp_path / "back.json", name=name, now=NOW)
+        add_run(board.project, OPERATOR, tmp_path / "back.json", name=name, now=NOW)
     app = part(open_page(), "Groups")
-    (wide,) = api.score_kept_runs(board.project, api.OPERATOR, "settled val").scores.summary(["duration"])["runs"][:1]
+    (wide,) = score_kept_runs(board.project, OPERATOR, "settled val").scores.summary(["duration"])["runs"][:1]
     shown = app.dataframe[0].value
     groups = wide["by"]["duration"]["groups"]
     assert list(shown["Run"]) == ["good", HOSTILE, "one", "two", "three"]
@@ -211,7 +215,7 @@ def test_errors_are_shares_of_all_relevant_moments(open_page: Open, board: Judgi
 
 def test_cases_offer_every_query_with_its_words_and_two_runs(open_page: Open, board: Judging) -> None:
     app = part(open_page(), "Cases")
-    texts = {q.query for q in api.list_queries(board.project, api.OPERATOR) if q.split.value == "val"}
+    texts = {q.query for q in list_queries(board.project, OPERATOR) if q.split.value == "val"}
     query = app.selectbox(key="address-case")
     assert {option.partition(" (")[0] for option in query.options} == texts
     assert all("(where runs differ)" in option for option in query.options)
@@ -226,7 +230,7 @@ def test_another_truth_brings_its_own_queries_and_begins_with_its_first(
     run = candidates(board)
     moments = [{"video_name": v, "timestamp": [s, e], "relevance": 2} for v, s, e, _ in next(iter(run.values()))]
     truth = [{"query_id": q, "query": "Same words", "relevant_moment": moments} for q in run]
-    api.add_truth(board.project, api.OPERATOR, write(tmp_path / "other.json", truth), now=NOW)
+    add_truth(board.project, OPERATOR, write(tmp_path / "other.json", truth), now=NOW)
     app = part(open_page(), "Cases")
     app.selectbox(key="address-truth").set_value("other").run()
     assert not app.exception
@@ -243,10 +247,10 @@ def test_another_truth_brings_its_own_queries_and_begins_with_its_first(
 def test_a_case_counts_what_is_there_and_says_what_is_shown(board: Judging) -> None:
     from annotate_app.screens.leaderboard.board import case_data
 
-    found = api.score_kept_runs(board.project, api.OPERATOR, "settled val")
+    found = score_kept_runs(board.project, OPERATOR, "settled val")
     assert found.scores is not None
     (case,) = found.scores.cases([0], 20, 0.7)
-    view = api.score_case(found.scores, case, ["good"], found.inputs.facts)
+    view = score_case(found.scores, case, ["good"], found.inputs.facts)
     part = replace(view, moments=tuple(replace(card, color=None) for card in view.moments))
     data = case_data(part, {})
     assert len(data["moments"]) == 10
@@ -258,7 +262,7 @@ def test_a_case_counts_what_is_there_and_says_what_is_shown(board: Judging) -> N
 
 def test_many_runs_that_do_not_fit_are_one_box(open_page: Open, board: Judging, tmp_path: Path) -> None:
     for name in ("further", "furthest"):
-        api.add_run(board.project, api.OPERATOR, tmp_path / "elsewhere.json", name=name, now=NOW)
+        add_run(board.project, OPERATOR, tmp_path / "elsewhere.json", name=name, now=NOW)
     app = open_page()
     assert not app.warning
     (box,) = [box for box in app.expander if box.label == "3 runs are not compared"]
@@ -286,7 +290,7 @@ def test_runs_without_a_query_in_common_are_ranked_and_not_compared(
 ) -> None:
     """Preset tvr-ranking counts only what a run predicts; two runs may share nothing."""
     for number, (query, moments) in enumerate(list(candidates(settled).items())[:2]):
-        api.add_run(settled.project, api.OPERATOR, write(tmp_path / f"{number}.json", {query: moments}), now=NOW)
+        add_run(settled.project, OPERATOR, write(tmp_path / f"{number}.json", {query: moments}), now=NOW)
     app = open_page()
     app.selectbox(key="address-preset").set_value("TVR-Ranking").run()
     assert not app.exception
@@ -296,12 +300,12 @@ def test_runs_without_a_query_in_common_are_ranked_and_not_compared(
 
 def test_a_new_run_and_a_new_grade_are_seen_at_the_next_look(open_page: Open, board: Judging, tmp_path: Path) -> None:
     app = open_page()
-    api.add_run(board.project, api.OPERATOR, tmp_path / "back.json", name="third", now=NOW)
+    add_run(board.project, OPERATOR, tmp_path / "back.json", name="third", now=NOW)
     assert len(app.run().dataframe[0].value) == 3
     before = app.dataframe[0].value["Mean ndcg@20,0.5"].tolist()
     pair = next(p for p in board.pairs() if p.relevance == 4)
     board.grade(2, pair.pair, 0)
-    api.adjudicate(board.project, board.lead, pair.pair, 0, "another cup", now=NOW)
+    adjudicate(board.project, board.lead, pair.pair, 0, "another cup", now=NOW)
     assert app.run().dataframe[0].value["Mean ndcg@20,0.5"].tolist() != before
 
 
@@ -315,7 +319,7 @@ def test_a_file_with_problems_is_refused_with_its_rows_and_nothing_is_kept(open_
     assert "mine_*.json, row 2: query 6, moment 1" in said
     assert "/tmp" not in said
     assert str(board.project.folder) not in said
-    assert len(api.list_runs(board.project, api.OPERATOR)) == 3
+    assert len(list_runs(board.project, OPERATOR)) == 3
 
 
 def test_a_good_file_is_kept_by_the_lead_under_the_given_name(open_page: Open, settled: Judging) -> None:
@@ -324,7 +328,7 @@ def test_a_good_file_is_kept_by_the_lead_under_the_given_name(open_page: Open, s
     app.file_uploader(key="board_file").set_value(("mine.json", content, "application/json"))
     app.text_input(key="board_name").set_value("  the best  ")
     submit(app)
-    (kept,) = api.list_runs(settled.project, api.OPERATOR)
+    (kept,) = list_runs(settled.project, OPERATOR)
     assert (kept.name, kept.file, kept.added_by, kept.queries) == ("the best", "mine.json", "Leo", 3)
     assert "Kept the best: 3 queries, 60 moments." in [toast.value for toast in app.toast]
     assert app.dataframe[0].value["Run"].tolist() == ["the best"]
@@ -335,12 +339,12 @@ def test_a_run_of_numbered_videos_needs_the_map(open_page: Open, settled: Judgin
     run = {query: [[7, *rest] for _, *rest in moments] for query, moments in candidates(settled).items()}
     app.file_uploader(key="board_file").set_value(("mine.json", json.dumps(run).encode(), "application/json"))
     submit(app)
-    assert api.list_runs(settled.project, api.OPERATOR) == []
+    assert list_runs(settled.project, OPERATOR) == []
     app.file_uploader(key="board_file").set_value(("mine.json", json.dumps(run).encode(), "application/json"))
     app.file_uploader(key="board_videos").set_value(("map.json", b'{"v0": [60.0, 7]}', "application/json"))
     submit(app)
     assert not app.error
-    assert api.load_run(settled.project, api.OPERATOR, "mine").videos == ("v0",)
+    assert load_run(settled.project, OPERATOR, "mine").videos == ("v0",)
 
 
 def test_a_ground_truth_is_kept_and_can_be_chosen(open_page: Open, board: Judging) -> None:
@@ -364,5 +368,5 @@ def test_a_removed_run_is_gone_from_list_and_ranking(open_page: Open, board: Jud
     app = part(open_page(), "Runs")
     app.button(key="remove-1").click().run()
     assert not app.exception
-    assert [run.name for run in api.list_runs(board.project, api.OPERATOR)] == ["good", "elsewhere"]
+    assert [run.name for run in list_runs(board.project, OPERATOR)] == ["good", "elsewhere"]
     assert part(app, "Ranking").dataframe[0].value["Run"].tolist() == ["good"]

@@ -5,9 +5,14 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.desk.exchange import desk, shown
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.review.status import status_counts
 from backend.campaign.selection.batches.model import AcceptedReport, BatchRule
+from backend.campaign.selection.batches.next_batch import open_batch
+from backend.campaign.selection.batches.rule_versions import set_batch_rule
+from backend.campaign.selection.batches.suggestions import batch_suggestions
 from backend.campaign.setup.people import accounts as people
 from reading import read
 from settled_batches import settle
@@ -51,7 +56,7 @@ def open_widget(monkeypatch: pytest.MonkeyPatch, judging: Judging) -> Open:
 @pytest.fixture
 def one(open_widget: Open, judging: Judging) -> Open:
     """Shows the widget of the query with this place."""
-    queries = [query.query_id for query in api.list_queries(judging.project, api.OPERATOR)]
+    queries = [query.query_id for query in list_queries(judging.project, OPERATOR)]
     return lambda place: open_widget("next_batch", queries[place])
 
 
@@ -87,7 +92,7 @@ def test_the_rule_is_told_with_its_numbers_and_the_batch_opened_and_undone(one: 
     app = reason(app, "the wrong query", "Undo batch 2")
     assert "Batch 2 is taken back: 20 pairs went, as if it had never been opened." in words(app)
     assert buttons(app) == {"Open batch 2": True, "Decline batch 2": True}
-    assert api.status_counts(settled.project, api.OPERATOR)["batches"] == {"1": 3, "2": 0}
+    assert status_counts(settled.project, OPERATOR)["batches"] == {"1": 3, "2": 0}
 
 
 def test_a_batch_is_declined_with_a_reason_and_that_taken_back(one: Open, settled: Judging) -> None:
@@ -106,9 +111,7 @@ def test_what_is_in_the_way_is_said(one: Open, judging: Judging) -> None:
     assert "20 pairs are not settled yet." in words(app)
     assert ":orange-badge[cannot tell]" in words(app)
     assert buttons(app) == {"Open batch 2": False}
-    for pair in api.query_pairs(
-        judging.project, api.OPERATOR, api.list_queries(judging.project, api.OPERATOR)[0].query_id
-    )[:19]:
+    for pair in query_pairs(judging.project, OPERATOR, list_queries(judging.project, OPERATOR)[0].query_id)[:19]:
         judging.grade(0, pair.pair, 2)
         judging.grade(1, pair.pair, 2)
     assert "1 pair is not settled yet." in words(one(0))
@@ -116,9 +119,9 @@ def test_what_is_in_the_way_is_said(one: Open, judging: Judging) -> None:
 
 def test_a_batch_that_people_work_on_stays_and_says_why(one: Open, settled: Judging) -> None:
     project, carla = settled.project, settled.annotators[2]
-    query = api.list_queries(project, api.OPERATOR)[0].query_id
-    api.open_batch(project, settled.lead, query, now=NOW)
-    api.shown(project, carla, api.desk(project, carla, now=NOW).items[0].pair, now=NOW)
+    query = list_queries(project, OPERATOR)[0].query_id
+    open_batch(project, settled.lead, query, now=NOW)
+    shown(project, carla, desk(project, carla, now=NOW).items[0].pair, now=NOW)
     app = one(0)
     assert "It stays: a pair of it is on the screen of Carla." in words(app)
     assert "Undo batch 2" not in buttons(app)
@@ -126,9 +129,9 @@ def test_a_batch_that_people_work_on_stays_and_says_why(one: Open, settled: Judg
 
 def test_the_second_lead_is_told_who_was_first(one: Open, settled: Judging) -> None:
     app = one(0)
-    max_ = people.add(settled.project.store, api.OPERATOR, "Max", Role.LEAD, now=NOW)
-    query = api.list_queries(settled.project, api.OPERATOR)[0].query_id
-    api.open_batch(settled.project, max_, query, now=NOW - 200)
+    max_ = people.add(settled.project.store, OPERATOR, "Max", Role.LEAD, now=NOW)
+    query = list_queries(settled.project, OPERATOR)[0].query_id
+    open_batch(settled.project, max_, query, now=NOW - 200)
     app.button(key="open_batch").click().run()
     assert "Max opened batch 2 of this query 3 minutes ago" in app.error[0].value.replace("\\", "")
 
@@ -147,7 +150,7 @@ def test_all_suggestions_are_shown_then_accepted_in_one_act(open_widget: Open, s
     assert not app.exception
     assert "Open now: 2 batches, 40 pairs for the annotators. Declined: 1." in words(app)
     assert buttons(app) == {"Next batches": True}
-    assert api.batch_suggestions(settled.project, api.OPERATOR).queries == ()
+    assert batch_suggestions(settled.project, OPERATOR).queries == ()
     app.button(key="next_batches_look").click().run()
     assert app.button(key="next_batches_accept").disabled
     assert "Declined: 1. Waiting for grades: 0." in words(app)
@@ -157,8 +160,8 @@ def test_all_suggestions_are_shown_then_accepted_in_one_act(open_widget: Open, s
 def test_only_what_was_looked_at_is_accepted(open_widget: Open, settled: Judging) -> None:
     app = open_widget("next_batches")
     app.button(key="next_batches_look").click().run()
-    max_ = people.add(settled.project.store, api.OPERATOR, "Max", Role.LEAD, now=NOW)
-    api.set_batch_rule(settled.project, max_, BatchRule(5, 4.0, None, 3), "fewer", now=NOW)
+    max_ = people.add(settled.project.store, OPERATOR, "Max", Role.LEAD, now=NOW)
+    set_batch_rule(settled.project, max_, BatchRule(5, 4.0, None, 3), "fewer", now=NOW)
     app.button(key="next_batches_accept").click().run()
     assert "Max changed the rule just now (“fewer”). Look at what it suggests now" in words(app)
     assert "the last 5 have a mean relevance of 4.0 or more" in words(app)

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend import api
+from backend.campaign.judging.replies import my_replies, read_replies
+from backend.campaign.review.notes import reply_to_note
 from reading import read
 from small_project import ESCALATED, SmallProject
 from support import NOW
@@ -18,7 +19,7 @@ HOSTILE = "<b>cup</b> *or* $x$ :smile: bowl?"
 def note(real_project: SmallProject) -> int:
     """Two pairs of the first query have a note of Ana's; the first is answered, this is the other one."""
     answered = real_project.note("Ana", 1, 1, "Answered?")
-    api.reply_to_note(real_project.project, real_project.other_lead, answered, "Look *again*.", now=NOW)
+    reply_to_note(real_project.project, real_project.other_lead, answered, "Look *again*.", now=NOW)
     return real_project.note("Ana", 1, 2, HOSTILE)
 
 
@@ -72,7 +73,7 @@ def test_a_lead_replies_and_the_count_goes_down(open_page_of: Open, note: int) -
 
 def test_whose_reply_was_overtaken_keeps_their_words(open_page_of: Open, real_project: SmallProject, note: int) -> None:
     app = notes_page(open_page_of)
-    api.reply_to_note(real_project.project, real_project.other_lead, note, "<b>ask</b> me", now=NOW)
+    reply_to_note(real_project.project, real_project.other_lead, note, "<b>ask</b> me", now=NOW)
     reply(app, note, "My own words.")
     assert read(app.error[0].value).startswith("Max replied just now: “<b>ask</b> me”")
     assert app.text_input(key=f"reply-text-{note}").value == "My own words."
@@ -93,9 +94,9 @@ def test_without_any_note_the_list_says_how_one_is_written(open_page_of: Open) -
 def test_replies_reach_their_person_on_my_work(open_page_of: Open, real_project: SmallProject) -> None:
     project, lead, ana = real_project.project, real_project.lead, real_project.person("Ana")
     real_project.sql("UPDATE query SET text = 'A *new* query' WHERE query_id = 1")
-    api.reply_to_note(project, lead, real_project.note("Ana", 2, 5, "Why?"), "So.", now=NOW)
-    api.read_replies(project, ana, now=NOW)
-    api.reply_to_note(project, lead, real_project.note("Ana", 1, 3, HOSTILE), "A <i>bowl</i>.", now=NOW)
+    reply_to_note(project, lead, real_project.note("Ana", 2, 5, "Why?"), "So.", now=NOW)
+    read_replies(project, ana, now=NOW)
+    reply_to_note(project, lead, real_project.note("Ana", 1, 3, HOSTILE), "A <i>bowl</i>.", now=NOW)
     app = open_page_of("my_work", "Ana")
     whole = "\n".join(said(app))
     assert "A *new* query" in whole
@@ -103,7 +104,7 @@ def test_replies_reach_their_person_on_my_work(open_page_of: Open, real_project:
     assert "“A <i>bowl</i>.”" in whole
     assert "Lea" not in whole, "who replied is a lead, no more"
     assert app.expander[0].label == "1 reply that you have read"
-    assert not any(one.is_new for one in api.my_replies(project, ana, now=NOW)), "seen is read"
+    assert not any(one.is_new for one in my_replies(project, ana, now=NOW)), "seen is read"
     app.run()
     assert sum("green-badge" in element.value for element in app.markdown) == 1, "still marked in this visit"
     assert open_page_of("my_work", "Ana").expander[0].label == "2 replies that you have read"

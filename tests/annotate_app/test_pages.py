@@ -15,16 +15,29 @@ from streamlit.testing.v1 import AppTest
 
 import annotate_app
 from annotate_app.plain import plain
-from backend import api
 from backend.campaign.corpus.captions.rows.rewrites import BY_HAND
+from backend.campaign.desk.exchange import exchange
+from backend.campaign.judging.absences import pause_person, suspend
+from backend.campaign.judging.broken_clips import restore_clip
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.judging.rules import decide
+from backend.campaign.judging.skips import offer_again
+from backend.campaign.monitoring.progress import progress as progress_progress
 from backend.campaign.monitoring.progress.model import Ahead, Barred, DayCount, Forecast, Stuck, Wait, WaitKind
 from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FlagKind
-from backend.campaign.nouns import Role, Verdict
+from backend.campaign.nouns import OPERATOR, Role, Verdict
+from backend.campaign.qualification.exam.calibration import start_trial
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.kept_releases import list_releases, release_file
 from backend.campaign.release.export.model import ReleaseOptions
+from backend.campaign.review.adjudicating import adjudicate, confirm_discard
 from backend.campaign.review.model import GivenGrade, PairReview
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.batches.next_batch import decline_batch
+from backend.campaign.setup.people.accounts import invited, list_people
 from backend.campaign.setup.people.model import Pause, PersonReview
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import QueryId
 from backend.store.events import EventKind
@@ -42,7 +55,7 @@ def open_page(open_page_of: Open) -> Open:
 
 
 @pytest.fixture
-def without_work(real_project: SmallProject, corpus_project: api.Project) -> SmallProject:
+def without_work(real_project: SmallProject, corpus_project: Project) -> SmallProject:
     """A project that has handed out nothing, with a lead alone."""
     real_project.project.store.close()
     real_project.project = corpus_project
@@ -113,10 +126,10 @@ def test_a_database_that_cannot_be_read_is_said_in_words(
         said = f"{real_project.folder}/reelrank.db is damaged, or not a ReelRank database"
     else:
 
-        def refuse(project: api.Project, by: object, wanted: object) -> Any:
+        def refuse(project: Project, by: object, wanted: object) -> Any:
             raise StoreUnavailable(said)
 
-        monkeypatch.setattr(api, "count_queries", refuse)
+        monkeypatch.setattr("annotate_app.screens.queries.count_queries", refuse)
     app = AppTest.from_file(str(Path(annotate_app.__file__).with_name("main.py")), default_timeout=60).run()
     assert not app.exception
     assert [read(error.value).startswith(said) for error in app.error] == [True]
@@ -149,14 +162,14 @@ def test_a_button_of_somebody_who_is_no_lead_any_more_does_nothing(
     app = open_page(page, show="blocked")
     real_project.sql("UPDATE annotator SET role = 'annotator' WHERE name = 'Lea'")
     press(app, button)
-    assert api.status_counts(real_project.project, api.OPERATOR)["pairs"]["blocked"] == 1
+    assert status_counts(real_project.project, OPERATOR)["pairs"]["blocked"] == 1
     assert not people(real_project)["Ana"].person.suspended
     assert not (real_project.folder / "backups").exists()
 
 
 def people(project: SmallProject) -> dict[str, PersonReview]:
     """Everybody as they stand now."""
-    return {one.person.name: one for one in api.list_people(project.project, api.OPERATOR)}
+    return {one.person.name: one for one in list_people(project.project, OPERATOR)}
 
 
 # The rule in words
@@ -242,8 +255,8 @@ def test_progress_shows_the_counts_of_status_and_what_is_left(open_page: Open, r
     real_project.unlock("judgement")
     real_project.sql("UPDATE judgement SET imported = 1 WHERE judgement_id = 1")
     pair = real_project.pair(3, ESCALATED[0])
-    api.adjudicate(real_project.project, real_project.lead, pair.pair, 2, "seen twice", now=NOW)
-    api.exchange(real_project.project, real_project.person("Ana"), [], [], now=NOW)
+    adjudicate(real_project.project, real_project.lead, pair.pair, 2, "seen twice", now=NOW)
+    exchange(real_project.project, real_project.person("Ana"), [], [], now=NOW)
     app = open_page("progress")
     shown = html(app)
     for count, words in ((50, "consensus"), (1, "decided by a lead"), (1, "discarded"), (3, "escalated"), (4, "open")):
@@ -324,8 +337,8 @@ def test_the_forecast_in_words(needed: int, found: Forecast, words: str) -> None
 
 def nobody_left(project: SmallProject) -> None:
     """Of the two people who could settle what is escalated, Dee is paused, and Eli is away."""
-    api.pause_person(project.project, project.lead, project.person("Dee").annotator_id, "too fast", now=NOW)
-    api.suspend(project.project, project.lead, project.person("Eli").annotator_id, True, now=NOW)
+    pause_person(project.project, project.lead, project.person("Dee").annotator_id, "too fast", now=NOW)
+    suspend(project.project, project.lead, project.person("Eli").annotator_id, True, now=NOW)
 
 
 def test_progress_says_what_is_stuck_and_why_and_what_waits(open_page: Open, real_project: SmallProject) -> None:
@@ -374,11 +387,11 @@ def test_what_is_stuck_is_said_in_words() -> None:
 
 def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page: Open, real_project: SmallProject) -> None:
     project, lead = real_project.project, real_project.lead
-    api.confirm_discard(project, lead, real_project.pair(3, DISCARDED).pair, now=NOW)
-    api.offer_again(project, lead, real_project.pair(3, SKIPPED).pair, now=NOW)
-    api.restore_clip(project, lead, real_project.pair(3, BLOCKED).pair, now=NOW)
+    confirm_discard(project, lead, real_project.pair(3, DISCARDED).pair, now=NOW)
+    offer_again(project, lead, real_project.pair(3, SKIPPED).pair, now=NOW)
+    restore_clip(project, lead, real_project.pair(3, BLOCKED).pair, now=NOW)
     for query in (1, 2):
-        api.decline_batch(project, lead, QueryId(query), "enough", number=2, now=NOW)
+        decline_batch(project, lead, QueryId(query), "enough", number=2, now=NOW)
     assert "rr-waiting" not in html(open_page("queries"))
     for rank in (1, 2, 3):
         real_project.note("Ana", 1, rank, "Is this a cup?")
@@ -394,9 +407,9 @@ def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page: Open, real_p
 
 def test_a_query_says_which_of_its_pairs_are_stuck_and_why(open_page: Open, real_project: SmallProject) -> None:
     assert "**Stuck**" not in sentences(open_page("queries", query="1"))
-    api.suspend(real_project.project, real_project.lead, real_project.person("Eli").annotator_id, True, now=NOW)
+    suspend(real_project.project, real_project.lead, real_project.person("Eli").annotator_id, True, now=NOW)
     skip(real_project, "Dee", SkipKind.SKIP, 3, *ESCALATED[:3])
-    api.start_trial(real_project.project, real_project.lead, queries=1, pairs=2, seed=1, chosen=[], now=NOW)
+    start_trial(real_project.project, real_project.lead, queries=1, pairs=2, seed=1, chosen=[], now=NOW)
     app = open_page("queries", query="3")
     assert "**Stuck**" in sentences(app)
     shown = re.sub(r"<[^>]+>", "|", html(app))
@@ -453,7 +466,7 @@ def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(
     first = menu_counts.told(project, lead)
     assert first["counts"] == {"/disagreements": "3", "/queries": "2"}
     assert menu_counts.told(project, lead) == first, "nothing has happened"
-    api.restore_clip(project, lead, real_project.pair(3, BLOCKED).pair, now=NOW)
+    restore_clip(project, lead, real_project.pair(3, BLOCKED).pair, now=NOW)
     assert menu_counts.told(project, lead) == first, "counted just now"
     monkeypatch.setattr("time.time", lambda: NOW + 600)
     assert menu_counts.told(project, lead)["counts"] == {"/disagreements": "2", "/queries": "2"}
@@ -507,7 +520,7 @@ def test_progress_of_a_project_without_work_says_what_to_do(open_page: Open, wit
 def test_bars_of_simulated_judgements_are_told_apart(real_project: SmallProject) -> None:
     from annotate_app.screens.progress import left_out
 
-    progress = api.progress(real_project.project, api.OPERATOR, now=NOW)
+    progress = progress_progress.progress(real_project.project, OPERATOR, now=NOW)
 
     def told(judgements: int, simulated: int) -> list[str]:
         return left_out(replace(progress, imported=0, days=(DayCount("2025-10-09", judgements, simulated),)))
@@ -564,7 +577,7 @@ def test_a_pair_without_a_verdict_is_not_charted_as_a_relevance_of_0(
     rows = mounted(open_page("queries"), "data-opens")
     assert rows.count("rr-ranks") == 3
     assert "aria-label='Relevances by rank: 4–3–21–00–4–3–21––––'" in rows
-    pairs = api.query_pairs(real_project.project, api.OPERATOR, QueryId(3))
+    pairs = query_pairs(real_project.project, OPERATOR, QueryId(3))
     bars = query_figure.columns(pairs, 5, new_campaign().scale)
     assert [bar["relevance"] for bar in bars] == [AGREED.get(rank) for rank in range(1, 21)]
     signs = "".join(bar["sign"] for bar in bars)
@@ -645,7 +658,7 @@ def test_batch_2_opens_once(open_page: Open, real_project: SmallProject) -> None
     assert "4 of 5 graded 3 or more :green-badge[open]" in "".join(sentences(app))
     app.button(key="open_batch").click().run()
     assert read(app.success[0].value) == "Batch 2 is open: 20 pairs went to the annotators."
-    assert api.list_queries(real_project.project, api.OPERATOR)[0].batches_open == 2
+    assert list_queries(real_project.project, OPERATOR)[0].batches_open == 2
     assert app.button(key="open_batch").disabled
 
 
@@ -695,7 +708,7 @@ def test_somebody_new_gets_a_link_that_is_shown_once(open_page: Open, real_proje
     fay = people(real_project)["Fay"].person
     assert fay.role is Role.LEAD
     _, _, token = app.code[0].value.partition("/session/invitation/")
-    assert api.invited(real_project.project, token, now=NOW) == fay
+    assert invited(real_project.project, token, now=NOW) == fay
     assert "**Send this link to Fay**" in sentences(app)
     assert app.run().code.len == 0
 
@@ -903,7 +916,7 @@ def test_what_a_release_would_leave_out(open_page: Open) -> None:
 
 def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(open_page: Open, real_project: SmallProject) -> None:
     pair = real_project.pair(3, ESCALATED[0])
-    api.adjudicate(real_project.project, real_project.lead, pair.pair, 2, "seen twice", now=NOW)
+    adjudicate(real_project.project, real_project.lead, pair.pair, 2, "seen twice", now=NOW)
     app = open_page("release")
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["Queries for test"].startswith("1 of ")
@@ -962,12 +975,12 @@ def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page: Open,
     project, lead = real_project.project, real_project.lead
     for name, notes, unfinished in (("v0", "", False), ("v1", "The first one", True)):
         options = ReleaseOptions(unfinished=unfinished)
-        api.export_release(project, lead, None, options, name=name, notes=notes, now=NOW)
-    api.release_file(project, lead, "v0").unlink()
+        export_release(project, lead, None, options, name=name, notes=notes, now=NOW)
+    release_file(project, lead, "v0").unlink()
     app = open_page("release")
     assert len(app.get("download_button")) == 1
     assert any("**v0**" in one.value and "its file is gone" in one.value for one in app.markdown)
-    kept = api.list_releases(project, lead)[0]
+    kept = list_releases(project, lead)[0]
     text = told(kept, "UTC")
     assert "**v1** · 1 validation and 2 test queries, 50 graded moments · with unfinished queries" in text
     assert "The first one" in text

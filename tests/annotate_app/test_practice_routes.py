@@ -15,9 +15,13 @@ from annotate_app.screens.grade import lesson
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from annotate_app.session.guard import Guard
-from backend import api
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.qualification.tutorial.choosing import choose_practice
+from backend.campaign.qualification.tutorial.practising import practice_items
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import MomentId
+from backend.media.clips import ensure as cut_clip
 from support import NOW, Judging
 
 PASSWORD, WHY = "a long password", "qqwhy it is right"
@@ -44,22 +48,22 @@ def nova(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Newcomer
         db.execute("UPDATE video SET path = name")
     monkeypatch.setattr("time.time", lambda: NOW)
     project = judging.project
-    api.choose_practice(project, judging.lead, "Somebody waves.", MomentId(1), 3, WHY, now=NOW)
-    person = api.add_person_with_password(project, api.OPERATOR, "Nova", Role.ANNOTATOR, PASSWORD, now=NOW)
-    clips = ClipWorker(api.cut_clip)
+    choose_practice(project, judging.lead, "Somebody waves.", MomentId(1), 3, WHY, now=NOW)
+    person = add_person_with_password(project, OPERATOR, "Nova", Role.ANNOTATOR, PASSWORD, now=NOW)
+    clips = ClipWorker(cut_clip)
     app = Starlette(
         routes=own_routes(lambda: project, clips, lambda project, lead: {}),
         middleware=[Middleware(Guard, project=lambda: project)],
     )
     with TestClient(app, follow_redirects=False) as client:
-        token = api.sign_in(project, "Nova", PASSWORD, now=NOW)
+        token = sign_in(project, "Nova", PASSWORD, now=NOW)
         client.cookies.set("reelrank_session", token)
         yield Newcomer(judging, person, client, token)
     clips.stop()
 
 
 def practice(nova: Newcomer) -> str:
-    return api.practice_items(nova.judging.project, nova.person, now=NOW)[0].pair
+    return practice_items(nova.judging.project, nova.person, now=NOW)[0].pair
 
 
 def test_a_page_with_the_tutorial_holds_no_right_grade_and_the_answer_tells_it(nova: Newcomer) -> None:
@@ -89,7 +93,7 @@ def test_another_site_or_another_person_answers_nothing(nova: Newcomer) -> None:
         assert nova.client.post(path, json={"grade": 1, "key": "k"}, headers=OURS).status_code in (303, 401)
         assert nova.client.get(f"{path}.mp4").status_code in (303, 401)
     nova.client.cookies.set("reelrank_session", nova.token)
-    assert api.practice_items(nova.judging.project, nova.person, now=NOW)[0].own is None
+    assert practice_items(nova.judging.project, nova.person, now=NOW)[0].own is None
 
 
 def test_reading_to_the_end_leads_to_the_desk(nova: Newcomer) -> None:

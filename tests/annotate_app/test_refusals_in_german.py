@@ -13,9 +13,11 @@ from streamlit.testing.v1 import AppTest
 from annotate_app import language
 from annotate_app.language import as_json, retold, tr
 from annotate_app.session import auth
-from backend import api
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import Overtaken
 from backend.core.saying import joined, said, said_n
 from reading import read
@@ -63,13 +65,13 @@ def test_a_wrong_password(client: TestClient, headers: dict[str, str], told: str
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> api.Project:
+def project(tmp_path: Path) -> Project:
     """An empty one."""
-    return api.init_project(tmp_path / "project", encoder="minilm")
+    return init_project(tmp_path / "project", encoder="minilm")
 
 
 @pytest.fixture
-def set_up_page(open_screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, project: api.Project) -> AppTest:
+def set_up_page(open_screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, project: Project) -> AppTest:
     """The page Set up of an empty project, whose work is done before the page goes on."""
     from concurrent.futures import Future
 
@@ -83,7 +85,7 @@ def set_up_page(open_screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(processes, "alone", alone)
     monkeypatch.setattr("os.nice", lambda by: 0)
-    lead: Person = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+    lead: Person = people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
     monkeypatch.setattr(auth, "current", lambda: lead)
     return open_screen("set_up")
 
@@ -101,11 +103,11 @@ def test_a_bad_file(german: None, set_up_page: AppTest, tmp_path: Path) -> None:
 
 
 def test_an_overtaken_decision(german: None, judging: Judging) -> None:
-    max_ = people.add(judging.project.store, api.OPERATOR, "Max", Role.LEAD, now=NOW)
+    max_ = people.add(judging.project.store, OPERATOR, "Max", Role.LEAD, now=NOW)
     pair = judging.pairs()[0].pair
-    api.adjudicate(judging.project, max_, pair, 2, "All of it.", seen=0, now=NOW)
+    adjudicate(judging.project, max_, pair, 2, "All of it.", seen=0, now=NOW)
     with pytest.raises(Overtaken) as refused:
-        api.adjudicate(judging.project, judging.lead, pair, 1, "A part.", seen=0, now=NOW + 250)
+        adjudicate(judging.project, judging.lead, pair, 1, "A part.", seen=0, now=NOW + 250)
     assert str(refused.value) == (
         "Max decided this pair 4 minutes ago: relevance 2 (“All of it.”). Decide again if yours shall take its "
         "place; both stay on record"

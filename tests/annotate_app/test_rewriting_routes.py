@@ -11,8 +11,13 @@ from starlette.testclient import TestClient
 
 from annotate_app.server.rewriting_routes import Rewriting
 from annotate_app.session.guard import Guard
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.corpus.captions.decisions import waiting_rewrites
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.store.connection import writing
 from support import NOW
 
@@ -21,23 +26,23 @@ PASSWORD = "long enough for everybody"
 
 
 @pytest.fixture
-def project(corpus_project: api.Project) -> api.Project:
+def project(corpus_project: Project) -> Project:
     """Rewritten; what names Dev, of whom a cast of three knows nothing, waits. A lead and an annotator."""
     with (corpus_project.folder / "reelrank.toml").open("a") as file:
         file.write('"Anna" = "a woman"\n"Boris" = "a man"\n"Carla" = "a woman"\n')
-    project = api.open_project(corpus_project.folder)
+    project = open_project(corpus_project.folder)
     (project.folder / "more.jsonl").write_text(
         '{"video": "new", "start": 1, "end": 2, "duration": 9, "caption": "Then Dev waves."}'
     )
-    api.import_corpus(project, api.OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
-    api.rewrite_captions(project, api.OPERATOR, now=NOW)
+    import_corpus(project, OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
+    rewrite_captions(project, OPERATOR, now=NOW)
     for name, role in (("Lea", Role.LEAD), ("Uma", Role.ANNOTATOR)):
-        api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+        add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=NOW)
     return project
 
 
 @pytest.fixture
-def client(project: api.Project) -> Iterator[TestClient]:
+def client(project: Project) -> Iterator[TestClient]:
     app = Starlette(
         routes=Rewriting(lambda: project, clock=lambda: NOW).routes(),
         middleware=[Middleware(Guard, project=lambda: project)],
@@ -46,15 +51,15 @@ def client(project: api.Project) -> Iterator[TestClient]:
         yield found
 
 
-def enter(client: TestClient, project: api.Project, name: str) -> None:
-    client.cookies.set("reelrank_session", api.sign_in(project, name, PASSWORD, now=time.time()))
+def enter(client: TestClient, project: Project, name: str) -> None:
+    client.cookies.set("reelrank_session", sign_in(project, name, PASSWORD, now=time.time()))
 
 
 def decide(client: TestClient, caption: int, text: str | None, **more: Any) -> Any:
     return client.post("/rewriting/decision", json={"caption": caption, "text": text, **more}, headers=HEADERS)
 
 
-def test_a_lead_decides_and_takes_back(client: TestClient, project: api.Project) -> None:
+def test_a_lead_decides_and_takes_back(client: TestClient, project: Project) -> None:
     enter(client, project, "Lea")
     nothing = client.post("/rewriting/undo", json={}, headers=HEADERS).json()
     assert nothing["message"] == "there is no decision of yours to take back"
@@ -70,14 +75,14 @@ def test_a_lead_decides_and_takes_back(client: TestClient, project: api.Project)
     assert back["queue"] == nothing["queue"]
 
 
-def test_an_annotator_and_a_stranger_do_nothing(client: TestClient, project: api.Project) -> None:
-    before = api.waiting_rewrites(project)
+def test_an_annotator_and_a_stranger_do_nothing(client: TestClient, project: Project) -> None:
+    before = waiting_rewrites(project)
     assert decide(client, 1, None).status_code == 401
     enter(client, project, "Uma")
     for path, body in (("/rewriting/decision", {"caption": 1, "text": None}), ("/rewriting/undo", {})):
         answer = client.post(path, json=body, headers=HEADERS)
         assert (answer.status_code, "only leads may do this" in answer.json()["message"]) == (403, True)
-    assert api.waiting_rewrites(project) == before
+    assert waiting_rewrites(project) == before
 
 
 @pytest.mark.parametrize(
@@ -90,15 +95,15 @@ def test_an_annotator_and_a_stranger_do_nothing(client: TestClient, project: api
     ],
 )
 def test_what_no_page_of_that_lead_sends_is_refused(
-    client: TestClient, project: api.Project, body: dict[str, Any], headers: dict[str, str], status: int
+    client: TestClient, project: Project, body: dict[str, Any], headers: dict[str, str], status: int
 ) -> None:
     enter(client, project, "Lea")
-    before = api.waiting_rewrites(project)
+    before = waiting_rewrites(project)
     assert client.post("/rewriting/decision", json=body, headers=headers).status_code == status
-    assert api.waiting_rewrites(project) == before
+    assert waiting_rewrites(project) == before
 
 
-def test_a_lead_who_stopped_to_be_one_decides_no_more(client: TestClient, project: api.Project) -> None:
+def test_a_lead_who_stopped_to_be_one_decides_no_more(client: TestClient, project: Project) -> None:
     enter(client, project, "Lea")
     with writing(project.store) as db:
         db.execute("UPDATE annotator SET role = 'annotator' WHERE name = 'Lea'")

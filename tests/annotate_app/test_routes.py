@@ -13,9 +13,13 @@ from starlette.websockets import WebSocketDisconnect
 import quick_cutter
 from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
-from backend import api
+from backend.campaign.desk.clips import clip_for
+from backend.campaign.judging.broken_clips import reported_clips
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.qualification.exam.model import ExamKey
+from backend.campaign.qualification.exam.setting import set_exam
+from backend.campaign.setup.people.accounts import new_invitation
+from backend.campaign.setup.people.sessions import person_for
 from backend.core.errors import NotAllowed
 from backend.core.ids import AnnotatorId, PairKey
 from backend.media.jobs import ClipCache, ClipJob
@@ -141,7 +145,7 @@ def test_a_page_brings_the_token_its_sign_out_form_needs(client: Browser) -> Non
 
 
 def person_of_cookie(real_project: SmallProject, token: str) -> str | None:
-    person = api.person_for(real_project.project, token, now=NOW)
+    person = person_for(real_project.project, token, now=NOW)
     return person and person.name
 
 
@@ -248,7 +252,7 @@ def test_a_full_disk_at_sign_in_is_said_on_the_page(client: Browser, monkeypatch
 def invitation(real_project: SmallProject, name: str) -> str:
     """The path of a new one."""
     lead = real_project.person(LEAD)
-    _, token = api.new_invitation(real_project.project, lead, real_project.person(name).annotator_id, now=NOW)
+    _, token = new_invitation(real_project.project, lead, real_project.person(name).annotator_id, now=NOW)
     return f"/session/invitation/{token}"
 
 
@@ -308,7 +312,7 @@ def test_signing_out_ends_the_session(client: Browser, real_project: SmallProjec
     assert person_of_cookie(real_project, session) is None
     assert client.get("/").status_code == 303
     with pytest.raises(NotAllowed):
-        api.clip_for(real_project.project, real_project.person(ANNOTATOR), held[0])
+        clip_for(real_project.project, real_project.person(ANNOTATOR), held[0])
 
 
 def test_an_invitation_sets_a_password_once(client: Browser, real_project: SmallProject) -> None:
@@ -469,7 +473,7 @@ def test_the_exam_is_begun_and_handed_in_by_whom_the_page_was_made_for(
     client: Browser, real_project: SmallProject
 ) -> None:
     me = real_project.person(ANNOTATOR)
-    api.set_exam(real_project.project, real_project.lead, queries=1, pairs=2, key=ExamKey.MEDIAN, now=NOW)
+    set_exam(real_project.project, real_project.lead, queries=1, pairs=2, key=ExamKey.MEDIAN, now=NOW)
     client.signed_in(ANNOTATOR)
 
     def act(**sent: object) -> Any:
@@ -556,7 +560,7 @@ def test_a_clip_broken_in_the_browser_is_one_persons_report(
     assert (desk["state"], held[0] in {item["pair"] for item in desk["items"]}) == ("ready", False)
     client.post("/desk/broken", json={"pair": settled(real_project), "what": "x"}, headers=JSON)
     wait_for(lambda: clip_of(real_project, held[0]).name in cuts(real_project))
-    (reported,) = api.reported_clips(real_project.project, real_project.lead)
+    (reported,) = reported_clips(real_project.project, real_project.lead)
     assert (reported.pair, reported.by, reported.reason) == (held[0], ANNOTATOR, "MEDIA_ERR_DECODE")
     assert held[0] not in blocked(real_project), "the server can make the clip: nobody else loses it"
 
@@ -675,7 +679,7 @@ def test_the_context_of_a_moment_is_another_clip_that_tells_where_the_moment_lie
         "UPDATE moment SET start_s = 1.25, end_s = 3 WHERE moment_id = (SELECT moment_id FROM pair WHERE pair_key = ?)",
         held[0],
     )
-    around = api.clip_for(real_project.project, real_project.person(ANNOTATOR), held[0], context=True)
+    around = clip_for(real_project.project, real_project.person(ANNOTATOR), held[0], context=True)
     around.path.parent.mkdir(parents=True)
     clip_of(real_project, held[0]).write_bytes(b"the moment")
     around.path.write_bytes(b"two seconds, the moment, two seconds")

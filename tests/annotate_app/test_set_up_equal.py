@@ -10,10 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate_app.session import auth
-from backend import api, cli
+from backend import cli
 from backend.campaign.demo import clips
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core import processes
 from backend.encoders import sentence
 from support import NOW, WordEncoder
@@ -28,19 +31,19 @@ APART = {"pair_key", "token_hash", "actor", "added_by"}
 
 
 @pytest.fixture
-def by_commands(corpus_project: api.Project, tmp_path: Path) -> api.Project:
+def by_commands(corpus_project: Project, tmp_path: Path) -> Project:
     """A second project like the first one."""
-    people.add(corpus_project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
-    return api.open_project(shutil.copytree(corpus_project.folder, tmp_path / "commands"))
+    people.add(corpus_project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
+    return open_project(shutil.copytree(corpus_project.folder, tmp_path / "commands"))
 
 
 @pytest.fixture
-def project(request: pytest.FixtureRequest, tmp_path: Path) -> api.Project:
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
     """What the page works on: the corpus that the commands work on too, or nothing yet."""
     if "by_commands" in request.fixturenames:
-        corpus: api.Project = request.getfixturevalue("corpus_project")
+        corpus: Project = request.getfixturevalue("corpus_project")
         return corpus
-    return api.init_project(tmp_path / "page" / "project", encoder="minilm")
+    return init_project(tmp_path / "page" / "project", encoder="minilm")
 
 
 @pytest.fixture
@@ -56,7 +59,7 @@ def type_in(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return run
 
 
-def rows(project: api.Project) -> dict[str, list[dict[str, object]]]:
+def rows(project: Project) -> dict[str, list[dict[str, object]]]:
     """Every row of every table, without what must differ."""
     db = project.store.db.conn
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -89,15 +92,15 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_page_and_the_commands_make_the_same_project(
-    by_commands: api.Project,
-    project: api.Project,
+    by_commands: Project,
+    project: Project,
     at_once: None,
     open_screen: Callable[..., AppTest],
     type_in: Callable[..., None],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lead = api.list_people(project, api.OPERATOR)[0].person
+    lead = list_people(project, OPERATOR)[0].person
     monkeypatch.setattr(auth, "current", lambda: lead)
     (tmp_path / TYPED).write_text(OWN)
     folder = by_commands.folder
@@ -127,7 +130,7 @@ def test_the_page_and_the_commands_make_the_same_project(
 
 
 def test_so_they_do_from_videos_and_a_file_to_captions_without_names(
-    project: api.Project,
+    project: Project,
     at_once: None,
     open_screen: Callable[..., AppTest],
     type_in: Callable[..., None],
@@ -142,9 +145,9 @@ def test_so_they_do_from_videos_and_a_file_to_captions_without_names(
     texts = ("Anna waves.", "Boris and Anna sit.", "Then Dev goes.")
     lines = [f"{one[0].name},{n},{n + 1},{text}\n" for n, text in enumerate(texts)]
     file.write_text("film,start,end,caption\n" + "".join(lines))
-    theirs = api.init_project(tmp_path / "commands" / "project", encoder="minilm")
+    theirs = init_project(tmp_path / "commands" / "project", encoder="minilm")
     for made in (project, theirs):
-        people.add(made.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+        people.add(made.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
 
     type_in("moments", theirs.folder, "--videos", videos)
     type_in("moments", theirs.folder, "--by", "windows", "--lengths", "5", "--stride", "1")
@@ -154,7 +157,7 @@ def test_so_they_do_from_videos_and_a_file_to_captions_without_names(
     cast.write_text(cast.read_text().replace("Dev,a man", "Dev,an old man"))
     type_in("rewrite", theirs.folder)
 
-    lead = api.list_people(project, api.OPERATOR)[0].person
+    lead = list_people(project, OPERATOR)[0].person
     monkeypatch.setattr(auth, "current", lambda: lead)
     app = open_screen("set_up")
     app.text_input(key="set_up_folder").set_value(str(videos))

@@ -14,12 +14,19 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app import language
 from annotate_app.session import auth
-from backend import api
+from backend.campaign.corpus.captions.name_mapping import cast_lines
+from backend.campaign.corpus.moments.editing import moments_of_video
 from backend.campaign.corpus.moments.model import Origin
 from backend.campaign.demo import clips
+from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
-from backend.campaign.nouns import Person, Role
+from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
+from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, tell_work
 from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome, WorkState
 from backend.core import processes
 from reading import read
@@ -29,17 +36,17 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def project(request: pytest.FixtureRequest, tmp_path: Path) -> api.Project:
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
     """An empty one, or the test's corpus."""
     if "corpus_project" in request.fixturenames:
-        found: api.Project = request.getfixturevalue("corpus_project")
+        found: Project = request.getfixturevalue("corpus_project")
         return found
-    return api.init_project(tmp_path / "project", encoder="minilm")
+    return init_project(tmp_path / "project", encoder="minilm")
 
 
 @pytest.fixture
-def lead(project: api.Project) -> Person:
-    return people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+def lead(project: Project) -> Person:
+    return people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
 
 
 @pytest.fixture
@@ -119,9 +126,9 @@ def test_every_lead_reads_of_the_same_work_in_their_own_language(
 
 
 def test_what_was_done_by_commands_is_done_here_too(
-    open_page: Open, project: api.Project, folder: Path, lead: Person
+    open_page: Open, project: Project, folder: Path, lead: Person
 ) -> None:
-    api.register_videos(project, api.OPERATOR, folder, now=NOW)
+    register_videos(project, OPERATOR, folder, now=NOW)
     assert "1. Videos — 2 videos" in steps(open_page())
 
 
@@ -134,7 +141,7 @@ def test_a_folder_that_is_none_is_refused_in_words(open_page: Open, at_once: Non
 
 
 def test_a_file_is_looked_at_and_then_imported_as_it_was_looked_at(
-    open_page: Open, at_once: None, project: api.Project, tmp_path: Path
+    open_page: Open, at_once: None, project: Project, tmp_path: Path
 ) -> None:
     lines = "film,start,end,caption,duration\na,1,3,A dog runs.,9\na,4,2,A cat sits.,9\n"
     file = tmp_path / "moments.csv"
@@ -144,22 +151,22 @@ def test_a_file_is_looked_at_and_then_imported_as_it_was_looked_at(
     app.text_input(key="set_up_columns").set_value("video=film")
     app.button(key="look_at_file").click().run()
     assert "moments.csv, row 3: end 2.0 is not after start 4.0" in words(app)
-    assert not api.status_counts(project, api.OPERATOR)["videos"]
+    assert not status_counts(project, OPERATOR)["videos"]
 
     file.write_text(lines.replace(",4,2,", ",4,6,"))
     app.button(key="look_at_file").click().run()
     assert "moments.csv: format csv, told from its content." in words(app)
     assert app.table[0].value["Would be new"].tolist() == ["1", "2", "2"]
-    assert not api.status_counts(project, api.OPERATOR)["captions"]
+    assert not status_counts(project, OPERATOR)["captions"]
     app.button(key="import_file").click().run()
     assert app.table[0].value["New"].tolist() == ["1", "2", "2"]
     assert "2. Annotation files — 2 captions" in steps(app)
-    (entry, *_) = api.find_activity(project, api.OPERATOR, ActivityFilter(ActivityGroup.MATERIAL), first=0, most=1)
+    (entry, *_) = find_activity(project, OPERATOR, ActivityFilter(ActivityGroup.MATERIAL), first=0, most=1)
     assert (entry.kind, entry.by) == ("corpus_imported", "Lea")
 
 
 def test_names_are_found_corrected_and_taken_out_of_the_captions(
-    open_page: Open, at_once: None, corpus_project: api.Project
+    open_page: Open, at_once: None, corpus_project: Project
 ) -> None:
     app = open_page()
     assert "4. Names — captions are as published" in steps(app)
@@ -174,7 +181,7 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
     app.text_input(key="cast_name").set_value("Rex")
     app.text_input(key="cast_becomes").set_value("a dog")
     app.button(key="add_to_cast").click().run()
-    lines = api.cast_lines(corpus_project, api.OPERATOR)
+    lines = cast_lines(corpus_project, OPERATOR)
     assert {line.name: line.becomes for line in lines} == {
         **{"Anna": "a woman", "Carla": "a woman", "Dev": "an old man"},
         **{"Boris": "", "Rex": "a dog"},
@@ -193,12 +200,12 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
 
 @pytest.mark.long
 def test_moments_are_proposed_from_the_videos_alone(
-    open_page: Open, at_once: None, project: api.Project, folder: Path
+    open_page: Open, at_once: None, project: Project, folder: Path
 ) -> None:
     app = open_page()
     assert "3. Moments — none yet" in steps(app)
     assert "Moments are of videos: these come first." in words(app)
-    found = api.register_videos(project, api.OPERATOR, folder, now=NOW)
+    found = register_videos(project, OPERATOR, folder, now=NOW)
     app = open_page()
     assert steps(app)["3. Moments — none yet"]
     app.button(key="propose_moments").click().run()
@@ -214,7 +221,7 @@ def test_moments_are_proposed_from_the_videos_alone(
     told = [line for line in steps(app) if line.startswith("3. ")]
     assert told == ["3. Moments — 47 moments: 3 shots, 44 windows"]  # of 17.84 s and of 25.6 s
     for video in found.videos:
-        moments = api.moments_of_video(project, api.OPERATOR, video.name)
+        moments = moments_of_video(project, OPERATOR, video.name)
         windows = [m for m in moments if m.origin is Origin.WINDOWS]
         assert len(windows) == math.ceil(video.facts.duration_s)
         assert {round(m.end_s - m.start_s, 6) for m in windows} == {1.0}
@@ -222,7 +229,7 @@ def test_moments_are_proposed_from_the_videos_alone(
     assert "Describing is closed" in "".join(one.proto.body for one in app.get("html"))
 
 
-def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: api.Project, lead: Person) -> None:
+def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: Project, lead: Person) -> None:
     app = open_page()
     for file, columns, told in (
         ("", "", "choose an annotation file first"),
@@ -233,7 +240,7 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: a
         app.text_input(key="set_up_columns").set_value(columns)
         app.button(key="look_at_file").click().run()
         assert told in words(app)
-        assert api.look_at_work(project, lead, now=NOW) is None
+        assert look_at_work(project, lead, now=NOW) is None
     app.text_input(key="set_up_columns").set_value("")
     app.text_input(key="set_up_file_fps").set_value("0")
     app.button(key="look_at_file").click().run()
@@ -248,19 +255,19 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: a
     ],
 )
 def test_whatever_became_of_the_work_is_told(
-    open_page: Open, project: api.Project, lead: Person, state: WorkState, told: str
+    open_page: Open, project: Project, lead: Person, state: WorkState, told: str
 ) -> None:
     silent_since = time.time() - 61  # nobody says that a process was killed with its server
-    key = api.begin_work(project, lead, "videos", "Measuring *all*", {}, now=silent_since)
+    key = begin_work(project, lead, "videos", "Measuring *all*", {}, now=silent_since)
     if state is not WorkState.CUT_SHORT:
-        api.end_work(project, key, state, WorkOutcome(), now=silent_since)
+        end_work(project, key, state, WorkOutcome(), now=silent_since)
     assert f"Measuring *all* {told}" in words(open_page()).replace("**Measuring *all***", "Measuring *all*")
 
 
-def test_work_under_way_is_shown_to_every_lead(open_page: Open, project: api.Project) -> None:
-    other = people.add(project.store, api.OPERATOR, "Max", Role.LEAD, now=NOW)
-    key = api.begin_work(project, other, "videos", "Measuring", {}, now=time.time())
-    api.tell_work(project, key, "measuring videos", 3, 9, now=time.time())
+def test_work_under_way_is_shown_to_every_lead(open_page: Open, project: Project) -> None:
+    other = people.add(project.store, OPERATOR, "Max", Role.LEAD, now=NOW)
+    key = begin_work(project, other, "videos", "Measuring", {}, now=time.time())
+    tell_work(project, key, "measuring videos", 3, 9, now=time.time())
     app = open_page()
     assert "Begun by Max" in words(app)
     assert [(one.proto.value, read(one.proto.text)) for one in app.get("progress")] == [
@@ -268,10 +275,10 @@ def test_work_under_way_is_shown_to_every_lead(open_page: Open, project: api.Pro
     ]
 
 
-def test_the_cells_of_an_outcome_are_shown_as_they_are(open_page: Open, project: api.Project, lead: Person) -> None:
+def test_the_cells_of_an_outcome_are_shown_as_they_are(open_page: Open, project: Project, lead: Person) -> None:
     outcome = WorkOutcome(["<b>1</b> *new*"], [OutcomeTable(["Video"], [["a_b_c :smile:"]])])
-    key = api.begin_work(project, lead, "videos", "Measuring", {}, now=NOW)
-    api.end_work(project, key, WorkState.DONE, outcome, now=NOW)
+    key = begin_work(project, lead, "videos", "Measuring", {}, now=NOW)
+    end_work(project, key, WorkState.DONE, outcome, now=NOW)
     app = open_page()
     assert "<b>1</b> *new*" in words(app)
     assert read(app.table[0].value["Video"][0]) == "a_b_c :smile:"
@@ -280,15 +287,15 @@ def test_the_cells_of_an_outcome_are_shown_as_they_are(open_page: Open, project:
 def test_it_comes_first_until_a_pair_was_handed_out(judging: Judging, tmp_path: Path) -> None:
     from annotate_app.screens import set_up
 
-    empty = api.init_project(tmp_path / "empty", encoder="minilm")
-    assert set_up.is_first(empty, people.add(empty.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW))
+    empty = init_project(tmp_path / "empty", encoder="minilm")
+    assert set_up.is_first(empty, people.add(empty.store, OPERATOR, "Lea", Role.LEAD, now=NOW))
     assert not set_up.is_first(judging.project, judging.lead)
 
 
 def test_annotators_see_nothing_of_it(
-    open_page: Open, project: api.Project, lead: Person, monkeypatch: pytest.MonkeyPatch
+    open_page: Open, project: Project, lead: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ana = people.add(project.store, api.OPERATOR, "Ana", Role.ANNOTATOR, now=NOW)
+    ana = people.add(project.store, OPERATOR, "Ana", Role.ANNOTATOR, now=NOW)
     monkeypatch.setattr(auth, "current", lambda: ana)
     app = open_page()
     assert "This page is for leads." in words(app)
@@ -296,14 +303,14 @@ def test_annotators_see_nothing_of_it(
 
 
 def test_what_is_wrong_with_videos_is_told_and_they_are_looked_at_again(
-    open_page: Open, at_once: None, project: api.Project, folder: Path, lead: Person
+    open_page: Open, at_once: None, project: Project, folder: Path, lead: Person
 ) -> None:
     (folder / "letter.mp4").unlink()
     for link in list(folder.iterdir()):
         video = link.read_bytes()
         link.unlink()
         link.write_bytes(video)
-    api.register_videos(project, api.OPERATOR, folder, now=NOW)
+    register_videos(project, OPERATOR, folder, now=NOW)
     one, two = sorted(file.stem for file in folder.iterdir())
     (folder / f"{two}.mp4").rename(folder / "called otherwise.mp4")
     (folder / f"{one}.mp4").write_bytes(sorted(clips.folder().glob("*.mp4"))[2].read_bytes())
@@ -321,9 +328,7 @@ def test_what_is_wrong_with_videos_is_told_and_they_are_looked_at_again(
     assert "1. Videos — 2 videos" in steps(app)
 
 
-def test_what_was_sent_and_never_taken_is_told(
-    open_page: Open, at_once: None, project: api.Project, folder: Path
-) -> None:
+def test_what_was_sent_and_never_taken_is_told(open_page: Open, at_once: None, project: Project, folder: Path) -> None:
     (folder / "letter.mp4").unlink()
     shutil.copytree(folder, project.folder / "videos")
     names = sorted(file.name for file in folder.iterdir())

@@ -7,10 +7,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate_app.session import auth
-from backend import api
-from backend.campaign.nouns import Person, Role, Split
+from backend.campaign.nouns import OPERATOR, Person, Role, Split
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.selection.queries.editing import drawn_queries
 from backend.campaign.selection.queries.model import OwnFile
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import Project
 from backend.core import processes
 from backend.core.errors import EncoderUnavailable
 from reading import read
@@ -20,14 +24,14 @@ Open = Callable[[], AppTest]
 
 
 @pytest.fixture
-def project(corpus_project: api.Project) -> api.Project:
+def project(corpus_project: Project) -> Project:
     return corpus_project
 
 
 @pytest.fixture
-def lead(project: api.Project) -> Person:
-    there = [row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == "Lea"]
-    return there[0] if there else people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+def lead(project: Project) -> Person:
+    there = [row.person for row in list_people(project, OPERATOR) if row.person.name == "Lea"]
+    return there[0] if there else people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
 
 
 @pytest.fixture
@@ -65,11 +69,11 @@ def typed(app: AppTest, text: str, **fields: object) -> AppTest:
     return app.button(key="look_at_queries").click().run()
 
 
-def of(project: api.Project) -> list[tuple[str, Split]]:
-    return [(query.text, query.split) for query in api.drawn_queries(project, api.OPERATOR, most=99)]
+def of(project: Project) -> list[tuple[str, Split]]:
+    return [(query.text, query.split) for query in drawn_queries(project, OPERATOR, most=99)]
 
 
-def test_queries_are_looked_at_and_then_exactly_those_are_taken(open_page: Open, project: api.Project) -> None:
+def test_queries_are_looked_at_and_then_exactly_those_are_taken(open_page: Open, project: Project) -> None:
     app = open_page()
     assert steps(app)["Queries"] == "> none yet"
     assert steps(app)["Candidates"] == "none yet"
@@ -85,10 +89,10 @@ def test_queries_are_looked_at_and_then_exactly_those_are_taken(open_page: Open,
     assert len(of(project)) == 4
     assert app.text_area(key="queries_typed").value == ""
     actors = project.store.db.conn.execute("SELECT DISTINCT actor FROM event WHERE kind LIKE 'queries_%'").fetchall()
-    assert [row[0] for row in actors] == [api.list_people(project, api.OPERATOR)[0].person.annotator_id]
+    assert [row[0] for row in actors] == [list_people(project, OPERATOR)[0].person.annotator_id]
 
 
-def test_every_problem_of_typed_queries_is_told_and_nothing_is_taken(open_page: Open, project: api.Project) -> None:
+def test_every_problem_of_typed_queries_is_told_and_nothing_is_taken(open_page: Open, project: Project) -> None:
     app = typed(open_page(), "Somebody sings\n\nSomebody sings\n")
     assert "typed on the page Set up, row 2: the text is empty" in words(app)
     assert "row 3: this text stands in row 1 already" in words(app)
@@ -97,7 +101,7 @@ def test_every_problem_of_typed_queries_is_told_and_nothing_is_taken(open_page: 
     assert of(project) == []
 
 
-def test_a_pattern_that_is_refused_is_told_by_the_form(open_page: Open, project: api.Project) -> None:
+def test_a_pattern_that_is_refused_is_told_by_the_form(open_page: Open, project: Project) -> None:
     app = open_page()
     app.text_input(key="queries_show_of").set_value("(v")
     app = typed(app, "", val=2, spread="show")
@@ -105,10 +109,10 @@ def test_a_pattern_that_is_refused_is_told_by_the_form(open_page: Open, project:
     assert of(project) == []
 
 
-def test_a_query_is_edited_and_removed_on_the_page(open_page: Open, project: api.Project, lead: Person) -> None:
+def test_a_query_is_edited_and_removed_on_the_page(open_page: Open, project: Project, lead: Person) -> None:
     own = OwnFile(b"A cat sits\nIt rains\n", "q.txt", Split.TEST)
-    api.draw_queries(project, lead, own=own, now=NOW)
-    cat, rain = api.drawn_queries(project, lead, most=9)
+    draw_queries(project, lead, own=own, now=NOW)
+    cat, rain = drawn_queries(project, lead, most=9)
     app = open_page()
     app.text_input(key=f"query-text-{cat.query_id}").set_value("It rains")
     app.button(key=f"query-save-{cat.query_id}").click().run()
@@ -123,9 +127,9 @@ def test_a_query_is_edited_and_removed_on_the_page(open_page: Open, project: api
 
 
 def test_candidates_are_chosen_after_what_they_come_to_was_told(
-    open_page: Open, project: api.Project, lead: Person
+    open_page: Open, project: Project, lead: Person
 ) -> None:
-    api.draw_queries(project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+    draw_queries(project, OPERATOR, val=2, test=1, seed=5, now=NOW)
     app = open_page()
     assert steps(app)["Candidates"] == "> none yet"
     app.number_input(key="candidates_batch").set_value(5).run()
@@ -143,9 +147,9 @@ def test_candidates_are_chosen_after_what_they_come_to_was_told(
     assert not [one for one in app.button if one.key == f"query-remove-{1}"]
 
 
-def test_people_can_begin_once_there_are_pairs_and_two_annotators(open_page: Open, project: api.Project) -> None:
-    api.draw_queries(project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
-    api.choose_candidates(project, api.OPERATOR, batch_size=5, now=NOW)
+def test_people_can_begin_once_there_are_pairs_and_two_annotators(open_page: Open, project: Project) -> None:
+    draw_queries(project, OPERATOR, val=2, test=1, seed=5, now=NOW)
+    choose_candidates(project, OPERATOR, batch_size=5, now=NOW)
     app = open_page()
     assert steps(app)["People"] == "> nobody yet"
     assert steps(app)["Open"] == "2 annotators more are needed"
@@ -171,7 +175,7 @@ def test_once_pairs_are_graded_nothing_can_be_changed_here(judging: Judging, ope
     assert "people have worked on them: 1 grades" in words(app)
 
 
-def send_run(project: api.Project, name: str, spans: list[tuple[int, str, float, float]]) -> None:
+def send_run(project: Project, name: str, spans: list[tuple[int, str, float, float]]) -> None:
     """A run as if it had been sent: for each query its spans, the best first."""
     folder = project.folder / "pooled"
     folder.mkdir(exist_ok=True)
@@ -180,10 +184,10 @@ def send_run(project: api.Project, name: str, spans: list[tuple[int, str, float,
 
 
 def test_runs_are_pooled_beside_captions_after_a_look_and_later_runs_add_to_them(
-    open_page: Open, project: api.Project
+    open_page: Open, project: Project
 ) -> None:
-    api.draw_queries(project, api.OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
-    (query,) = api.drawn_queries(project, api.OPERATOR, most=9)
+    draw_queries(project, OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
+    (query,) = drawn_queries(project, OPERATOR, most=9)
     send_run(project, "first.csv", [(query.query_id, "v1", 1.0, 3.5), (query.query_id, "v2", 40.0, 50.0)])
     app = open_page()
     app.checkbox(key="candidates_captions").uncheck()
@@ -212,9 +216,9 @@ def test_runs_are_pooled_beside_captions_after_a_look_and_later_runs_add_to_them
     assert steps(app)["Candidates"] == "3 pairs handed out"
 
 
-def test_a_run_that_cannot_be_pooled_is_told_by_file_and_row(open_page: Open, project: api.Project) -> None:
-    api.draw_queries(project, api.OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
-    (query,) = api.drawn_queries(project, api.OPERATOR, most=9)
+def test_a_run_that_cannot_be_pooled_is_told_by_file_and_row(open_page: Open, project: Project) -> None:
+    draw_queries(project, OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
+    (query,) = drawn_queries(project, OPERATOR, most=9)
     send_run(project, "wrong.csv", [(query.query_id, "nowhere", 1.0, 3.5), (99, "v1", 1.0, 2.0)])
     app = open_page()
     app.multiselect(key="candidates_runs").set_value(["wrong.csv"]).run()
@@ -227,13 +231,13 @@ def test_a_run_that_cannot_be_pooled_is_told_by_file_and_row(open_page: Open, pr
 
 
 def test_frames_find_candidates_where_a_model_is_there_and_say_so_where_not(
-    open_page: Open, project: api.Project, monkeypatch: pytest.MonkeyPatch
+    open_page: Open, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nowhere(name: str, *arguments: object) -> None:
         raise EncoderUnavailable(f"{name} cannot be had")
 
     monkeypatch.setattr("backend.campaign.selection.candidates.pooling.load_clip", nowhere)
-    api.draw_queries(project, api.OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
+    draw_queries(project, OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
     app = open_page()
     app.text_input(key="candidates_visual").set_value("no/such-model").run()
     app.button(key="choose_candidates").click().run()
@@ -244,8 +248,8 @@ def test_frames_find_candidates_where_a_model_is_there_and_say_so_where_not(
     assert steps(app)["Candidates"].endswith("none yet")
 
 
-def test_further_queries_are_looked_at_beside_the_choice_of_candidates(open_page: Open, project: api.Project) -> None:
-    api.draw_queries(project, api.OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
+def test_further_queries_are_looked_at_beside_the_choice_of_candidates(open_page: Open, project: Project) -> None:
+    draw_queries(project, OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
     app = typed(open_page(), "Somebody sings")
     assert not app.exception
     app.button(key="take_queries").click().run()

@@ -13,8 +13,10 @@ from annotate_app.session import fair_checks
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.fair_checks import MOST_CHECKS, MOST_WAITING, FairChecks
 from annotate_app.session.routes import Sessions
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import knows_browser, person_for
+from backend.campaign.setup.project.folder import Project
 from support import NOW, Judging
 
 PASSWORD, NEWER = "long enough for Ana", "another one for Ana"
@@ -24,7 +26,7 @@ PASSWORD, NEWER = "long enough for Ana", "another one for Ana"
 class Server:
     """A server whose clock stands until a test moves it; what is held back is noted and not waited for."""
 
-    project: api.Project
+    project: Project
     clock: list[float] = field(default_factory=lambda: [NOW])
     held: list[float] = field(default_factory=list)
 
@@ -52,7 +54,7 @@ def sign_in(browser: TestClient, name: str, password: str) -> Any:
 
 @pytest.fixture
 def server(judging: Judging) -> Server:
-    api.add_person_with_password(judging.project, api.OPERATOR, "Ana", Role.ANNOTATOR, PASSWORD, now=NOW)
+    add_person_with_password(judging.project, OPERATOR, "Ana", Role.ANNOTATOR, PASSWORD, now=NOW)
     return Server(judging.project)
 
 
@@ -110,33 +112,33 @@ def test_a_known_browser_grants_nothing_and_can_be_voided(server: Server) -> Non
     stored = server.project.store.db.conn.execute("SELECT browser_hash FROM known_browser").fetchall()
     assert len(stored) == 1
     assert token not in str(tuple(stored[0]))
-    assert api.person_for(server.project, token, now=NOW) is None
-    assert api.knows_browser(server.project, "Ana", token, now=NOW)
-    assert not api.knows_browser(server.project, "Anna", token, now=NOW)
-    assert not api.knows_browser(server.project, "Ana", token, now=NOW + 181 * 86_400)
+    assert person_for(server.project, token, now=NOW) is None
+    assert knows_browser(server.project, "Ana", token, now=NOW)
+    assert not knows_browser(server.project, "Anna", token, now=NOW)
+    assert not knows_browser(server.project, "Ana", token, now=NOW + 181 * 86_400)
     changed = {"old": PASSWORD, "password": NEWER, "again": NEWER}
     assert post(browser, "/session/password", "/session/account", **changed).status_code == 303
-    assert not api.knows_browser(server.project, "Ana", token, now=NOW)
+    assert not knows_browser(server.project, "Ana", token, now=NOW)
     newer = browser.cookies["reelrank_browser"]
-    assert api.knows_browser(server.project, "Ana", newer, now=NOW), "where it was changed"
+    assert knows_browser(server.project, "Ana", newer, now=NOW), "where it was changed"
     post(browser, "/session/sign-out-everywhere", "/session/account")
-    assert not api.knows_browser(server.project, "Ana", newer, now=NOW)
+    assert not knows_browser(server.project, "Ana", newer, now=NOW)
 
 
 def test_a_cookie_that_was_brought_along_is_not_taken_over(server: Server) -> None:
     browser = server.browser("10.0.0.1")
     browser.cookies.set("reelrank_browser", "planted")
     sign_in(browser, "Ana", PASSWORD)
-    assert not api.knows_browser(server.project, "Ana", "planted", now=NOW)
+    assert not knows_browser(server.project, "Ana", "planted", now=NOW)
 
 
 def test_two_people_of_one_computer_both_keep_it_known(server: Server) -> None:
-    api.add_person_with_password(server.project, api.OPERATOR, "Bob", Role.ANNOTATOR, PASSWORD, now=NOW)
+    add_person_with_password(server.project, OPERATOR, "Bob", Role.ANNOTATOR, PASSWORD, now=NOW)
     browser = server.browser("10.0.0.1")
     for name in ("Ana", "Bob"):
         assert sign_in(browser, name, PASSWORD).status_code == 303
     jar = [cookie.value for cookie in browser.cookies.jar if cookie.name == "reelrank_browser"]
-    assert [api.knows_browser(server.project, name, str(jar[-1]), now=NOW) for name in ("Ana", "Bob")] == [True, True]
+    assert [knows_browser(server.project, name, str(jar[-1]), now=NOW) for name in ("Ana", "Bob")] == [True, True]
 
 
 @pytest.mark.anyio

@@ -21,8 +21,11 @@ from starlette.routing import Route
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from app_server import AppServer
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.judging.absences import suspend
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import accept_invitation, add_person, add_person_with_password
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from support import person_of
 
 CLIENT = "reelrank"
@@ -102,7 +105,7 @@ def provider() -> Iterator[Provider]:
 @contextmanager
 def serving(provider: Provider, folder: Path, base: str = "") -> Iterator[AppServer]:
     """A new project whose secrets name the provider, served below a path of its host."""
-    api.init_project(folder / "project", encoder="minilm")
+    init_project(folder / "project", encoder="minilm")
     environment = {**os.environ, "REELRANK_BASE_PATH": base}
     server = AppServer(folder / "project", folder / "server.log", env=environment)
     secrets = folder / "project" / ".streamlit" / "secrets.toml"
@@ -124,8 +127,8 @@ def server(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield server
 
 
-def project(server: AppServer) -> api.Project:
-    return api.open_project(Path(server.project))
+def project(server: AppServer) -> Project:
+    return open_project(Path(server.project))
 
 
 def browser(server: AppServer) -> httpx.Client:
@@ -143,7 +146,7 @@ def names_of_cookies(client: httpx.Client) -> set[str]:
 
 
 def test_an_invitation_binds_the_account_and_from_then_on_it_signs_in(server: AppServer, provider: Provider) -> None:
-    invitation = api.add_person(project(server), api.OPERATOR, "Ana", Role.ANNOTATOR, now=time.time())
+    invitation = add_person(project(server), OPERATOR, "Ana", Role.ANNOTATOR, now=time.time())
     with browser(server) as client:
         there = client.get(link(client.get(f"/session/invitation/{invitation}")))
         assert urlsplit(str(there.url)).path == "/"
@@ -172,8 +175,8 @@ def test_an_account_that_nobody_here_has_is_refused_in_words(server: AppServer, 
 
 
 def test_a_used_invitation_binds_nobody(server: AppServer, provider: Provider) -> None:
-    invitation = api.add_person(project(server), api.OPERATOR, "Ben", Role.ANNOTATOR, now=time.time())
-    api.accept_invitation(project(server), invitation, "long enough", now=time.time())
+    invitation = add_person(project(server), OPERATOR, "Ben", Role.ANNOTATOR, now=time.time())
+    accept_invitation(project(server), invitation, "long enough", now=time.time())
     provider.subject = "subject-2"
     with browser(server) as client:
         page = client.get("/session/oidc", params={"invitation": invitation})
@@ -184,14 +187,14 @@ def test_a_used_invitation_binds_nobody(server: AppServer, provider: Provider) -
 
 def test_a_suspended_person_does_not_come_in_by_another_door(server: AppServer) -> None:
     opened = project(server)
-    lead = api.add_person_with_password(opened, api.OPERATOR, "Lea", Role.LEAD, "long enough", now=time.time())
+    lead = add_person_with_password(opened, OPERATOR, "Lea", Role.LEAD, "long enough", now=time.time())
     ana = person_of(opened, "Ana")
-    api.suspend(opened, lead, ana.annotator_id, True, now=time.time())
+    suspend(opened, lead, ana.annotator_id, True, now=time.time())
     with browser(server) as client:
         page = client.get(link(client.get("/session/sign-in")))
         assert page.status_code == 401
         assert "suspended" in page.text
-    api.suspend(opened, lead, ana.annotator_id, False, now=time.time())
+    suspend(opened, lead, ana.annotator_id, False, now=time.time())
 
 
 def test_a_forged_cookie_of_streamlit_signs_nobody_in(server: AppServer, provider: Provider) -> None:
@@ -206,7 +209,7 @@ def test_a_forged_cookie_of_streamlit_signs_nobody_in(server: AppServer, provide
 @pytest.mark.long
 def test_below_a_path_the_way_to_the_provider_and_back_stays_there(provider: Provider, tmp_path: Path) -> None:
     with serving(provider, tmp_path, "/annotate") as server, browser(server) as client:
-        invitation = api.add_person(project(server), api.OPERATOR, "Ana", Role.ANNOTATOR, now=time.time())
+        invitation = add_person(project(server), OPERATOR, "Ana", Role.ANNOTATOR, now=time.time())
         there = client.get(link(client.get(f"/annotate/session/invitation/{invitation}")))
         assert (there.status_code, urlsplit(str(there.url)).path) == (200, "/annotate/")
         assert all(urlsplit(str(one.url)).path.startswith(("/annotate/", "/authorize")) for one in there.history)

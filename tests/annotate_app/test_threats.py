@@ -32,8 +32,12 @@ from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_
 from annotate_app.session import auth, downloads, policy, websocket_limits, websocket_sessions
 from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
 from annotate_app.session.routes import Sessions
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.judging.absences import sign_out
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.review.queries import list_queries
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.serving.model import Delay
 from backend.core.errors import NotAllowed
 from support import NOW, Judging, have_read
@@ -49,7 +53,7 @@ class Whole:
 
     app: Any
     client: TestClient
-    project: api.Project
+    project: Project
     lead: str
     annotator: str
 
@@ -71,9 +75,9 @@ class Whole:
 @pytest.fixture(scope="module")
 def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
     folder = Path(shutil.copytree(judging_made.project.folder, tmp_path_factory.mktemp("threats") / "project"))
-    project = api.open_project(folder)
+    project = open_project(folder)
     for name, role in (("Lou", Role.LEAD), ("Ada", Role.ANNOTATOR)):
-        api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+        add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=NOW)
     have_read(project)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REELRANK_PROJECT", str(folder))
@@ -84,7 +88,7 @@ def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> It
         # These tests ask as fast as they can; those of the limits are elsewhere.
         patch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, websocket_limits.LIMITS[Role.LEAD]))
         patch.setattr("backend.core.processes.end_all", lambda: None)  # this process goes on after the app
-        tokens = [api.sign_in(project, name, PASSWORD, now=NOW) for name in ("Lou", "Ada")]
+        tokens = [sign_in(project, name, PASSWORD, now=NOW) for name in ("Lou", "Ada")]
         from annotate_app.shared import menu_counts
 
         auth._open.cache_clear()
@@ -196,7 +200,7 @@ def test_a_page_of_another_site_gets_no_websocket(whole: Whole, origin: str) -> 
 
 
 def test_a_forged_page_hash_shows_an_annotator_no_page_of_a_lead(whole: Whole) -> None:
-    query = api.list_queries(whole.project, api.OPERATOR)[0].query
+    query = list_queries(whole.project, OPERATOR)[0].query
     with whole.page(whole.lead) as page:
         assert query in text_of(drawn(page, "queries"))
     with whole.page(whole.annotator) as page:
@@ -211,10 +215,10 @@ def test_a_forged_page_hash_shows_an_annotator_no_page_of_a_lead(whole: Whole) -
 
 
 def test_a_session_that_ends_ends_on_the_page_that_is_open(whole: Whole) -> None:
-    token = api.sign_in(whole.project, "Lou", PASSWORD, now=NOW)
+    token = sign_in(whole.project, "Lou", PASSWORD, now=NOW)
     with whole.page(token) as page:
         assert "You are signed out" not in text_of(drawn(page, "people"))
-        api.sign_out(whole.project, token, now=NOW)
+        sign_out(whole.project, token, now=NOW)
         after = text_of(drawn(page, "people"))
         assert "Ada" not in after
         assert "Sign in" in after
@@ -297,7 +301,8 @@ def test_attempts_count_for_the_address_that_the_proxy_saw(
 ) -> None:
     seen: list[str] = []
     monkeypatch.setattr(
-        api, "begin_attempt", lambda _project, _name, address, _browser, now: seen.append(address) or Delay(60)
+        "annotate_app.session.routes.begin_attempt",
+        lambda _project, _name, address, _browser, now: seen.append(address) or Delay(60),
     )
     if believed:
         monkeypatch.setenv("FORWARDED_ALLOW_IPS", believed)
@@ -363,12 +368,12 @@ def test_an_annotator_cannot_resume_the_session_of_a_lead(whole: Whole, is_open:
 
 
 def test_a_page_of_the_same_sign_in_resumes_and_one_of_the_next_sign_in_does_not(whole: Whole) -> None:
-    first = api.sign_in(whole.project, "Lou", PASSWORD, now=NOW)
+    first = sign_in(whole.project, "Lou", PASSWORD, now=NOW)
     with whole.page(first) as page:
         session = session_of(drawn(page, "progress"))
     with whole.page(first, resumes=session) as page:
         assert session_of(drawn(page, "progress")) == session
-    second = api.sign_in(whole.project, "Lou", PASSWORD, now=NOW)
+    second = sign_in(whole.project, "Lou", PASSWORD, now=NOW)
     with whole.page(second, resumes=session) as page:
         assert session_of(drawn(page, "progress")) != session
 
@@ -445,7 +450,7 @@ def test_few_sessions_of_closed_pages_are_kept_of_each_user(whole: Whole, monkey
     few = replace(websocket_limits.LIMITS[Role.ANNOTATOR], kept_sessions=2)
     monkeypatch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, few))
     sessions = Runtime.instance()._session_mgr
-    token = api.sign_in(whole.project, "Ada", PASSWORD, now=NOW)
+    token = sign_in(whole.project, "Ada", PASSWORD, now=NOW)
     opened = []
     for _ in range(4):
         with whole.page(token) as page:

@@ -5,9 +5,13 @@ from collections.abc import Callable, Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend import api
+from backend.campaign.desk.clips import clip_for
+from backend.campaign.desk.exchange import exam_act, record_grades
+from backend.campaign.judging.absences import suspend
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.qualification.exam.calibration import start_trial, trial_round
 from backend.campaign.qualification.exam.model import CalibrationRound
+from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.core.ids import PairKey, QueryId
 from reading import read
 from served import clip_of
@@ -25,7 +29,7 @@ FIRST, SECOND = UNGRADED[:2]
 def begun(real_project: SmallProject) -> SmallProject:
     """A round of two pairs that Ana has finished and Ben has not."""
     real_project.sql("UPDATE query SET text = 'A <b>cup</b> *falls*' WHERE query_id = 3")
-    api.start_trial(real_project.project, real_project.lead, queries=1, pairs=2, now=NOW)
+    start_trial(real_project.project, real_project.lead, queries=1, pairs=2, now=NOW)
     answer(real_project, "Ana", {FIRST: (4, "A <i>whole</i> *cup*"), SECOND: (3, "")})
     answer(real_project, "Ben", {FIRST: (0, "")})
     return real_project
@@ -35,19 +39,19 @@ def answer(small: SmallProject, who: str, given: Mapping[int, tuple[int, str]]) 
     """Begin the round, and give grades with notes to pairs of query 3, named by their ranks."""
     person = small.person(who)
     ranks = {clip_of(small, small.pair(3, rank).pair): rank for rank in UNGRADED}
-    desk = api.exam_act(small.project, person, api.ExamAct.START, now=NOW)
+    desk = exam_act(small.project, person, ExamAct.START, now=NOW)
     for item in desk.items:
-        rank = ranks[api.clip_for(small.project, person, item.pair).path]
+        rank = ranks[clip_for(small.project, person, item.pair).path]
         if rank in given:
             grade, note = given[rank]
             event = GradeEvent(item.pair, grade, f"{who} {rank}", 1000, note=note)
-            assert api.record_grades(small.project, person, [event], now=NOW)[0].status == "saved"
+            assert record_grades(small.project, person, [event], now=NOW)[0].status == "saved"
     if len(given) == len(desk.items):
-        api.exam_act(small.project, person, api.ExamAct.HAND_IN, now=NOW)
+        exam_act(small.project, person, ExamAct.HAND_IN, now=NOW)
 
 
 def trial(small: SmallProject) -> CalibrationRound | None:
-    return api.trial_round(small.project, small.lead)
+    return trial_round(small.project, small.lead)
 
 
 def asked(small: SmallProject) -> list[PairKey]:
@@ -119,7 +123,7 @@ def test_all_grades_and_notes_are_listed_with_or_without_names(open_page: Open, 
 
 def test_it_is_said_when_nobody_is_left_for_its_pairs(open_page: Open, begun: SmallProject) -> None:
     assert not open_page().warning
-    api.suspend(begun.project, begun.lead, begun.person("Cem").annotator_id, False, now=NOW)
+    suspend(begun.project, begun.lead, begun.person("Cem").annotator_id, False, now=NOW)
     for name in ("Ben", "Cem", "Dee", "Eli"):
         answer(begun, name, {rank: (2, "") for rank in (FIRST, SECOND)})
     assert "nobody is left who may grade these pairs" in open_page().warning[0].value

@@ -17,8 +17,11 @@ from starlette.testclient import TestClient
 from annotate_app.server import uploads
 from annotate_app.server.uploads import UploadKind, Uploads, sent_files
 from annotate_app.session.guard import _SCOPE_KEY, Guard
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from support import NOW, person_of
 
 HEADERS = {"X-ReelRank": "1"}
@@ -30,18 +33,18 @@ class Usage(NamedTuple):
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> api.Project:
-    project = api.init_project(tmp_path / "project", encoder="minilm")
+def project(tmp_path: Path) -> Project:
+    project = init_project(tmp_path / "project", encoder="minilm")
     for name, role in (("Lea", Role.LEAD), ("Uma", Role.ANNOTATOR)):
-        api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+        add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=NOW)
     return project
 
 
 @pytest.fixture
-def client(project: api.Project) -> Iterator[TestClient]:
+def client(project: Project) -> Iterator[TestClient]:
     app = Starlette(routes=Uploads(lambda: project).routes(), middleware=[Middleware(Guard, project=lambda: project)])
     with TestClient(app) as found:
-        found.cookies.set("reelrank_session", api.sign_in(project, "Lea", PASSWORD, now=time.time()))
+        found.cookies.set("reelrank_session", sign_in(project, "Lea", PASSWORD, now=time.time()))
         yield found
 
 
@@ -52,13 +55,13 @@ def send(
     return answer.status_code, answer.json()["message"] if answer.content else ""
 
 
-def test_what_is_sent_is_for_the_servers_user_alone(client: TestClient, project: api.Project) -> None:
+def test_what_is_sent_is_for_the_servers_user_alone(client: TestClient, project: Project) -> None:
     assert send(client, "a.mp4")[0] == 201
     modes = [(project.folder / place).stat().st_mode & 0o777 for place in ("videos", "videos/a.mp4")]
     assert modes == [0o700, 0o600]
 
 
-def test_links_out_of_the_project_count_as_sent_by_nobody(project: api.Project, tmp_path: Path) -> None:
+def test_links_out_of_the_project_count_as_sent_by_nobody(project: Project, tmp_path: Path) -> None:
     (project.folder / "files").mkdir()
     (tmp_path / "private.csv").write_text("a")
     (project.folder / "files" / "own.csv").write_text("a")
@@ -66,7 +69,7 @@ def test_links_out_of_the_project_count_as_sent_by_nobody(project: api.Project, 
     assert [file.name for file in sent_files(project, "files")] == ["own.csv"]
 
 
-def send_in_parts(project: api.Project, name: str, parts: list[bytes], *, goes_away: bool = False) -> tuple[int, str]:
+def send_in_parts(project: Project, name: str, parts: list[bytes], *, goes_away: bool = False) -> tuple[int, str]:
     """What the route answers to a body that comes in parts, perhaps not to its end; the test client sends it whole."""
     messages = [{"type": "http.request", "body": part, "more_body": True} for part in parts]
     messages.append({"type": "http.disconnect"} if goes_away else {"type": "http.request", "body": b""})
@@ -82,13 +85,13 @@ def send_in_parts(project: api.Project, name: str, parts: list[bytes], *, goes_a
     return answer.status_code, json.loads(bytes(answer.body))["message"] if answer.body else ""
 
 
-def lies_there(project: api.Project) -> list[str]:
+def lies_there(project: Project) -> list[str]:
     """All that is in the folders of sent files."""
     found = (path for kind in ("videos", "files") for path in (project.folder / kind).rglob("*"))
     return sorted(path.relative_to(project.folder).as_posix() for path in found)
 
 
-def test_a_file_arrives_under_its_name_and_takes_nobody_elses(client: TestClient, project: api.Project) -> None:
+def test_a_file_arrives_under_its_name_and_takes_nobody_elses(client: TestClient, project: Project) -> None:
     parts = [bytes([number]) * 700_000 for number in range(4)]
     assert send_in_parts(project, "a film.mp4", parts) == (201, "")
     assert (project.folder / "videos" / "a film.mp4").read_bytes() == b"".join(parts)
@@ -99,7 +102,7 @@ def test_a_file_arrives_under_its_name_and_takes_nobody_elses(client: TestClient
     assert lies_there(project) == ["files/m.jsonl", "videos/a film.mp4"]
 
 
-def test_a_name_is_kept_composed_and_taken_in_either_form(client: TestClient, project: api.Project) -> None:
+def test_a_name_is_kept_composed_and_taken_in_either_form(client: TestClient, project: Project) -> None:
     assert send(client, "cafe%CC%81.mp4") == (201, "")
     assert lies_there(project) == ["videos/caf\u00e9.mp4"]
     assert send(client, "caf%C3%A9.mp4")[0] == send(client, "cafe%CC%81.mp4")[0] == 409
@@ -114,25 +117,25 @@ def test_a_name_is_kept_composed_and_taken_in_either_form(client: TestClient, pr
         ("x" * 201 + ".mp4", "is too long: shorten it."),
     ],
 )
-def test_names_that_are_none_are_refused(client: TestClient, project: api.Project, name: str, told: str) -> None:
+def test_names_that_are_none_are_refused(client: TestClient, project: Project, name: str, told: str) -> None:
     status, message = send(client, name)
     assert (status, told in message) == (400, True), message
     assert not lies_there(project)
 
 
-def test_a_path_is_no_name(client: TestClient, project: api.Project) -> None:
+def test_a_path_is_no_name(client: TestClient, project: Project) -> None:
     assert client.put("/lead/uploads/videos/..%2F..%2Fx.mp4", content=b"x", headers=HEADERS).status_code == 404
     assert client.put("/lead/uploads/secrets/x.mp4", content=b"x", headers=HEADERS).status_code == 404
     assert not lies_there(project)
 
 
-def test_an_empty_file_is_none(client: TestClient, project: api.Project) -> None:
+def test_an_empty_file_is_none(client: TestClient, project: Project) -> None:
     assert send(client, "a.mp4", b"") == (400, "a.mp4 is empty.")
     assert not lies_there(project)
 
 
 def test_what_is_too_large_is_refused_before_and_while_it_comes(
-    client: TestClient, project: api.Project, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(uploads.KINDS, "videos", UploadKind("videos", "a video", (".mp4",), uploads.GIB))
     told = "a.mp4 is larger than 1 GiB, the most that is taken here: copy it to the server."
@@ -146,7 +149,7 @@ def test_what_is_too_large_is_refused_before_and_while_it_comes(
 
 
 def test_a_full_disk_is_told_and_nothing_half_written_stays(
-    client: TestClient, project: api.Project, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = "There is no room for a.mp4 on the server's disk. Nothing of it was kept: make room, then send it again."
     left = iter([Usage(10 * uploads.GIB), Usage(10 * uploads.GIB), Usage(uploads.KEPT_FREE_BYTES)])
@@ -158,7 +161,7 @@ def test_a_full_disk_is_told_and_nothing_half_written_stays(
     assert not lies_there(project)
 
 
-def test_a_disk_that_fails_is_told(client: TestClient, project: api.Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_fails_is_told(client: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
@@ -167,16 +170,16 @@ def test_a_disk_that_fails_is_told(client: TestClient, project: api.Project, mon
     assert not lies_there(project)
 
 
-def test_who_goes_away_in_the_middle_leaves_nothing(project: api.Project) -> None:
+def test_who_goes_away_in_the_middle_leaves_nothing(project: Project) -> None:
     answer = send_in_parts(project, "a.mp4", [b"x" * 2_000_000], goes_away=True)
     assert answer == (400, "a.mp4 did not arrive whole: send it again.")
     assert not lies_there(project)
 
 
-def test_only_leads_and_only_pages_of_this_server_send_files(client: TestClient, project: api.Project) -> None:
+def test_only_leads_and_only_pages_of_this_server_send_files(client: TestClient, project: Project) -> None:
     assert client.put("/lead/uploads/videos/a.mp4", content=b"x").status_code == 403
     assert send(client, "a.mp4", **{"Sec-Fetch-Site": "cross-site"})[0] == 403
-    client.cookies.set("reelrank_session", api.sign_in(project, "Uma", PASSWORD, now=time.time()))
+    client.cookies.set("reelrank_session", sign_in(project, "Uma", PASSWORD, now=time.time()))
     status, message = send(client, "a.mp4")
     assert (status, "only leads may do this" in message) == (403, True)
     client.cookies.clear()

@@ -15,8 +15,11 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.describe_routes import DescribeRoutes
 from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
-from backend import api
+from backend.campaign.monitoring.hours.report import hours
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.people import sessions
+from backend.media.clips import ensure as cut_clip
+from backend.media.jobs import ClipJob
 from backend.store.connection import writing
 from describing import opened
 from support import NOW, Judging
@@ -42,7 +45,7 @@ class Page:
         return self.post("/desk/exchange", grades=list(grades))
 
     def credited_s(self) -> float:
-        return api.hours(self.judging.project, api.OPERATOR).hours * 3600
+        return hours(self.judging.project, OPERATOR).hours * 3600
 
 
 def grade(pair: str, key: str, **times: int) -> dict[str, Any]:
@@ -52,7 +55,7 @@ def grade(pair: str, key: str, **times: int) -> dict[str, Any]:
 @contextmanager
 def served(judging: Judging) -> Iterator[Page]:
     project, clock = judging.project, [NOW]
-    clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
+    clips: ClipWorker[ClipJob] = ClipWorker(cut_clip)
     app = Starlette(
         routes=[
             *Desks(lambda: project, clips, clock=lambda: clock[0]).routes(),

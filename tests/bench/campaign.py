@@ -10,12 +10,15 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from backend import api
 from backend.campaign.judging import consensus
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.release.earlier.importing import import_judgements
+from backend.campaign.release.earlier.model import JudgementsReport
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.store.connection import writing
 from backend.store.engine import Database
 from support import have_read
@@ -32,9 +35,9 @@ Rows = list[tuple[int, int, int]]
 """Judgements as (pair, worker, grade), in the order of giving."""
 
 
-def open_project(folder: Path, pairs: int, moments: int = MOMENTS) -> api.Project:
+def open_project(folder: Path, pairs: int, moments: int = MOMENTS) -> Project:
     """A campaign on its first day: nothing graded, every batch open."""
-    project = api.init_project(folder, encoder="minilm")
+    project = init_project(folder, encoder="minilm")
     with writing(project.store) as db:
         _corpus(db, moments)
         _hand_out(db, range(1, pairs + 1), [BATCH] * (pairs // BATCH))
@@ -43,15 +46,13 @@ def open_project(folder: Path, pairs: int, moments: int = MOMENTS) -> api.Projec
     return project
 
 
-def full_project(folder: Path, rows: Rows) -> api.Project:
+def full_project(folder: Path, rows: Rows) -> Project:
     """A campaign with all its judgements, and `FRESH_QUERIES` more queries that nobody has begun."""
-    project = api.init_project(folder, encoder="minilm")
+    project = init_project(folder, encoder="minilm")
     with writing(project.store) as db:
         _corpus(db)
         workers = {
-            number: people.add(
-                project.store, api.OPERATOR, f"worker {number}", Role.ANNOTATOR, now=STARTED
-            ).annotator_id
+            number: people.add(project.store, OPERATOR, f"worker {number}", Role.ANNOTATOR, now=STARTED).annotator_id
             for number in sorted({worker for _, worker, _ in rows})
         }
         known = sorted({pair for pair, _, _ in rows})
@@ -65,17 +66,17 @@ def full_project(folder: Path, rows: Rows) -> api.Project:
     return project
 
 
-def settled_project(folder: Path, times: int = 1) -> api.Project:
+def settled_project(folder: Path, times: int = 1) -> Project:
     """A first batch of `QUERIES` queries settled with relevance 3, and `FRESH_QUERIES` more that nobody has begun.
 
     `times` as many of both, and of moments, where it is given.
     """
-    project = api.init_project(folder, encoder="minilm")
+    project = init_project(folder, encoder="minilm")
     settled, fresh = times * QUERIES, times * FRESH_QUERIES
     with writing(project.store) as db:
         _corpus(db, times * MOMENTS)
         two = [
-            people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=STARTED).annotator_id
+            people.add(project.store, OPERATOR, name, Role.ANNOTATOR, now=STARTED).annotator_id
             for name in ("first", "second")
         ]
         _hand_out(db, range(1, (settled + fresh) * BATCH + 1), [BATCH] * (settled + fresh))
@@ -97,21 +98,21 @@ def settled_folder(run: Path) -> Path:
     return _once(run / "settled-campaign", settled_project)
 
 
-def _once(folder: Path, build: Callable[[Path], api.Project]) -> Path:
+def _once(folder: Path, build: Callable[[Path], Project]) -> Path:
     if not folder.exists():
         build(folder).store.close()
     return folder
 
 
-def lone_worker_project(folder: Path, done: int, left: int) -> tuple[api.Project, Person]:
+def lone_worker_project(folder: Path, done: int, left: int) -> tuple[Project, Person]:
     """The worst case for looking for work: one person has graded `done` batches alone, nobody else any.
 
     Those batches are nearest to completion, so they come first for everybody, and none has anything for this person.
     """
-    project = api.init_project(folder, encoder="minilm")
+    project = init_project(folder, encoder="minilm")
     with writing(project.store) as db:
         _corpus(db)
-        person = people.add(project.store, api.OPERATOR, "the tireless", Role.ANNOTATOR, now=STARTED)
+        person = people.add(project.store, OPERATOR, "the tireless", Role.ANNOTATOR, now=STARTED)
         _hand_out(db, range(1, (done + left) * BATCH + 1), [BATCH] * (done + left))
         _judge(db, [(pair, person.annotator_id, 3) for pair in range(1, done * BATCH + 1)])
         agenda.rebuild(db)
@@ -173,18 +174,16 @@ def write_pairs(rows: Rows, path: Path) -> None:
                 )
 
 
-def take_in(folder: Path, raw: Path, pairs: Path | None) -> api.JudgementsReport:
+def take_in(folder: Path, raw: Path, pairs: Path | None) -> JudgementsReport:
     """Import files into a new project."""
-    project = api.init_project(folder, encoder="minilm")
-    return api.import_judgements(project, raw, pairs, now=STARTED)
+    project = init_project(folder, encoder="minilm")
+    return import_judgements(project, raw, pairs, now=STARTED)
 
 
-def add_annotators(project: api.Project, count: int, name: str = "annotator") -> list[Person]:
+def add_annotators(project: Project, count: int, name: str = "annotator") -> list[Person]:
     """People to simulate."""
     with writing(project.store):
-        added = [
-            people.add(project.store, api.OPERATOR, f"{name} {n}", Role.ANNOTATOR, now=STARTED) for n in range(count)
-        ]
+        added = [people.add(project.store, OPERATOR, f"{name} {n}", Role.ANNOTATOR, now=STARTED) for n in range(count)]
     have_read(project)
     return added
 

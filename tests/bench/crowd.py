@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from backend import api
+from backend.campaign.desk import exchange
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project, open_project
 from bench import campaign
 
 
@@ -33,9 +34,9 @@ def peak_memory_mb() -> float:
     return int(re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[0]) / 1024
 
 
-def grade_and_next(project: api.Project, person: Person, event: GradeEvent, now: float) -> tuple[bool, Desk]:
+def grade_and_next(project: Project, person: Person, event: GradeEvent, now: float) -> tuple[bool, Desk]:
     """What one key press costs the store: the grade, and the desk with the next pairs."""
-    receipts, desk = api.exchange(project, person, [event], [], now=now)
+    receipts, desk = exchange.exchange(project, person, [event], [], now=now)
     return receipts[0].status is ReceiptStatus.SAVED, desk
 
 
@@ -44,7 +45,7 @@ def likely_grade(pair: str, chance: random.Random) -> int:
     return min(4, max(0, random.Random(pair).randrange(5) + chance.choices((-1, 0, 1), (1, 3, 1))[0]))
 
 
-def over_assigned(project: api.Project) -> int:
+def over_assigned(project: Project) -> int:
     """Pairs with more grades than the rule asks for, among those that were fresh when the bench began."""
     count: int = project.store.db.conn.execute(
         "SELECT count(*) FROM (SELECT j.pair_id, count(DISTINCT j.annotator_id) AS people, (SELECT max(t.grade) - "
@@ -55,13 +56,13 @@ def over_assigned(project: api.Project) -> int:
     return count
 
 
-Beside = Callable[[api.Project, threading.Event], None]
+Beside = Callable[[Project, threading.Event], None]
 """What goes on in a thread of its own until the event is set."""
 
 
 def simulate(folder: Path, annotators: int, think_s: float, lasts_s: float, beside: Beside | None = None) -> Load:
     """Let annotators loose on a project, all at once, until time is up or nothing is left. Runs in its own process."""
-    project = api.open_project(folder)
+    project = open_project(folder)
     people = campaign.add_annotators(project, annotators, "simulated")
     taken: list[list[float]] = [[] for _ in people]
     errors: list[str] = []
@@ -75,13 +76,13 @@ def simulate(folder: Path, annotators: int, think_s: float, lasts_s: float, besi
         ready.wait()
         over.wait(chance.uniform(0, think_s))  # nobody starts in the same instant
         try:
-            desk = api.desk(project, people[n], now=time.time())
+            desk = exchange.desk(project, people[n], now=time.time())
             while not over.is_set():
                 if not desk.items:
                     ran_dry[n] = 1
                     if over.wait(max(think_s, 0.05)) or desk.state is DeskState.FINISHED:
                         break
-                    desk = api.desk(project, people[n], now=time.time())
+                    desk = exchange.desk(project, people[n], now=time.time())
                     continue
                 if think_s and over.wait(chance.expovariate(1 / think_s)):
                     break

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_shares, batch_suggestions
+from backend.campaign.setup.project.folder import Project, open_project
 from bench import campaign
 from bench.crowd import Beside, Load, simulate
 from bench.tables import sized, table, timed
@@ -32,12 +34,12 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return campaign.settled_folder(tmp_path_factory.getbasetemp())
 
 
-def accept(project: api.Project) -> None:
-    seen = api.batch_suggestions(project, api.OPERATOR)
-    api.accept_suggestions(project, api.OPERATOR, seen, now=time.time())
+def accept(project: Project) -> None:
+    seen = batch_suggestions(project, OPERATOR)
+    accept_suggestions(project, OPERATOR, seen, now=time.time())
 
 
-def by_page(project: api.Project, over: threading.Event) -> None:
+def by_page(project: Project, over: threading.Event) -> None:
     """In the server's own process, as a lead's page does it, again and again on as many queries as are left."""
     over.wait(THINK_S)
     accept(project)
@@ -45,10 +47,10 @@ def by_page(project: api.Project, over: threading.Event) -> None:
 
 
 def in_process(folder: Path) -> None:
-    accept(api.open_project(folder))
+    accept(open_project(folder))
 
 
-def by_command(project: api.Project, over: threading.Event) -> None:
+def by_command(project: Project, over: threading.Event) -> None:
     """In another process, as `reelrank batches accept` does it."""
     over.wait(THINK_S)
     process = multiprocessing.get_context("spawn").Process(target=in_process, args=(project.folder,))
@@ -58,12 +60,12 @@ def by_command(project: api.Project, over: threading.Event) -> None:
 
 
 def test_accepting_all_suggestions(settled: Path, tmp_path: Path) -> None:
-    project = api.open_project(Path(shutil.copytree(settled, tmp_path / "alone")))
-    looked = timed(lambda: api.batch_suggestions(project, api.OPERATOR))
+    project = open_project(Path(shutil.copytree(settled, tmp_path / "alone")))
+    looked = timed(lambda: batch_suggestions(project, OPERATOR))
     begun = time.perf_counter()
     accept(project)
     took = time.perf_counter() - begun
-    shares = timed(lambda: api.batch_shares(project, api.OPERATOR))
+    shares = timed(lambda: batch_shares(project, OPERATOR))
     table(
         f"{campaign.QUERIES:,} suggestions, {campaign.QUERIES * campaign.BATCH:,} pairs",
         [

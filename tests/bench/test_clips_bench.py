@@ -27,11 +27,17 @@ import pytest
 from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
 from app_server import AppServer
-from backend import api
 from backend.campaign.demo import clips as demo_clips
-from backend.campaign.nouns import Role
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.ids import AnnotatorId
 from backend.encoders import sentence
+from backend.media.clips import ensure as cut_clip
 from backend.media.cut import CutSpan, cut, cut_together, decoding_starts_s
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.jobs import ClipCache, ClipForm, ClipJob, Profile, clip_job, with_context
@@ -201,7 +207,7 @@ def test_moments_of_one_video_share_a_decoding(moments: list[Moment], tmp_path: 
     table("Moments of one video from one decoding", rows, PACKAGES, "video|moments|alone|together|same bytes")
 
 
-def walk_project(folder: Path, moments: list[Moment]) -> tuple[api.Project, float]:
+def walk_project(folder: Path, moments: list[Moment]) -> tuple[Project, float]:
     """A campaign whose `WALKED` pairs are all of different moments of 3 to 9 s; and their mean length."""
     videos = list(dict.fromkeys(source for source, _, _ in moments))
     (folder / "videos").mkdir(parents=True)
@@ -223,14 +229,14 @@ def walk_project(folder: Path, moments: list[Moment]) -> tuple[api.Project, floa
         place += 1
     (folder / "moments.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "queries.txt").write_text("".join(f"{topic}\n" for topic in TOPICS))
-    project = api.init_project(folder / "project", encoder="minilm")
+    project = init_project(folder / "project", encoder="minilm")
     now = time.time()
-    api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", videos=folder / "videos", now=now)
-    api.draw_queries(project, api.OPERATOR, own=folder / "queries.txt", now=now)
+    import_corpus(project, OPERATOR, folder / "moments.jsonl", videos=folder / "videos", now=now)
+    draw_queries(project, OPERATOR, own=folder / "queries.txt", now=now)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        api.choose_candidates(project, api.OPERATOR, now=now)
-    api.add_person_with_password(project, api.OPERATOR, "Walker", Role.ANNOTATOR, PASSWORD, now=now)
+        choose_candidates(project, OPERATOR, now=now)
+    add_person_with_password(project, OPERATOR, "Walker", Role.ANNOTATOR, PASSWORD, now=now)
     have_read(project)
     return project, sum(lengths) / len(lengths)
 
@@ -299,7 +305,7 @@ async def _beside_a_flood(
     moments: list[Moment], cache: ClipCache, *, context: bool, fair: bool
 ) -> tuple[list[float], int, float]:
     """Seconds of each wait, how many clips the flood got meanwhile, and the seconds of the longest cut."""
-    clips: ClipWorker[ClipJob] = ClipWorker(api.cut_clip)
+    clips: ClipWorker[ClipJob] = ClipWorker(cut_clip)
     known = {source: hashlib.sha256(source.read_bytes()).hexdigest() for source, _, _ in moments}
     numbers = itertools.count()
     cut_for_flood, longest_s = 0, 0.0

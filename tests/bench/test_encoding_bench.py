@@ -17,8 +17,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend import api
 from backend.campaign.corpus.captions.rows.rewrites import searchable_captions
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence
 from backend.encoders.cache import encode_cached
 from backend.encoders.search import QUERIES_AT_ONCE, Captions, top_moments
@@ -44,21 +48,21 @@ Took = tuple[float, float]
 
 
 @pytest.fixture(scope="module")
-def project(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> api.Project:
+def project(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """All moments of the corpora, 3,281 of their captions drawn as the paper's 500 and 2,781 queries."""
     folder = Path(os.environ.get("REELRANK_BENCH_PROJECT", tmp_path_factory.mktemp("bench") / "project"))
     if folder.exists():
-        return api.open_project(folder)
-    made = api.init_project(folder, encoder="minilm")
+        return open_project(folder)
+    made = init_project(folder, encoder="minilm")
     for file in FILES:
         types = TYPES if file.startswith("tvr") else None
-        api.import_corpus(made, api.OPERATOR, shared / "data" / file, types=types, now=NOW)
-    api.draw_queries(made, api.OPERATOR, val=500, test=QUERIES - 500, seed=7, now=NOW)
+        import_corpus(made, OPERATOR, shared / "data" / file, types=types, now=NOW)
+    draw_queries(made, OPERATOR, val=500, test=QUERIES - 500, seed=7, now=NOW)
     return made
 
 
 @pytest.fixture(scope="module")
-def texts(project: api.Project) -> list[str]:
+def texts(project: Project) -> list[str]:
     """The caption of every moment, as it stands in the files."""
     return [caption.text.strip() for caption in searchable_captions(project.store.db)]
 
@@ -138,7 +142,7 @@ def test_a_sample_is_encoded(texts: list[str], monkeypatch: pytest.MonkeyPatch) 
     )
 
 
-def test_all_of_it(project: api.Project, texts: list[str], tmp_path: Path) -> None:
+def test_all_of_it(project: Project, texts: list[str], tmp_path: Path) -> None:
     rows = []
     if not project.embeddings.exists():
         clock, cpu, peak = command("candidates", str(project.folder))
@@ -161,7 +165,7 @@ def test_all_of_it(project: api.Project, texts: list[str], tmp_path: Path) -> No
     )
 
 
-def test_search(project: api.Project, texts: list[str]) -> None:
+def test_search(project: Project, texts: list[str]) -> None:
     import torch
     from sentence_transformers.util import semantic_search
 

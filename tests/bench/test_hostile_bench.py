@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from annotate_app.server.turns import MOST_EVENTS
-from backend import api
 from backend.campaign.demo import clips as demo_clips
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import Project
 from backend.media.jobs import clip_job
 from backend.media.sources import source_at
 from backend.store.connection import writing
@@ -42,15 +44,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     now = time.time()
     names = [f"person {n}" for n in range(AT_ONCE + 1)]
     for name in names:
-        api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=now)
+        add_person_with_password(project, OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=now)
     have_read(project)
     have_clips(project)
-    tokens = [api.sign_in(project, name, PASSWORD, now=now) for name in names]
+    tokens = [sign_in(project, name, PASSWORD, now=now) for name in names]
     project.store.close()
     return folder, tokens
 
 
-def have_clips(project: api.Project) -> None:
+def have_clips(project: Project) -> None:
     """All videos are one, and the clips of its moments there: else each desk would report every clip of its pairs."""
     video = min(demo_clips.folder().glob("*.mp4"))
     with writing(project.store) as db:

@@ -7,14 +7,14 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from backend import api
+from backend.campaign.setup.project.folder import Project
 from bench.tables import sized, table
 from postgres import ENGINES, Cluster
 from store.test_crash import KILLS, survive
 from store.test_race import PAIRS, PROCESSES, race
 
 pytestmark = pytest.mark.bench
-Kept = Callable[[Path], api.Project]
+Kept = Callable[[Path], Project]
 OF_EACH = sized(25, KILLS)
 RACED = sized(100, PAIRS)
 

@@ -20,15 +20,24 @@ import pytest
 import torch
 from scipy import stats
 
-from backend import api
 from backend.campaign.demo import building as demo
+from backend.campaign.demo.building import build_demo
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.selection.pools.corpora import build_pools
 from backend.campaign.selection.pools.model import PoolOptions
+from backend.campaign.selection.pools.negatives import write_negatives
+from backend.campaign.setup.project.folder import open_project
 from backend.media.frames import frames_at
 from backend.media.sources import source_at
+from backend.scoring.evaluate import evaluate
+from backend.scoring.pools.pooling import PoolConventions as Pooling
+from backend.systems.baseline_runs import write_baseline_from_file
 from backend.systems.baselines import BaselineOptions
 from backend.systems.feature_files import write_features
 from backend.systems.learning import loop, trained_models
 from backend.systems.learning.material import Clips, TrainingPairs, TrainingSet
+from backend.systems.learning.trained_models import predict_run, train_model
 from bench.tables import FULL, sized, table
 from learnable import one_thread
 
@@ -59,8 +68,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("VAL_QUERIES", 12), ("TEST_QUERIES", 24), ("SIMULATED_SHARE", 1.0)):
             patch.setattr(demo, name, value)
-        project = api.build_demo(place / "demo", judged=True, now=time.time(), progress=lambda *_: None)
-    api.export_release(project, api.OPERATOR, place / "release", now=time.time())
+        project = build_demo(place / "demo", judged=True, now=time.time(), progress=lambda *_: None)
+    export_release(project, OPERATOR, place / "release", now=time.time())
     project.store.close()
     write_features(place / "frames.h5", _features(place / "demo/videos"), rate=RATE, encoder="pixels and differences")
     train = json.loads((place / "release/train_top01.json").read_text())
@@ -96,7 +105,7 @@ def _settings(home: Path, name: str, training: str, seeds: tuple[int, ...], more
 
 def _run_of(home: Path, folder: Path) -> Path:
     out = home / f"{folder.parent.name}-{folder.name}.json"
-    api.predict_run(folder, out, split="test")
+    predict_run(folder, out, split="test")
     return out
 
 
@@ -106,7 +115,7 @@ def _baseline(home: Path, name: str) -> list[dict[str, float]]:
     for seed in SEEDS if name != "caption" else SEEDS[:1]:
         out = home / f"{name}-{seed}.json"
         options = BaselineOptions(seed=seed)
-        api.write_baseline_from_file(
+        write_baseline_from_file(
             home / "release", name, out, options, split="test", encoder="minilm", embeddings=home / "embeddings"
         )
         found.append(_scores(home, out))
@@ -114,9 +123,7 @@ def _baseline(home: Path, name: str) -> list[dict[str, float]]:
 
 
 def _scores(home: Path, run: Path) -> dict[str, float]:
-    return api.evaluate(
-        str(home / "release/test.json"), str(run), k=(10, 20, 40), mu=(0.3, 0.5, 0.7), measures="ndcg"
-    ).mean
+    return evaluate(str(home / "release/test.json"), str(run), k=(10, 20, 40), mu=(0.3, 0.5, 0.7), measures="ndcg").mean
 
 
 def _spread(values: list[float]) -> str:
@@ -129,7 +136,7 @@ def test_pseudo_training_sets_beside_baselines(home: Path) -> None:
     with one_thread():
         for number, training in enumerate(TRAINING):
             start = time.perf_counter()
-            reports = api.train_model(_settings(home, f"training{number}", training, SEEDS))
+            reports = train_model(_settings(home, f"training{number}", training, SEEDS))
             took = (time.perf_counter() - start) / len(SEEDS)
             found[training] = [_scores(home, _run_of(home, one.folder)) for one in reports]
             best = ", ".join(f"{one.best} of {one.epochs}" for one in reports)
@@ -151,9 +158,9 @@ def _pools(home: Path) -> Path:
 
     Beside it a release is made that asks these queries by the names that they have there, `VIDEO#N`.
     """
-    project = api.open_project(home / "demo")
+    project = open_project(home / "demo")
     options = PoolOptions(pool=10, t_pos=0.8, t_neg=0.5)
-    api.build_pools(project, api.OPERATOR, home / "pools", options, now=time.time())
+    build_pools(project, OPERATOR, home / "pools", options, now=time.time())
     project.store.close()
     asked = {one["query"] for one in json.loads((home / "release/test.json").read_text())}
     pools = json.loads((home / "pools/pools.json").read_text())
@@ -173,19 +180,19 @@ def _pools(home: Path) -> Path:
 
 def _pool_scores(home: Path, pools: Path, folder: Path) -> dict[str, float]:
     out = home / f"{folder.parent.name}-{folder.name}-pool.json"
-    api.predict_run(folder, out, split="test", release=home / "asked")
-    drop = api.Pooling(outside="drop")
-    return api.evaluate(None, str(out), pools=str(pools), pooling=drop, k=(1, 5), theta=0.5, measures=POOL_KEYS).mean
+    predict_run(folder, out, split="test", release=home / "asked")
+    drop = Pooling(outside="drop")
+    return evaluate(None, str(out), pools=str(pools), pooling=drop, k=(1, 5), theta=0.5, measures=POOL_KEYS).mean
 
 
 def test_crocs_sampling_beside_random_negatives(home: Path) -> None:
-    api.write_negatives(home / "queries.jsonl", home / "negatives", threshold=0.8, encoder="minilm")
+    write_negatives(home / "queries.jsonl", home / "negatives", threshold=0.8, encoder="minilm")
     pools = _pools(home)
     found: dict[str, list[dict[str, float]]] = {"similar": [], "uniform": []}
     with one_thread():
         for draw, scores in found.items():
             more = '[loss]\nvideo = "crocs"\nmargin = 0.4\n[negatives]\nfolder = "negatives"\ncount = 4\n'
-            for one in api.train_model(_settings(home, draw, "N = 1", CROCS_SEEDS, f'{more}draw = "{draw}"\n')):
+            for one in train_model(_settings(home, draw, "N = 1", CROCS_SEEDS, f'{more}draw = "{draw}"\n')):
                 scores.append(_scores(home, _run_of(home, one.folder)) | _pool_scores(home, pools, one.folder))
     rows = []
     for key in (*POOL_KEYS, "ndcg@20,0.3", KEY, "ndcg@20,0.7"):
@@ -221,7 +228,7 @@ def test_what_the_mask_of_positives_leaves(home: Path, monkeypatch: pytest.Monke
         monkeypatch.setattr(trained_models, "read_pairs", read)
         more = "" if mask else "[loss]\nmask_positives = false\n"
         with one_thread():
-            reports = api.train_model(_settings(home, f"pairs{top}mask{mask}", f"N = {top}", MASK_SEEDS, more))
+            reports = train_model(_settings(home, f"pairs{top}mask{mask}", f"N = {top}", MASK_SEEDS, more))
         values = [_scores(home, _run_of(home, one.folder))[KEY] for one in reports]
         rows.append((f"N = {top}", str(mask or "own video"), _spread(values)))
     table(f"What the mask of positives leaves, {KEY}", rows, PACKAGES, "pairs|mask of|NDCG")

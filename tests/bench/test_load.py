@@ -16,12 +16,20 @@ from pathlib import Path
 import pytest
 
 from annotate_app.server import agreement_worker
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.doctor.backups import backup
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus, queue
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.monitoring.progress.progress import progress, stuck, waits, work_version
+from backend.campaign.monitoring.quality.agreement_board import agreement_board, agreement_version, other_relevances
 from backend.campaign.monitoring.quality.model import WHOLE
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import OPERATOR, Person
 from backend.campaign.review.model import ReviewList
+from backend.campaign.review.pair_lists import case, case_counts, case_page
+from backend.campaign.review.queries import list_queries
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.project.folder import Project, open_project
 from bench import campaign
 from bench.crowd import Load, grade_and_next, simulate
 from bench.tables import sized, table
@@ -110,10 +118,10 @@ def test_annotators_at_once(full: Path, tmp_path: Path) -> None:
     assert not any(load.errors or load.over_assigned or load.refused for load in found)
 
 
-def looked_for(project: api.Project, person: Person, batches: int) -> tuple[list[float], list[float]]:
+def looked_for(project: Project, person: Person, batches: int) -> tuple[list[float], list[float]]:
     """Seconds of grade + next pair: (inside a batch, when a new batch had to be found)."""
     inside, across = [], []
-    desk = api.desk(project, person, now=NOW)
+    desk = exchange.desk(project, person, now=NOW)
     seen = {item.query for item in desk.items}
     while len(across) < batches and desk.items:
         event = GradeEvent(desk.items[0].pair, 3, f"{person.name}-{desk.items[0].pair}", 3000)
@@ -126,12 +134,12 @@ def looked_for(project: api.Project, person: Person, batches: int) -> tuple[list
     return inside, across
 
 
-def first_desks(project: api.Project, people: list[Person]) -> list[float]:
+def first_desks(project: Project, people: list[Person]) -> list[float]:
     """Seconds until each of these people, who come in anew, has a desk; they leave again."""
     took = []
     for person in people:
         begun = time.perf_counter()
-        api.desk(project, person, now=NOW)
+        exchange.desk(project, person, now=NOW)
         took.append(time.perf_counter() - begun)
         queue.sign_off(project.store, person, now=NOW)
     return took
@@ -182,15 +190,15 @@ def test_next_pair_of_one_who_did_everything_alone(tmp_path: Path) -> None:
     )
 
 
-def disagreements(project: api.Project) -> None:
+def disagreements(project: Project) -> None:
     """What the page Disagreements asks for."""
-    api.case_counts(project, api.OPERATOR)
-    first, *_ = api.case_page(project, api.OPERATOR, ReviewList.TO_DECIDE).rows
-    api.case(project, api.OPERATOR, first.pair)
+    case_counts(project, OPERATOR)
+    first, *_ = case_page(project, OPERATOR, ReviewList.TO_DECIDE).rows
+    case(project, OPERATOR, first.pair)
 
 
 def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> None:
-    project = api.open_project(copied)
+    project = open_project(copied)
 
     def timed(work: Callable[[], object]) -> str:
         begun = time.perf_counter()
@@ -198,18 +206,18 @@ def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> Non
         return f"{time.perf_counter() - begun:.2f} s"
 
     lines = [
-        ["open the project", timed(lambda: api.open_project(copied))],
-        ["status counts", timed(lambda: api.status_counts(project, api.OPERATOR))],
-        ["status counts again", timed(lambda: api.status_counts(project, api.OPERATOR))],
-        ["progress, with forecast", timed(lambda: api.progress(project, api.OPERATOR, now=NOW))],
-        ["what is stuck", timed(lambda: api.stuck(project, api.OPERATOR))],
-        ["what waits for a lead", timed(lambda: api.waits(project, api.OPERATOR))],
-        ["whether anything has changed", timed(lambda: api.work_version(project, api.OPERATOR))],
-        ["the lead's queries", timed(lambda: api.list_queries(project, api.OPERATOR))],
+        ["open the project", timed(lambda: open_project(copied))],
+        ["status counts", timed(lambda: status_counts(project, OPERATOR))],
+        ["status counts again", timed(lambda: status_counts(project, OPERATOR))],
+        ["progress, with forecast", timed(lambda: progress(project, OPERATOR, now=NOW))],
+        ["what is stuck", timed(lambda: stuck(project, OPERATOR))],
+        ["what waits for a lead", timed(lambda: waits(project, OPERATOR))],
+        ["whether anything has changed", timed(lambda: work_version(project, OPERATOR))],
+        ["the lead's queries", timed(lambda: list_queries(project, OPERATOR))],
         ["the lead's disagreements", timed(lambda: disagreements(project))],
         ["consensus made anew", timed(lambda: consensus.rebuild(project.store))],
-        ["backup", timed(lambda: api.backup(project, tmp_path / "backup.db"))],
-        ["doctor", timed(lambda: api.doctor(project, now=NOW))],
+        ["backup", timed(lambda: backup(project, tmp_path / "backup.db"))],
+        ["doctor", timed(lambda: doctor(project, now=NOW))],
     ]
     raw, pairs = tmp_path / "raw.csv", tmp_path / "pairs.csv"
     campaign.write_raw(rows, raw)
@@ -221,15 +229,15 @@ def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> Non
     table("100,483 pairs, 227,808 judgements", lines, ("sqlite-utils",), "what|once")
 
 
-def boards_without_end(project: api.Project, over: threading.Event) -> None:
+def boards_without_end(project: Project, over: threading.Event) -> None:
     """A lead who opens the agreement board again as soon as it is there, intervals and all."""
     while not over.is_set():
-        api.agreement_board(project, api.OPERATOR, resamples=0)
-        agreement_worker.start_board(project.folder, api.OPERATOR, WHOLE).result()
+        agreement_board(project, OPERATOR, resamples=0)
+        agreement_worker.start_board(project.folder, OPERATOR, WHOLE).result()
 
 
 def test_the_agreement_board(full: Path, tmp_path: Path) -> None:
-    project = api.open_project(Path(shutil.copytree(full, tmp_path / "board")))
+    project = open_project(Path(shutil.copytree(full, tmp_path / "board")))
 
     def timed(work: Callable[[], object]) -> str:
         work()
@@ -240,10 +248,10 @@ def test_the_agreement_board(full: Path, tmp_path: Path) -> None:
     table(
         "The agreement board over 227,808 judgements",
         [
-            ["figures", timed(lambda: api.agreement_board(project, api.OPERATOR, resamples=0))],
-            ["with intervals", timed(lambda: api.agreement_board(project, api.OPERATOR))],
-            ["is it still the same", timed(lambda: api.agreement_version(project, api.OPERATOR))],
-            ["mean, median, Dawid-Skene", timed(lambda: api.other_relevances(project, api.OPERATOR))],
+            ["figures", timed(lambda: agreement_board(project, OPERATOR, resamples=0))],
+            ["with intervals", timed(lambda: agreement_board(project, OPERATOR))],
+            ["is it still the same", timed(lambda: agreement_version(project, OPERATOR))],
+            ["mean, median, Dawid-Skene", timed(lambda: other_relevances(project, OPERATOR))],
         ],
         ("sqlite-utils",),
         "what|once",

@@ -19,8 +19,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.board.kept_runs import add_run, add_truth, load_run, load_truth
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.scoring.files.reading import read_run, read_truth
+from backend.scoring.scored_files import evaluate_files, score_files
+from backend.scoring.statistics.sureness import Sureness, add_statistics
+from backend.scoring.tables import SCORE_FORMATS
 from bench.tables import sized, table, timed
 from bench.test_evaluation_bench import MU, K, published_function
 
@@ -121,7 +126,7 @@ def test_reading_at_the_official_size(tmp_path: Path) -> None:
             rows.append(
                 (f"{what}, {name} alone", f"{took * 1e3:.0f} ms", f"ours is {ours[what] / took:.2f} times that")
             )
-    whole = timed(lambda: api.evaluate_files(truth, [run], preset="tvr-ranking"), TIMES)
+    whole = timed(lambda: evaluate_files(truth, [run], preset="tvr-ranking"), TIMES)
     reading = sum(ours.values())
     rows.append(("bytes to 9 NDCG means, `tvr-ranking`", f"{whole * 1e3:.0f} ms", f"reading: {reading / whole:.0%}"))
     if published := published_function():
@@ -129,7 +134,7 @@ def test_reading_at_the_official_size(tmp_path: Path) -> None:
         rows.append(
             ("the same, standard json and the published function", f"{took:.2f} s", f"{took / whole:.0f} times ours")
         )
-        means = api.evaluate_files(truth, [run], preset="tvr-ranking")["runs"][0]["measures"]
+        means = evaluate_files(truth, [run], preset="tvr-ranking")["runs"][0]["measures"]
         assert means == bytes_to_means(published, truth, run)
     table("Reading: 2,781 queries x 40 predictions, 77,868 graded moments", rows, PACKAGES)
 
@@ -147,17 +152,15 @@ def bytes_to_means(published: Callable[..., dict], truth: Path, run: Path) -> di
 
 def test_a_kept_run_is_read_faster_than_its_file(tmp_path: Path) -> None:
     truth, run = write(tmp_path, OFFICIAL)
-    project = api.init_project(tmp_path / "project", encoder="minilm")
+    project = init_project(tmp_path / "project", encoder="minilm")
     add = timed(
         lambda: (
-            api.add_truth(project, api.OPERATOR, truth, now=0.0),
-            api.add_run(project, api.OPERATOR, run, now=0.0),
+            add_truth(project, OPERATOR, truth, now=0.0),
+            add_run(project, OPERATOR, run, now=0.0),
         ),
         1,
     )
-    load = timed(
-        lambda: (api.load_truth(project, api.OPERATOR, truth.stem), api.load_run(project, api.OPERATOR, run.stem))
-    )
+    load = timed(lambda: (load_truth(project, OPERATOR, truth.stem), load_run(project, OPERATOR, run.stem)))
     read = timed(lambda: (read_truth(truth), read_run(run)))
     table(
         "Truth and run of the official size, kept in a project",
@@ -210,11 +213,11 @@ def test_nine_runs_with_everything(tmp_path: Path) -> None:
         return found
 
     for _ in range(sized(1, 3)):
-        board = step("read and score, all measures", partial(api.score_files, truth, paths))
+        board = step("read and score, all measures", partial(score_files, truth, paths))
         summary = step("groups and errors", partial(board.summary, ["duration", "relevance"], errors=True))
-        asked = api.Sureness(board.runs[0].name)
-        step("intervals, every run against a baseline", partial(api.add_statistics, summary, board, asked))
-        text = step("LaTeX", partial(api.SCORE_FORMATS["latex"], summary))
+        asked = Sureness(board.runs[0].name)
+        step("intervals, every run against a baseline", partial(add_statistics, summary, board, asked))
+        text = step("LaTeX", partial(SCORE_FORMATS["latex"], summary))
         assert text.count(" & 2,781 & ") >= 9
     rows = [(name, f"{statistics.median(took):.2f} s") for name, took in steps.items()]
     rows.append(("all of it", f"{sum(statistics.median(took) for took in steps.values()):.2f} s"))

@@ -13,10 +13,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend import api
 from backend.campaign.corpus.captions.rows.rewrites import searchable_captions
+from backend.campaign.doctor.backups import backup
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus
+from backend.campaign.monitoring.progress.progress import progress, stuck, waits
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.model import QueryFilter
+from backend.campaign.review.pair_lists import case_counts
+from backend.campaign.review.queries import find_queries
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence
 from backend.encoders.cache import encode_cached
 from backend.encoders.search import top_moments
@@ -43,7 +54,7 @@ def cpu_of(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def size_of(project: api.Project) -> int:
+def size_of(project: Project) -> int:
     """Bytes of the database, closed and put in order."""
     project.store.db.conn.execute("VACUUM")
     project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -61,7 +72,7 @@ def test_bytes_of_a_moment_and_of_a_judgement(tmp_path: Path, settled_folder: Pa
     few, many = (
         size_of(campaign.open_project(tmp_path / str(moments), pairs, moments=moments)) for moments in (20_000, 120_000)
     )
-    settled = api.open_project(Path(shutil.copytree(settled_folder, tmp_path / "settled")))
+    settled = open_project(Path(shutil.copytree(settled_folder, tmp_path / "settled")))
     judgements = settled.store.db.conn.execute("SELECT count(*) FROM judgement").fetchone()[0]
     with_them = size_of(settled)
     unjudged = size_of(
@@ -79,25 +90,25 @@ def test_bytes_of_a_moment_and_of_a_judgement(tmp_path: Path, settled_folder: Pa
 
 
 def test_a_campaign_several_times_as_large(tmp_path: Path, settled_folder: Path) -> None:
-    acts: list[tuple[str, Callable[[api.Project], object]]] = [
-        ("open it, pages checked", lambda project: api.open_project(project.folder).store.close()),
-        ("status counts", lambda project: api.status_counts(project, api.OPERATOR)),
-        ("progress, with its forecast", lambda project: api.progress(project, api.OPERATOR, now=NOW)),
-        ("what is stuck", lambda project: api.stuck(project, api.OPERATOR)),
-        ("what waits for a lead", lambda project: api.waits(project, api.OPERATOR)),
-        ("a page of the lead's queries", lambda project: api.find_queries(project, api.OPERATOR, QueryFilter())),
-        ("what leads decide", lambda project: api.case_counts(project, api.OPERATOR)),
-        ("agreement board, figures alone", lambda project: api.agreement_board(project, api.OPERATOR, resamples=0)),
+    acts: list[tuple[str, Callable[[Project], object]]] = [
+        ("open it, pages checked", lambda project: open_project(project.folder).store.close()),
+        ("status counts", lambda project: status_counts(project, OPERATOR)),
+        ("progress, with its forecast", lambda project: progress(project, OPERATOR, now=NOW)),
+        ("what is stuck", lambda project: stuck(project, OPERATOR)),
+        ("what waits for a lead", lambda project: waits(project, OPERATOR)),
+        ("a page of the lead's queries", lambda project: find_queries(project, OPERATOR, QueryFilter())),
+        ("what leads decide", lambda project: case_counts(project, OPERATOR)),
+        ("agreement board, figures alone", lambda project: agreement_board(project, OPERATOR, resamples=0)),
         ("consensus made anew", lambda project: consensus.rebuild(project.store)),
-        ("backup", lambda project: api.backup(project, project.folder / "backup.db")),
-        ("doctor", lambda project: api.doctor(project, now=NOW)),
-        ("release", lambda project: api.export_release(project, api.OPERATOR, project.folder / "out", now=NOW)),
+        ("backup", lambda project: backup(project, project.folder / "backup.db")),
+        ("doctor", lambda project: doctor(project, now=NOW)),
+        ("release", lambda project: export_release(project, OPERATOR, project.folder / "out", now=NOW)),
     ]
     columns = []
     for times in (1, TIMES):
         folder = tmp_path / str(times)
         project = (
-            api.open_project(Path(shutil.copytree(settled_folder, folder)))
+            open_project(Path(shutil.copytree(settled_folder, folder)))
             if times == 1
             else campaign.settled_project(folder, times)
         )
@@ -124,9 +135,9 @@ def test_a_campaign_several_times_as_large(tmp_path: Path, settled_folder: Path)
 def test_approximate_search_beside_the_exact_one(shared: Path, tmp_path: Path) -> None:
     faiss = pytest.importorskip("faiss")
     faiss.omp_set_num_threads(1)
-    project = api.init_project(tmp_path / "project", encoder="minilm")
+    project = init_project(tmp_path / "project", encoder="minilm")
     for file in ("tvr/tvr_val_release.jsonl", "activitynet/train.json", "charades_sta/charades_train.json"):
-        api.import_corpus(project, api.OPERATOR, shared / "data" / file, now=NOW)
+        import_corpus(project, OPERATOR, shared / "data" / file, now=NOW)
     texts = sorted({caption.text.strip() for caption in searchable_captions(project.store.db)})
     real = encode_cached(sentence.load(sentence.resolve("minilm")), texts, project.embeddings)
     asked = real[np.random.default_rng(1).choice(len(real), ASKED, replace=False)]

@@ -13,12 +13,13 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 
 from app_server import AppServer, Nursery, sign_in_unseen
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
 from commands import reelrank
 from contexts import Contexts, new_context
 from support import is_free
 
-PASSWORD = api.demo_people()[2]
+PASSWORD = demo_people()[2]
 VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
 SHELL, *WHOLE = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
@@ -209,7 +210,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[.
             clips.mkdir(exist_ok=True)
             # A clip is named by what it shows: what one copy cut, the next ones have.
             for cut in (cut for one in made for cut in (one / "cache" / "clips").glob("*.*")):
-                if cut.suffix in api.CLIP_TYPES:
+                if cut.suffix in CLIP_TYPES:
                     with suppress(FileExistsError):
                         os.link(cut, clips / cut.name)
         shutil.copytree(built, to)

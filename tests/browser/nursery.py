@@ -22,7 +22,7 @@ import streamlit.web.cli  # noqa: F401  # servers need it
 from streamlit.components.v2 import manifest_scanner
 
 import annotate_app.__main__
-from backend import api, cli
+from backend import cli
 
 NEEDED = (
     *("annotate_app.navigation", "annotate_app.screens.signed_out", "annotate_app.server.routes", "loky", "psutil"),
@@ -41,8 +41,6 @@ def main(address: str) -> None:
     """Fork servers until whoever started this process has gone, which its standard input tells."""
     for name in NEEDED:
         import_module(name)
-    for name in api.__all__:
-        getattr(api, name)
     # Each server would search all installed packages for components anew: half of what its start costs.
     manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
     manifest_scanner.scan_component_manifests()

@@ -12,14 +12,17 @@ from playwright.sync_api import Page, Route, expect
 
 from app_server import AppServer, sign_in
 from axe import no_serious_finding
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people import sessions
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import open_project
 from backend.core.errors import SignInRefused
 from hands import pair_on_show, press, saved
 from support import have_read
 
 pytestmark = pytest.mark.browser
-LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+LEAD, ANNOTATORS, PASSWORD = demo_people()
 NEW = "a longer password"
 Enter = Callable[..., Page]
 
@@ -132,10 +135,8 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
 ) -> None:
     """Who was signed out in mid-grade reads so, loses nothing, and brings the grade after signing in again."""
     name = f"Annotator of the {ended_by}"
-    api.add_person_with_password(
-        api.open_project(server.project), api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=time.time()
-    )
-    have_read(api.open_project(server.project))
+    add_person_with_password(open_project(server.project), OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=time.time())
+    have_read(open_project(server.project))
     [(number,)] = rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", name)
     given = "SELECT grade, count(*) FROM judgement WHERE annotator_id = ? GROUP BY grade"
     page = enter(name)
@@ -202,4 +203,4 @@ def test_a_forgotten_password_is_replaced_by_a_link_from_the_lead(
     page.get_by_role("button", name="Save and sign in").click()
     expect(page.get_by_test_id("player")).to_be_visible()
     with pytest.raises(SignInRefused):
-        api.sign_in(api.open_project(server.project), ANNOTATORS[3], PASSWORD, now=time.time())
+        sessions.sign_in(open_project(server.project), ANNOTATORS[3], PASSWORD, now=time.time())

@@ -10,11 +10,15 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import passes_axe
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.project.folder import open_project
 
 pytestmark = pytest.mark.browser
-LEAD = api.demo_people()[0]
+LEAD = demo_people()[0]
 MAIN = "[data-testid='stMainBlockContainer']"
 
 
@@ -27,10 +31,10 @@ def server(
 
 
 def test_a_lead_reads_what_happened_and_what_holds(enter: Callable[..., Page], server: AppServer) -> None:
-    project = api.open_project(server.project)
+    project = open_project(server.project)
     page = enter(LEAD, url=f"{server.url}/activity")
     rows = page.get_by_role("table", name="Activity").locator("tbody tr")
-    newest = api.find_activity(project, api.OPERATOR, ActivityFilter(), first=0, most=1)[0]
+    newest = find_activity(project, OPERATOR, ActivityFilter(), first=0, most=1)[0]
     expect(rows.first).to_contain_text(newest.words)
     passes_axe(page, MAIN)
 
@@ -42,7 +46,7 @@ def test_a_lead_reads_what_happened_and_what_holds(enter: Callable[..., Page], s
     with page.expect_download() as caught:
         page.get_by_role("button", name="Download as CSV").click()
     told = list(csv.DictReader(io.StringIO(caught.value.path().read_text())))
-    assert len(told) == api.status_counts(project, api.OPERATOR)["judgements"]
+    assert len(told) == status_counts(project, OPERATOR)["judgements"]
 
     # A row leads to the query by keyboard.
     rows.first.get_by_role("link").focus()

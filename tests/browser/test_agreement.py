@@ -8,11 +8,11 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
 from hands import downloaded, page_is_done
 
 pytestmark = pytest.mark.browser
-LEAD = api.demo_people()[0]
+LEAD = demo_people()[0]
 SHOWN = {
     "Grades": "Lowest and highest grade",
     "People": "Who agrees with whom",

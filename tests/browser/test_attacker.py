@@ -24,10 +24,15 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
+import backend
 from app_server import AppServer
-from backend import api
+from backend.campaign.judging.absences import pause_person
 from backend.campaign.judging.model import Assignment
-from backend.campaign.nouns import Person, Role
+from backend.campaign.judging.work_assignments import assign, unassign
+from backend.campaign.monitoring.hours.report import hours
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.setup.people.accounts import add_person_with_password, list_people
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.media.jobs import ClipForm, Profile
 from support import have_read
 from visitor import PASSWORD, Visitor
@@ -44,7 +49,7 @@ class Attack:
     """A served campaign, and what Mallory has collected."""
 
     server: AppServer
-    project: api.Project
+    project: Project
     mallory: Visitor
     desks: list[dict[str, Any]] = field(default_factory=list)
     traffic: list[bytes] = field(default_factory=list)
@@ -68,7 +73,7 @@ class Attack:
 
     def enter(self, name: str, role: Role = Role.ANNOTATOR) -> tuple[Person, Visitor]:
         """Add a person who has read the guideline, and sign in as them."""
-        person = api.add_person_with_password(self.project, api.OPERATOR, name, role, PASSWORD, now=time.time())
+        person = add_person_with_password(self.project, OPERATOR, name, role, PASSWORD, now=time.time())
         have_read(self.project)
         visitor = Visitor()
         assert visitor.sign_in(self.server.url, name) == 303
@@ -113,7 +118,7 @@ def attack(
 ) -> Iterator[Attack]:
     """Mallory grades all there is to grade, opens every clip and every page, and keeps what comes."""
     folder = demo(tmp_path_factory.mktemp("attack") / "project")
-    project = api.open_project(folder)
+    project = open_project(folder)
     attack = Attack(serve(folder), project, Visitor())
     _, attack.mallory = attack.enter("Mallory")
     _, desk = attack.post(attack.mallory, "/desk/exchange")
@@ -199,7 +204,12 @@ def test_the_traffic_names_nobody_and_nothing(attack: Attack) -> None:
     forbidden |= {row[0] for row in attack.sql("SELECT name FROM annotator WHERE name <> 'Mallory'")}
     similarities = attack.sql("SELECT DISTINCT similarity FROM pair WHERE similarity IS NOT NULL")
     forbidden |= {repr(similarity) for (similarity,) in similarities if len(repr(similarity)) > 6}
-    forbidden |= {str(attack.server.project), str(Path(api.__file__).parents[2]), sys.prefix, platform.python_version()}
+    forbidden |= {
+        str(attack.server.project),
+        str(Path(backend.__file__).parents[1]),
+        sys.prefix,
+        platform.python_version(),
+    }
     everything = b"\n".join(attack.traffic)
     assert b"Mallory" in everything
     found = [text for text in forbidden if text.encode() in everything]
@@ -225,7 +235,7 @@ def test_a_colleagues_keys_open_and_grade_nothing(attack: Attack) -> None:
 
 def test_keys_collected_earlier_do_not_outlive_a_skip_a_pause_or_a_quota(attack: Attack) -> None:
     mallory, visitor = attack.enter("Mallory 3")
-    lead = next(row.person for row in api.list_people(attack.project, api.OPERATOR) if row.person.role is Role.LEAD)
+    lead = next(row.person for row in list_people(attack.project, OPERATOR) if row.person.role is Role.LEAD)
     _, told = attack.post(visitor, "/desk/exchange")
     keys = [item["pair"] for item in told["desk"]["items"]]
     skipped, graded, *rest = keys
@@ -235,16 +245,16 @@ def test_keys_collected_earlier_do_not_outlive_a_skip_a_pause_or_a_quota(attack:
     assert told["receipts"][0]["status"] == "refused"
     assert visitor.client.get(f"{attack.server.url}/clips/{skipped}.mp4").status_code == 403
 
-    api.assign(attack.project, lead, [mallory.annotator_id], Assignment(a_day=1), now=time.time())
+    assign(attack.project, lead, [mallory.annotator_id], Assignment(a_day=1), now=time.time())
     events = [grade_event(key) for key in (graded, *rest)]
     _, told = attack.post(visitor, "/desk/exchange", grades=events)
     assert [receipt["status"] for receipt in told["receipts"]].count("saved") <= 1
-    api.unassign(attack.project, lead, mallory.annotator_id, now=time.time())
+    unassign(attack.project, lead, mallory.annotator_id, now=time.time())
 
     _, told = attack.post(visitor, "/desk/exchange")
     keys = [item["pair"] for item in told["desk"]["items"]]
     assert keys
-    api.pause_person(attack.project, lead, mallory.annotator_id, "for the test", now=time.time())
+    pause_person(attack.project, lead, mallory.annotator_id, "for the test", now=time.time())
     _, told = attack.post(visitor, "/desk/exchange", grades=[grade_event(key) for key in (*keys, *rest)])
     assert {receipt["status"] for receipt in told["receipts"]} == {"refused"}
     for key in keys:
@@ -285,7 +295,7 @@ def test_no_more_time_is_paid_than_passed(attack: Attack) -> None:
         _, told = attack.post(visitor, "/desk/exchange", grades=[long, again])
         assert told["receipts"][0]["status"] == "saved"
     passed_s = time.time() - began
-    report = api.hours(attack.project, api.OPERATOR)
+    report = hours(attack.project, OPERATOR)
     paid_s = sum(day.active_ms for day in report.days if day.name == "Mallory 5") / 1000
     assert 0 <= paid_s <= passed_s
 

@@ -12,15 +12,18 @@ from playwright.sync_api import Page, Response, expect
 
 from annotate_app.pages import PAGES
 from app_server import AppServer, sign_in
-from backend import api
 from backend.campaign.corpus.describing.model import DescribingChoice
-from backend.campaign.nouns import Role
+from backend.campaign.corpus.describing.opening import choose_describing
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import open_project
 from hands import downloaded, page_is_done, press, saved
 from nginx import running
 from support import free_port, have_read
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
-LEAD, (ANA, BEN, *_), PASSWORD = api.demo_people()
+LEAD, (ANA, BEN, *_), PASSWORD = demo_people()
 BASE = "/annotate"
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 
@@ -29,11 +32,11 @@ EXAMPLE = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
     """The app over the judged demo, told its path."""
     folder = demo(tmp_path_factory.mktemp("below") / "project", judged=True)
-    project = api.open_project(folder)
+    project = open_project(folder)
     have_read(project)
-    ben = next(one.person for one in api.list_people(project, api.OPERATOR) if one.person.name == BEN)
+    ben = next(one.person for one in list_people(project, OPERATOR) if one.person.name == BEN)
     chosen = DescribingChoice(open=True, people=(ben.annotator_id,), videos=("rainy_street",), per_video=3)
-    api.choose_describing(project, api.OPERATOR, chosen, now=time.time())
+    choose_describing(project, OPERATOR, chosen, now=time.time())
     log = tmp_path_factory.mktemp("serve") / "server.log"
     server = AppServer(folder, log, env={**os.environ, "REELRANK_BASE_PATH": BASE})
     server.start()

@@ -23,10 +23,21 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from app_server import AppServer, sign_in
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.desk.clips import report_clip
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
-from backend.campaign.nouns import Person, Role
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
+from backend.campaign.review.notes import reply_to_note
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.people import sessions
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence
 from hands import page_is_done, pair_on_show, press, saved
 from player_harness import make_clip
@@ -68,7 +79,7 @@ class Marked:
     """The project with its marks, and the server over it."""
 
     server: AppServer
-    project: api.Project
+    project: Project
     numbers: Numbers
     digests: list[str]
 
@@ -115,7 +126,7 @@ def make_video(path: Path, seed: int) -> None:
     plain.unlink()
 
 
-def build(folder: Path) -> api.Project:
+def build(folder: Path) -> Project:
     """A project at work: two queries of 20 pairs, settled, disputed, decided, skipped, blocked and open ones."""
     videos = folder / "qqfolder-videos"
     videos.mkdir(parents=True)
@@ -128,42 +139,40 @@ def build(folder: Path) -> api.Project:
     (folder / "moments.jsonl").write_text("\n".join(lines))
     for n in range(2):
         make_video(videos / f"qqvideo{n}.mp4", n)
-    project = api.init_project(folder / "blind", encoder="minilm")
+    project = init_project(folder / "blind", encoder="minilm")
     now = time.time() - 3600
-    api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", videos=videos, now=now)
-    api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=now)
-    api.choose_candidates(project, api.OPERATOR, now=now)
+    import_corpus(project, OPERATOR, folder / "moments.jsonl", "jsonl", videos=videos, now=now)
+    draw_queries(project, OPERATOR, val=1, test=1, seed=5, now=now)
+    choose_candidates(project, OPERATOR, now=now)
     lead, other, another, _ = (
-        api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=now)
+        add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=now)
         for name, role in ((LEAD, Role.LEAD), (OTHER, Role.ANNOTATOR), (ANOTHER, Role.ANNOTATOR), (ME, Role.ANNOTATOR))
     )
     have_read(project)
-    first, second = (
-        api.query_pairs(project, api.OPERATOR, query.query_id) for query in api.list_queries(project, api.OPERATOR)
-    )
+    first, second = (query_pairs(project, OPERATOR, query.query_id) for query in list_queries(project, OPERATOR))
 
     def grade(person: Person, pair: str, grade: int, nth: int) -> None:
         note = f"qqnote by {person.name}"
         event = GradeEvent(pair, grade, f"{person.name}-{nth}", ACTIVE_MS + nth, note=note)  # type: ignore[arg-type]
         sit(project, person, [pair], now=now + nth)
-        (receipt,) = api.record_grades(project, person, [event], now=now + nth)
+        (receipt,) = exchange.record_grades(project, person, [event], now=now + nth)
         assert receipt.status == "saved", receipt.message
 
     for nth, pair in enumerate(first):
         grade(other, pair.pair, nth % 5, nth)
     for nth, pair in enumerate(first[:9]):
         grade(another, pair.pair, (nth % 5 + 3 * (nth % 3)) % 5, nth)  # every third pair alike, the others apart
-    disputed = [pair.pair for pair in cases(project, api.OPERATOR, *DISPUTED)]
+    disputed = [pair.pair for pair in cases(project, OPERATOR, *DISPUTED)]
     assert len(disputed) >= 3
-    api.adjudicate(project, lead, disputed[0], 2, "qqdecision: I looked twice", now=now + 100)
+    adjudicate(project, lead, disputed[0], 2, "qqdecision: I looked twice", now=now + 100)
     for noted in cases(project, lead, ReviewList.NOTES):
         for given in noted.grades:
             assert given.note is not None
-            api.reply_to_note(project, lead, given.note.note, "qqreply to all", now=now + 100)
+            reply_to_note(project, lead, given.note.note, "qqreply to all", now=now + 100)
     skip = SkipEvent(second[0].pair, SkipKind.CANNOT_JUDGE, "qqskip: all too dark", "skip-1")
     sit(project, other, [second[0].pair], now=now + 101)
-    api.record_skips(project, other, [skip], now=now + 101)
-    api.report_clip(project, lead, second[1].pair, "qqfault: no picture", now=now + 102)
+    exchange.record_skips(project, other, [skip], now=now + 101)
+    report_clip(project, lead, second[1].pair, "qqfault: no picture", now=now + 102)
     with closing(sqlite3.connect(project.folder / "reelrank.db")) as db:
         db.execute("UPDATE caption SET text = text || ' qqcaption' || caption_id, reason = 'qqcaption'")
         for table in ("candidate", "pair"):
@@ -253,12 +262,12 @@ def call(url: str, path: str, cookie: str = "", method: str = "GET", **headers: 
 
 def cookie_of(marked: Marked, name: str) -> str:
     """A session of one person."""
-    return f"reelrank_session={api.sign_in(marked.project, name, PASSWORD, now=time.time())}"
+    return f"reelrank_session={sessions.sign_in(marked.project, name, PASSWORD, now=time.time())}"
 
 
 def a_clip(marked: Marked, more: str = "") -> tuple[str, bytes, bytes]:
     """A clip on my desk as a browser gets it: (cookie, file, headers)."""
-    desk = api.desk(marked.project, person_of(marked.project, ME), now=time.time())
+    desk = exchange.desk(marked.project, person_of(marked.project, ME), now=time.time())
     cookie = cookie_of(marked, ME)
     status, clip, headers = call(marked.server.url, f"/clips/{desk.items[0].pair}.mp4{more}", cookie)
     assert status == 200
@@ -497,16 +506,16 @@ def test_what_others_think_changes_nothing_on_a_desk(marked: Marked, tmp_path: P
     now = time.time() + 86_400  # everybody's leases are over
     walks = []
     for folder in copies:
-        project = api.open_project(folder)
-        newcomer = api.add_person_with_password(project, api.OPERATOR, "Newcomer", Role.ANNOTATOR, PASSWORD, now=now)
+        project = open_project(folder)
+        newcomer = add_person_with_password(project, OPERATOR, "Newcomer", Role.ANNOTATOR, PASSWORD, now=now)
         have_read(project)
-        desk, walk = api.desk(project, newcomer, now=now), []
+        desk, walk = exchange.desk(project, newcomer, now=now), []
         for step in range(60):
             walk.append(asdict(desk))
             if not desk.items:
                 break
             event = GradeEvent(desk.items[0].pair, 2, f"walk-{step}")
-            receipts, desk = api.exchange(project, newcomer, [event], [], now=now + step)
+            receipts, desk = exchange.exchange(project, newcomer, [event], [], now=now + step)
             walk.append({"receipts": [asdict(receipt) for receipt in receipts]})
         walks.append(walk)
     assert walks[0] == walks[1]

@@ -9,12 +9,17 @@ from playwright.sync_api import Locator, Page, expect
 
 from app_server import AppServer
 from axe import passes_axe
-from backend import api
+from backend.campaign.corpus.describing.listing import find_descriptions
 from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter
+from backend.campaign.corpus.describing.opening import choose_describing
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import open_project
 from support import have_read
 
 pytestmark = pytest.mark.browser
-_, (ANA, BEN, *_), _ = api.demo_people()
+_, (ANA, BEN, *_), _ = demo_people()
 VIDEO = "rainy_street"
 TWO_PAINTINGS = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
@@ -24,11 +29,11 @@ def server(
     tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
 ) -> AppServer:
     """The app over the demo, where Ana may describe one video."""
-    project = api.open_project(demo(tmp_path_factory.mktemp("describe") / "project"))
+    project = open_project(demo(tmp_path_factory.mktemp("describe") / "project"))
     have_read(project)
-    people = {one.person.name: one.person for one in api.list_people(project, api.OPERATOR)}
+    people = {one.person.name: one.person for one in list_people(project, OPERATOR)}
     chosen = DescribingChoice(open=True, people=(people[ANA].annotator_id,), videos=(VIDEO,), per_video=3)
-    api.choose_describing(project, api.OPERATOR, chosen, now=time.time())
+    choose_describing(project, OPERATOR, chosen, now=time.time())
     project.store.close()
     return serve(project.folder)
 
@@ -79,10 +84,10 @@ def test_a_video_is_described_while_the_server_dies_and_comes_back(
     expect(row).to_contain_text('Look again: "Mona" may be a name')
     passes_axe(page)
 
-    project = api.open_project(server.project)
+    project = open_project(server.project)
     first, second = sorted(
         (round(25 * one.start_s), round(25 * one.end_s), one.sentence)
-        for one in api.find_descriptions(project, api.OPERATOR, DescriptionFilter())
+        for one in find_descriptions(project, OPERATOR, DescriptionFilter())
     )
     project.store.close()
     # The demo has 25 frames a second: eleven frames from the first one on, and as many from somewhere behind them.

@@ -11,14 +11,18 @@ from playwright.sync_api import Locator, Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
 from backend.campaign.corpus.describing.model import DescribingChoice
+from backend.campaign.corpus.describing.opening import choose_describing
+from backend.campaign.corpus.describing.writing import describe_exchange
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.folder import open_project
 from describing import event
 from hands import page_is_done
 from support import person_of
 
 pytestmark = pytest.mark.browser
-LEAD, (ANA, BEN, *_), _ = api.demo_people()
+LEAD, (ANA, BEN, *_), _ = demo_people()
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +30,9 @@ def server(
     serve: Callable[[Path], AppServer], demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
 ) -> AppServer:
     """The demo, in which two people described three moments; two of them show the same seconds."""
-    project = api.open_project(demo(tmp_path_factory.mktemp("described") / "project"))
+    project = open_project(demo(tmp_path_factory.mktemp("described") / "project"))
     now = time.time() - 600
-    api.choose_describing(project, api.OPERATOR, DescribingChoice(open=True), now=now)
+    choose_describing(project, OPERATOR, DescribingChoice(open=True), now=now)
     # Far from the moments that the demo has.
     said = {
         ANA: [("d1", "1", (0.04, 0.52), "Somebody reads by a lamp."), ("d2", "2", (0.04, 0.48), "Then Mona waves.")],
@@ -36,7 +40,7 @@ def server(
     }
     for name, written in said.items():
         sent = [event(key, video=video, span=span, sentence=words) for key, video, span, words in written]
-        assert not api.describe_exchange(project, person_of(project, name), sent, now=now).refused
+        assert not describe_exchange(project, person_of(project, name), sent, now=now).refused
     project.store.close()
     return serve(project.folder)
 

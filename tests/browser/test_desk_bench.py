@@ -23,9 +23,15 @@ import streamlit
 from playwright.sync_api import Browser, Page, expect
 
 from app_server import AppServer, sign_in
-from backend import api
 from backend.campaign.demo import building as demo
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import build_demo
+from backend.campaign.desk.clips import clip_for
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.setup.people.accounts import add_person_with_password, list_people
+from backend.campaign.setup.project.folder import Project
+from backend.media.clips import ensure as cut_clip
+from backend.media.jobs import is_cut
 from bench.tables import sized, table
 from hands import until
 from support import have_read
@@ -94,7 +100,7 @@ def spread(values: list[float]) -> str:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> api.Project:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The demo with 80 queries of 20 pairs, so that 25 people have work; nothing is cut yet."""
     return campaign_of(tmp_path_factory.mktemp("desk") / "project", [*BROWSING, *crowd_names(CROWD)])
 
@@ -104,30 +110,28 @@ def crowd_names(people: int) -> list[str]:
     return [f"crowd{n}" for n in range(people)]
 
 
-def campaign_of(folder: Path, names: Sequence[str]) -> api.Project:
+def campaign_of(folder: Path, names: Sequence[str]) -> Project:
     """The demo with 80 queries of 20 pairs, and these people; nothing is cut yet."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo, "VAL_QUERIES", 40)
         patch.setattr(demo, "TEST_QUERIES", 40)
-        project = api.build_demo(folder, judged=False, now=time.time(), progress=lambda *_: None)
+        project = build_demo(folder, judged=False, now=time.time(), progress=lambda *_: None)
     for name in names:
-        api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, demo.PASSWORD, now=time.time())
+        add_person_with_password(project, OPERATOR, name, Role.ANNOTATOR, demo.PASSWORD, now=time.time())
     have_read(project)
     return project
 
 
-def cut_all(project: api.Project) -> int:
+def cut_all(project: Project) -> int:
     """Cut every clip of the project, and return how many there are."""
-    lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.role is Role.LEAD)
+    lead = next(row.person for row in list_people(project, OPERATOR) if row.person.role is Role.LEAD)
     pairs = [
-        pair
-        for query in api.list_queries(project, api.OPERATOR)
-        for pair in api.query_pairs(project, api.OPERATOR, query.query_id)
+        pair for query in list_queries(project, OPERATOR) for pair in query_pairs(project, OPERATOR, query.query_id)
     ]
-    jobs = {job.path: job for job in (api.clip_for(project, lead, pair.pair) for pair in pairs)}
+    jobs = {job.path: job for job in (clip_for(project, lead, pair.pair) for pair in pairs)}
     for job in jobs.values():
-        if not api.is_cut(job):
-            api.cut_clip(job)
+        if not is_cut(job):
+            cut_clip(job)
     return len(jobs)
 
 
@@ -196,7 +200,7 @@ def row(setting: str, took: list[dict[str, Any]], aim: str, load: float) -> list
     ]
 
 
-def test_key_to_the_next_clip(browser: Browser, project: api.Project, tmp_path: Path) -> None:
+def test_key_to_the_next_clip(browser: Browser, project: Project, tmp_path: Path) -> None:
     rows, facts = [], []
     server = AppServer(project.folder, tmp_path / "server.log")
     cache = project.clips.folder

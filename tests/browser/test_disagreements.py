@@ -11,12 +11,12 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
 from backend.media.jobs import THUMBNAIL_WIDTH_PX
 from hands import key_until, page_is_done
 
 pytestmark = pytest.mark.browser
-LEAD, _, _ = api.demo_people()
+LEAD, _, _ = demo_people()
 REASON = "dont undo: we open a new one, top 3"
 """Every key of the page is in it."""
 

@@ -14,14 +14,17 @@ from annotate_app import language
 from annotate_app.pages import PAGES
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.release.board.kept_runs import list_runs
+from backend.campaign.release.board.leaderboard import truth_names
+from backend.campaign.setup.project.folder import Project, open_project
 from english import CUT_OFF, HAS_ROOM, left_in_english
 from hands import button, page_is_done, pair_on_show, until
 from support import have_read
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
-LEAD, (ANA, *_), PASSWORD = api.demo_people()
+LEAD, (ANA, *_), PASSWORD = demo_people()
 ZOOMED = {"width": 640, "height": 400}
 """What 1280 x 800 has at 200 %."""
 WIDTHS = {"phone": 390, "laptop": 1280}
@@ -51,7 +54,7 @@ def server(
 ) -> AppServer:
     """The app over the judged demo, where every page has something to show."""
     folder = demo(tmp_path_factory.mktemp("screens") / "project", judged=True)
-    have_read(api.open_project(folder))
+    have_read(open_project(folder))
     return serve(folder)
 
 
@@ -107,7 +110,7 @@ def test_every_screen_is_usable_at_twice_the_size(enter: Enter, server: AppServe
     assert found == {}
 
 
-def written(project: api.Project) -> set[str]:
+def written(project: Project) -> set[str]:
     """What people wrote in the project, or called something: it is in no catalogue."""
     columns = {"query": "text", "caption": "text", "video": "name", "annotator": "name"}
     rows = (project.store.db.execute(f"SELECT {column} FROM {table}") for table, column in columns.items())
@@ -116,7 +119,7 @@ def written(project: api.Project) -> set[str]:
     for one in (*grading.scale.meanings, *grading.questions):
         found |= {text for text in astuple(one) if isinstance(text, str)}
     labels = {one.label.lower() for one in grading.scale.meanings}  # as they stand in a sentence
-    scored = {*(one.name for one in api.list_runs(project, api.OPERATOR)), *api.truth_names(project, api.OPERATOR)}
+    scored = {*(one.name for one in list_runs(project, OPERATOR)), *truth_names(project, OPERATOR)}
     return {*found, *labels, *scored, *grading.reminders, grading.example_query, project.name}
 
 
@@ -124,7 +127,7 @@ def written(project: api.Project) -> set[str]:
 def test_every_screen_speaks_german_and_has_room_for_it(enter: Enter, server: AppServer, name: str) -> None:
     page = enter(name, color_scheme="dark")
     page.context.add_cookies([{"name": language.COOKIE, "value": "de", "url": server.url}])
-    data = written(api.open_project(server.project))
+    data = written(open_project(server.project))
     found = {}
     for title, address in shown_to(name):
         page.goto(f"{server.url}/{address}")

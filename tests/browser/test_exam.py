@@ -14,14 +14,19 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.desk.clips import clip_for
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
+from backend.campaign.qualification.exam.setting import end_exam, exam_held, set_exam
+from backend.campaign.setup.project.folder import open_project
 from backend.core.ids import PairKey
 from hands import page_is_done, pair_on_show, press, saved
 from recorder import Recorder
 from support import person_of
 
 pytestmark = pytest.mark.browser
-LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+LEAD, ANNOTATORS, PASSWORD = demo_people()
 ITEMS = 6
 WHY = "qqwhy the grade is right"
 Enter = Callable[..., Page]
@@ -32,13 +37,11 @@ def server(
     tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
 ) -> AppServer:
     """The app over the judged demo, with an exam of two queries and three pairs each, every one explained."""
-    project = api.open_project(demo(tmp_path_factory.mktemp("exam") / "project", judged=True))
-    api.set_exam(
-        project, api.OPERATOR, queries=2, pairs=3, seed=2, most_missed=40, although="few pairs", now=time.time()
-    )
+    project = open_project(demo(tmp_path_factory.mktemp("exam") / "project", judged=True))
+    set_exam(project, OPERATOR, queries=2, pairs=3, seed=2, most_missed=40, although="few pairs", now=time.time())
     lead = person_of(project, LEAD)
-    for item in api.exam_items(project, api.OPERATOR):
-        api.explain_exam_item(project, lead, item.item_id, f"{WHY} ({item.item_id})", now=time.time())
+    for item in exam_items(project, OPERATOR):
+        explain_exam_item(project, lead, item.item_id, f"{WHY} ({item.item_id})", now=time.time())
     return serve(project.folder)
 
 
@@ -53,9 +56,9 @@ def person(server: AppServer, name: str) -> int:
 
 def right(server: AppServer, item: str, name: str) -> int:
     """The right grade of an item of somebody's exam, found by the moment that is cut for it."""
-    project = api.open_project(server.project)
+    project = open_project(server.project)
     me = person_of(project, name)
-    job = api.clip_for(project, me, PairKey(item))
+    job = clip_for(project, me, PairKey(item))
     found = rows(
         server,
         "SELECT i.right_grade FROM exam_item i JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
@@ -203,11 +206,11 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
     enter: Enter, server: AppServer
 ) -> None:
     """The pair on show is graded, then the exam comes; ended while somebody answers, work goes on at once."""
-    name, project = ANNOTATORS[3], api.open_project(server.project)
-    api.end_exam(project, api.OPERATOR, now=time.time())
+    name, project = ANNOTATORS[3], open_project(server.project)
+    end_exam(project, OPERATOR, now=time.time())
     page = enter(name)
     pair_on_show(page)
-    api.set_exam(project, api.OPERATOR, queries=1, pairs=3, seed=5, although="few pairs", now=time.time())
+    set_exam(project, OPERATOR, queries=1, pairs=3, seed=5, although="few pairs", now=time.time())
     press(page, "1")
     saved(page)
     expect(page.get_by_test_id("progress")).not_to_contain_text("Exam")
@@ -219,7 +222,7 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("progress")).to_have_text("Exam, 1 of 3")
     pair_on_show(page)
-    api.end_exam(project, api.OPERATOR, now=time.time())
+    end_exam(project, OPERATOR, now=time.time())
     press(page, "3")
     expect(page.get_by_role("alert")).to_contain_text("this exam is not held any more")
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
@@ -231,8 +234,8 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
 def test_a_lead_looks_at_an_exam_before_it_is_held_and_says_why_it_is_held_all_the_same(
     enter: Enter, server: AppServer
 ) -> None:
-    project = api.open_project(server.project)
-    api.end_exam(project, api.OPERATOR, now=time.time())
+    project = open_project(server.project)
+    end_exam(project, OPERATOR, now=time.time())
     page = enter(LEAD, url=f"{server.url}/exam")
     for field, value in {"queries": "2", "pairs": "40", "most": "45"}.items():
         page.locator(f".st-key-exam_{field} input").fill(value)
@@ -245,13 +248,13 @@ def test_a_lead_looks_at_an_exam_before_it_is_held_and_says_why_it_is_held_all_t
     clip.scroll_into_view_if_needed()
     expect(clip).to_have_js_property("readyState", 4)
     no_serious_finding(page)
-    assert api.exam_held(project, api.OPERATOR) is None
+    assert exam_held(project, OPERATOR) is None
     page.get_by_role("button", name="Hold this exam").click()
     expect(page.get_by_text("give a reason why it is held all the same")).to_be_visible()
-    assert api.exam_held(project, api.OPERATOR) is None
+    assert exam_held(project, OPERATOR) is None
     page.get_by_label("Why hold it all the same?").fill("to learn from it")
     page.get_by_role("button", name="Hold this exam").click()
     expect(page.get_by_text("Held all the same: to learn from it")).to_be_visible()
-    held = api.exam_held(project, api.OPERATOR)
+    held = exam_held(project, OPERATOR)
     assert held is not None
     assert (held.queries, held.most_missed) == (2, 45)

@@ -14,16 +14,24 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.desk.clips import clip_for
+from backend.campaign.desk.exchange import exam_act, exchange
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
+from backend.campaign.qualification.exam.model import ExamKey
+from backend.campaign.qualification.exam.setting import set_exam
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.ids import PairKey
 from hands import page_is_done, pair_on_show, press, press_until, saved
 from recorder import Recorder
 from support import person_of
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
-LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+LEAD, ANNOTATORS, PASSWORD = demo_people()
 NEW = "Nova"
 PRACTICE = 4
 """Pairs that the demo's tutorial comes with."""
@@ -38,7 +46,7 @@ def server(
 ) -> AppServer:
     """The app over a demo that nobody has judged, and somebody who has never been there."""
     folder = demo(tmp_path_factory.mktemp("round") / "project", judged=False)
-    api.add_person_with_password(api.open_project(folder), api.OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
+    add_person_with_password(open_project(folder), OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
     return serve(folder)
 
 
@@ -76,12 +84,12 @@ def begin(page: Page) -> None:
     expect(page.locator(".counts")).to_have_text("none of this counts as a judgement yet")
 
 
-def right(server: AppServer, project: api.Project, me: Person, item: str) -> int:
+def right(server: AppServer, project: Project, me: Person, item: str) -> int:
     """What is right for an item, as these tests have it: 4 of every other pair of the exam, 0 of the rest.
 
     The pair is found by the moment that is cut for the item.
     """
-    job = api.clip_for(project, me, PairKey(item))
+    job = clip_for(project, me, PairKey(item))
     asked = rows(
         server,
         "SELECT m.start_s, v.sha256 FROM exam_item i JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
@@ -90,15 +98,15 @@ def right(server: AppServer, project: api.Project, me: Person, item: str) -> int
     return 0 if asked.index((job.start_s, job.identity)) % 2 else 4
 
 
-def takes_elsewhere(server: AppServer, project: api.Project, name: str) -> None:
+def takes_elsewhere(server: AppServer, project: Project, name: str) -> None:
     """Somebody takes the whole exam in a browser of their own, and gives what is right."""
     me = person_of(project, name)
-    desk = api.exam_act(project, me, api.ExamAct.START, now=time.time())
+    desk = exam_act(project, me, ExamAct.START, now=time.time())
     while desk.items:
         item = desk.items[0].pair
         event = GradeEvent(item, right(server, project, me, item), f"{name} {item}", 1500)
-        _, desk = api.exchange(project, me, [event], [], now=time.time())
-    desk = api.exam_act(project, me, api.ExamAct.HAND_IN, now=time.time())
+        _, desk = exchange(project, me, [event], [], now=time.time())
+    desk = exam_act(project, me, ExamAct.HAND_IN, now=time.time())
     assert desk.exam is not None
     assert desk.exam.phase == "waiting"
 
@@ -121,7 +129,7 @@ def asks_again(page: Page) -> None:
 def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     enter: Enter, server: AppServer
 ) -> None:
-    name, project = NEW, api.open_project(server.project)
+    name, project = NEW, open_project(server.project)
     lead = enter(LEAD, url=f"{server.url}/exam")
     lead.get_by_text("Median of everybody who finishes").click()
     lead.locator(".st-key-exam_queries input").fill("2")
@@ -133,8 +141,8 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     asked = [row[0] for row in rows(server, "SELECT pair_id FROM exam_item")]
     assert len(asked) == ITEMS
     reviewer, me = person_of(project, LEAD), person_of(project, name)
-    for item in api.exam_items(project, api.OPERATOR):
-        api.explain_exam_item(project, reviewer, item.item_id, WHY, now=time.time())
+    for item in exam_items(project, OPERATOR):
+        explain_exam_item(project, reviewer, item.item_id, WHY, now=time.time())
 
     # Three newcomers take it; this one is as wrong as can be about half of it.
     recorder = Recorder(server.port)
@@ -240,8 +248,8 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
 
 
 def test_a_lead_gives_the_key_at_a_desk_that_tells_nothing(enter: Enter, server: AppServer) -> None:
-    project = api.open_project(server.project)
-    api.set_exam(project, api.OPERATOR, queries=2, pairs=3, key=api.ExamKey.OWN, now=time.time())
+    project = open_project(server.project)
+    set_exam(project, OPERATOR, queries=2, pairs=3, key=ExamKey.OWN, now=time.time())
     takes_elsewhere(server, project, ANNOTATORS[3])
     page, me = enter(LEAD, url=f"{server.url}/exam"), person_of(project, LEAD)
     page.get_by_role("button", name="Give the key").click()

@@ -10,11 +10,11 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
 from backend.media.jobs import THUMBNAIL_WIDTH_PX
 
 pytestmark = pytest.mark.browser
-LEAD, _, PASSWORD = api.demo_people()
+LEAD, _, PASSWORD = demo_people()
 PARTS = ("Rank", "Similarity 1", "Coverage", "Durations", "Agreement", "Similarity")
 
 

@@ -13,14 +13,17 @@ from playwright.sync_api import Browser, Page, expect
 
 from app_server import AppServer, sign_in
 from axe import passes_axe
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.project.folder import open_project
 from commands import reelrank
 from hands import next_clip_is_here, pair_on_show, press, saved, until
 
 pytestmark = pytest.mark.browser
 MAIN = "[data-testid='stMainBlockContainer']"
 """What we drew: Streamlit's own frame around it is not ours to judge."""
-LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+LEAD, ANNOTATORS, PASSWORD = demo_people()
 BATCH = 20
 Enter = Callable[..., Page]
 
@@ -35,7 +38,7 @@ def server(
 
 def counts(server: AppServer) -> dict[str, Any]:
     """What `reelrank status` tells."""
-    return api.status_counts(api.open_project(server.project), api.OPERATOR)
+    return status_counts(open_project(server.project), OPERATOR)
 
 
 def test_strangers_see_nothing_and_wrong_passwords_are_refused(browser: Browser, server: AppServer) -> None:

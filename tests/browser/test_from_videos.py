@@ -19,14 +19,17 @@ from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
 from app_server import AppServer
-from backend import api
 from backend.campaign.demo import clips
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import accept_invitation, add_person_with_password
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from hands import page_is_done, pair_on_show, press, press_until, saved, upload
 from support import have_read, small_clips
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
-LEAD, (ANA, BEN, *_), PASSWORD = api.demo_people()
+LEAD, (ANA, BEN, *_), PASSWORD = demo_people()
 QUERIES = ("A person plays with a ball", "Somebody walks along a street")
 BATCH = 3
 LONG_MS = 120_000
@@ -52,9 +55,9 @@ def videos(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], AppServer]) -> AppServer:
     """The app over an empty project, with a lead."""
     folder = tmp_path_factory.mktemp("from_videos") / "project"
-    project = api.init_project(folder, encoder="minilm")
+    project = init_project(folder, encoder="minilm")
     small_clips(folder)
-    api.add_person_with_password(project, api.OPERATOR, LEAD, Role.LEAD, PASSWORD, now=time.time())
+    add_person_with_password(project, OPERATOR, LEAD, Role.LEAD, PASSWORD, now=time.time())
     project.store.close()
     return serve(folder)
 
@@ -143,7 +146,7 @@ def invite(page: Page, server: AppServer, name: str) -> None:
     expect(page.get_by_text(f"Send this link to {name}")).to_be_visible()
     page_is_done(page)
     link = page.get_by_test_id("stCode").first.inner_text()
-    api.accept_invitation(api.open_project(server.project), link.rpartition("/")[2], PASSWORD, now=time.time())
+    accept_invitation(open_project(server.project), link.rpartition("/")[2], PASSWORD, now=time.time())
 
 
 def test_from_videos_alone_to_a_scored_run(enter: Enter, server: AppServer, videos: Path, tmp_path: Path) -> None:
@@ -204,7 +207,7 @@ def test_from_videos_alone_to_a_scored_run(enter: Enter, server: AppServer, vide
         "SELECT kind, count(*) > 0 FROM candidate_source JOIN source USING (source_id) GROUP BY kind ORDER BY kind"
     )
     assert rows(server, sources) == [("captions", 1), ("run", 1)]
-    have_read(api.open_project(server.project))  # the guideline, which has tests of its own
+    have_read(open_project(server.project))  # the guideline, which has tests of its own
     ana, given = enter(ANA), dict[str, int]()
     theirs = {
         key

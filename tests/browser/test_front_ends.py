@@ -17,10 +17,14 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from app_server import AppServer
-from backend import api
+from backend.campaign.doctor.database import move
 from backend.campaign.judging.model import DeskState
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password, list_people
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.serving.jobs import begin_work, end_work, tell_work
 from backend.campaign.setup.serving.model import WorkOutcome, WorkState
+from backend.campaign.setup.serving.shared_state import begin_attempt
 from nginx import running
 from postgres import ENGINES, Cluster
 from support import free_port
@@ -34,19 +38,19 @@ PROXY = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 @pytest.fixture(scope="module", params=ENGINES)
 def project(
     demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[api.Project]:
+) -> Iterator[Project]:
     """One for all tests of an engine; each takes people of its own."""
     folder = demo(tmp_path_factory.mktemp("two") / "project")
     if request.param == "postgresql":
         cluster: Cluster = request.getfixturevalue("cluster")
-        api.move(folder, cluster.address(cluster.new()), now=time.time())
-    project = api.open_project(folder)
+        move(folder, cluster.address(cluster.new()), now=time.time())
+    project = open_project(folder)
     yield project
     project.store.close()
 
 
 @pytest.fixture(scope="module")
-def servers(project: api.Project, serve: Callable[[Path], AppServer]) -> tuple[AppServer, AppServer]:
+def servers(project: Project, serve: Callable[[Path], AppServer]) -> tuple[AppServer, AppServer]:
     """The two front ends, as `reelrank serve` starts them."""
     return serve(project.folder), serve(project.folder)
 
@@ -105,28 +109,28 @@ def test_one_window_has_the_desk_whichever_front_end_it_talks_to(one: str, other
     assert at_work.exchange(other, window="work")["desk"]["elsewhere"]
 
 
-def test_long_work_of_one_is_shown_by_all_and_found_dead_by_all(project: api.Project, one: str, other: str) -> None:
+def test_long_work_of_one_is_shown_by_all_and_found_dead_by_all(project: Project, one: str, other: str) -> None:
     lea, now = Visitor(), time.time()
     assert lea.sign_in(one, "Lea") == 303
-    lead = next(one.person for one in api.list_people(project, api.OPERATOR) if one.person.name == "Lea")
+    lead = next(one.person for one in list_people(project, OPERATOR) if one.person.name == "Lea")
     # This process is a third front end.
-    key = api.begin_work(project, lead, "videos", "Measuring", {}, now=now)
+    key = begin_work(project, lead, "videos", "Measuring", {}, now=now)
     assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["working"] * 2
-    api.tell_work(project, key, "measuring", 1, 4, now=now)
+    tell_work(project, key, "measuring", 1, 4, now=now)
     assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["25 %"] * 2
-    api.tell_work(project, key, "measuring", 2, 4, now=now - 61)  # as if nothing had come since
+    tell_work(project, key, "measuring", 2, 4, now=now - 61)  # as if nothing had come since
     assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["interrupted"] * 2
-    api.end_work(project, key, WorkState.DONE, WorkOutcome(), now=now)
+    end_work(project, key, WorkState.DONE, WorkOutcome(), now=now)
     assert [lea.menu(at).get("/set-up") for at in (one, other)] == [None] * 2
 
 
 def test_two_servers_killed_lose_nothing(
-    servers: tuple[AppServer, AppServer], project: api.Project, one: str, other: str
+    servers: tuple[AppServer, AppServer], project: Project, one: str, other: str
 ) -> None:
     cleo, guesser = Visitor(), Visitor()
     assert cleo.sign_in(one, "Cleo") == 303
     for minutes in range(55, 0, -5):  # each failure later than the wait after those before it
-        api.begin_attempt(project, "Dan", "127.0.0.1", None, now=time.time() - 60 * minutes)
+        begin_attempt(project, "Dan", "127.0.0.1", None, now=time.time() - 60 * minutes)
     # The twelfth failure makes the next attempt wait for five minutes.
     assert [guesser.sign_in(at, "Dan", "a guess") for at in (one, other)] == [401, 429]
     desk = cleo.exchange(one, window="before", takes=True)["desk"]
@@ -196,12 +200,12 @@ def proxy(servers: tuple[AppServer, AppServer], tmp_path: Path) -> Iterator[str]
 
 
 def test_the_deployed_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
-    servers: tuple[AppServer, AppServer], project: api.Project, proxy: str
+    servers: tuple[AppServer, AppServer], project: Project, proxy: str
 ) -> None:
     # Eight people of a lab, behind one address, sign in at once.
     names = [f"Person {number} of the lab" for number in range(8)]
     for name in names:
-        api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=time.time())
+        add_person_with_password(project, OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=time.time())
     visitors = [Visitor() for _ in names]
     with ThreadPoolExecutor(8) as pool:
         signed_in = [*pool.map(lambda visitor, name: visitor.sign_in(proxy, name), visitors, names)]

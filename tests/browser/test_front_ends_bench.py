@@ -12,7 +12,11 @@ import psycopg
 import pytest
 
 from app_server import AppServer
-from backend import api
+from backend.campaign.doctor.database import move
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.project.folder import open_project
 from bench.tables import sized, table
 from browser.test_desk_bench import THINK_S, Machine, campaign_of, crowd_at, crowd_names, cut_all, spread
 from postgres import Cluster
@@ -49,7 +53,7 @@ def test_fifty_people(serve: Callable[[Path], AppServer], cluster: Cluster, tmp_
     project.store.close()
     moved = Path(shutil.copytree(project.folder, tmp_path / "moved"))
     address = cluster.address(cluster.new())
-    api.move(moved, address, now=time.time())
+    move(moved, address, now=time.time())
     with psycopg.connect(address, autocommit=True) as server:
         version = server.info.server_version // 10_000
     columns = []
@@ -60,9 +64,9 @@ def test_fifty_people(serve: Callable[[Path], AppServer], cluster: Cluster, tmp_
             server_.stop()
         taken = [took for one in seen for took in one["exchange_ms"]]
         errors = [error for one in seen for error in one["errors"]]
-        after = api.open_project(folder)
-        stored = api.status_counts(after, api.OPERATOR)["judgements"]
-        assert api.doctor(after, now=time.time()).findings == ()
+        after = open_project(folder)
+        stored = status_counts(after, OPERATOR)["judgements"]
+        assert doctor(after, now=time.time()).findings == ()
         after.store.close()
         columns.append(
             [

@@ -12,13 +12,21 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.desk import exchange
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.project.folder import open_project
 from hands import pair_on_show, player, press, saved
 from support import person_of, sit
 
 pytestmark = pytest.mark.browser
-LEAD, (ANA, *OTHERS), _ = api.demo_people()
+LEAD, (ANA, *OTHERS), _ = demo_people()
 Enter = Callable[..., Page]
 
 
@@ -27,23 +35,23 @@ def server(
     tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
 ) -> AppServer:
     """The app over the demo in small batches, of which two people settled some; with much gold and no patience."""
-    project = api.open_project(demo(tmp_path_factory.mktemp("gold") / "project"))
+    project = open_project(demo(tmp_path_factory.mktemp("gold") / "project"))
     before = time.time() - 3600
-    api.take_back_queries(project, api.OPERATOR, now=before)
+    take_back_queries(project, OPERATOR, now=before)
     # Pairs have random numbers, by which gold is chosen. A consequence comes where a query begins some pairs after the
     # last gold pair: with 14 queries, half of all runs had too few such places.
-    api.draw_queries(project, api.OPERATOR, val=60, test=0, seed=3, now=before)
-    api.choose_candidates(project, api.OPERATOR, batch_size=4, now=before)
-    for query in api.list_queries(project, api.OPERATOR)[:10]:
-        for nth, pair in enumerate(api.query_pairs(project, api.OPERATOR, query.query_id)):
+    draw_queries(project, OPERATOR, val=60, test=0, seed=3, now=before)
+    choose_candidates(project, OPERATOR, batch_size=4, now=before)
+    for query in list_queries(project, OPERATOR)[:10]:
+        for nth, pair in enumerate(query_pairs(project, OPERATOR, query.query_id)):
             for name in OTHERS[:2]:
                 event = GradeEvent(pair.pair, (query.query_id + nth) % 5, f"{name}-{pair.pair}", 2000, 2000)
                 sit(project, person_of(project, name), [pair.pair], now=before)
-                api.record_grades(project, person_of(project, name), [event], now=before)
+                exchange.record_grades(project, person_of(project, name), [event], now=before)
     with closing(sqlite3.connect(project.folder / "reelrank.db")) as db, db:
         db.execute("UPDATE campaign SET gold_key = 'always the same'")
-    options = api.GoldOptions(share=0.25, window=4, fewest=2, warn=100, pause=0)
-    api.set_gold(project, api.OPERATOR, options, now=time.time())
+    options = GoldOptions(share=0.25, window=4, fewest=2, warn=100, pause=0)
+    set_gold(project, OPERATOR, options, now=time.time())
     return serve(project.folder)
 
 
@@ -64,13 +72,13 @@ def given(pair: str, known: dict[str, int]) -> int:
 
 def work(folder: Path, until: Callable[[Desk, int], bool]) -> int:  # type: ignore[type-arg]
     """Somebody grades gold wrong, until something holds of the desk and the number of grades; that number."""
-    project, known, count = api.open_project(folder), right(folder), 0
+    project, known, count = open_project(folder), right(folder), 0
     me = person_of(project, ANA)
-    desk = api.desk(project, me, now=time.time())
+    desk = exchange.desk(project, me, now=time.time())
     while not until(desk, count):
         pair = desk.items[0].pair
         event = GradeEvent(pair, given(pair, known), f"{folder.name}-{pair}", 2000, 2000)
-        (receipt,), desk = api.exchange(project, me, [event], [], now=time.time())
+        (receipt,), desk = exchange.exchange(project, me, [event], [], now=time.time())
         assert receipt.status == "saved", receipt.message
         count += 1
     project.store.close()

@@ -16,7 +16,8 @@ from starlette.routing import Route
 import player_harness
 from app_server import AppServer, sign_in
 from axe import passes_axe
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.qualification.guideline.model import Example
 from backend.core.ids import PairKey
 from player_harness import FakeDesk, make_clip, serving
 
@@ -65,7 +66,7 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     original = player_harness.guideline
 
     def chosen(*grades: int) -> None:
-        examples = [api.Example(grade + 10, grade, PairKey("p"), QUERY, NOTE, True) for grade in grades]
+        examples = [Example(grade + 10, grade, PairKey("p"), QUERY, NOTE, True) for grade in grades]
         monkeypatch.setattr(player_harness, "guideline", lambda campaign: original(campaign, examples))
 
     return chosen
@@ -239,7 +240,7 @@ def enter(
     def entered(name: str) -> Page:
         page = open_page(viewport={"width": 1280, "height": 900})
         page.goto(server.url)
-        sign_in(page, name, api.demo_people()[2])
+        sign_in(page, name, demo_people()[2])
         return page
 
     return entered
@@ -247,7 +248,7 @@ def enter(
 
 @pytest.mark.long
 def test_what_a_lead_chooses_is_what_annotators_see(enter: Enter) -> None:
-    lead, annotators, _ = api.demo_people()
+    lead, annotators, _ = demo_people()
     page = enter(lead)
     page.get_by_role("link", name="Disagreements").click()
     card = page.locator("[class*='st-key-card-']").first

@@ -8,10 +8,10 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
 
 pytestmark = pytest.mark.browser
-_, ANNOTATORS, _ = api.demo_people()
+_, ANNOTATORS, _ = demo_people()
 NARROW = {"width": 390, "height": 844}
 WIDE = {"width": 1280, "height": 800}
 

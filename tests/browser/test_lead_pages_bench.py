@@ -16,8 +16,10 @@ from playwright.sync_api import Page
 
 from annotate_app.pages import PAGES, address
 from app_server import AppServer
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import open_project
 from bench import campaign
 from bench.tables import sized, table
 from hands import until
@@ -25,7 +27,7 @@ from support import NOW
 
 pytestmark = [pytest.mark.bench, pytest.mark.browser]
 
-LEAD, _, PASSWORD = api.demo_people()
+LEAD, _, PASSWORD = demo_people()
 OPENINGS = sized(2, 5)
 LIGHT, OTHER = "Guideline", "Gold"
 """Where somebody is before they open a page: one that costs little, and another one for that page itself."""
@@ -42,8 +44,8 @@ ANYTHING = "h1"
 def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], AppServer]) -> AppServer:
     """The app over the judged campaign."""
     full = campaign.full_folder(tmp_path_factory.getbasetemp())
-    project = api.open_project(Path(shutil.copytree(full, tmp_path_factory.mktemp("lead") / "project")))
-    api.add_person_with_password(project, api.OPERATOR, LEAD, Role.LEAD, PASSWORD, now=NOW)
+    project = open_project(Path(shutil.copytree(full, tmp_path_factory.mktemp("lead") / "project")))
+    add_person_with_password(project, OPERATOR, LEAD, Role.LEAD, PASSWORD, now=NOW)
     project.store.close()
     return serve(project.folder)
 

@@ -13,11 +13,17 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.board.kept_runs import add_run, add_truth, list_runs
+from backend.campaign.release.board.leaderboard import score_kept_runs
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.scoring.statistics.sureness import Sureness, add_statistics
 from hands import page_is_done, until, upload
 
 pytestmark = pytest.mark.browser
-LEAD, ANNOTATORS, _ = api.demo_people()
+LEAD, ANNOTATORS, _ = demo_people()
 HOSTILE = "<img src=x onerror=document.title='run'> **run** " + "long-name-" * 4
 SCREEN: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 900}
@@ -32,8 +38,8 @@ def server(
     """The app over the judged demo project, with a run more whose name tries to be markup."""
     folder = tmp_path_factory.mktemp("leaderboard")
     demo(folder / "project", judged=True)
-    project = api.open_project(folder / "project")
-    api.add_run(project, api.OPERATOR, write_run(folder / "hostile.json", project), name=HOSTILE, now=1_790_000_000)
+    project = open_project(folder / "project")
+    add_run(project, OPERATOR, write_run(folder / "hostile.json", project), name=HOSTILE, now=1_790_000_000)
     return serve(folder / "project")
 
 
@@ -60,11 +66,11 @@ def enter(enter: Enter, server: AppServer) -> Iterator[Enter]:
     assert "run" not in [page.title() for opened in pages for page in opened.context.pages]
 
 
-def write_run(path: Path, project: api.Project) -> Path:
+def write_run(path: Path, project: Project) -> Path:
     """Every query's candidates, the last first."""
     run = {}
-    for query in api.list_queries(project, api.OPERATOR):
-        pairs = api.query_pairs(project, api.OPERATOR, query.query_id)[::-1]
+    for query in list_queries(project, OPERATOR):
+        pairs = query_pairs(project, OPERATOR, query.query_id)[::-1]
         run[str(query.query_id)] = [[p.video, p.start_s, p.end_s, 1 / n] for n, p in enumerate(pairs, start=1)]
     path.write_text(json.dumps(run))
     return path
@@ -190,10 +196,10 @@ def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
     choose(page, "Baseline", "any order (demo)")
     expect(page.get_by_text("Differences: run minus any order (demo)")).to_be_visible()
     page_is_done(page)  # the buttons below it hand out this run's files from now on
-    board = api.score_kept_runs(api.open_project(server.project), api.OPERATOR, "settled val").scores
+    board = score_kept_runs(open_project(server.project), OPERATOR, "settled val").scores
     assert board is not None
     summary = board.summary()
-    api.add_statistics(summary, board, api.Sureness("any order (demo)"))
+    add_statistics(summary, board, Sureness("any order (demo)"))
     apart = {
         (run["name"], key)
         for run in summary["runs"]
@@ -221,14 +227,14 @@ def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
 def test_a_case_links_what_matches_under_each_truth_and_another_run_is_kept(
     enter: Enter, server: AppServer, tmp_path: Path
 ) -> None:
-    project = api.open_project(server.project)
+    project = open_project(server.project)
     others = []
-    for query in api.list_queries(project, api.OPERATOR)[:2]:
-        pairs = api.query_pairs(project, api.OPERATOR, query.query_id)[:3]
+    for query in list_queries(project, OPERATOR)[:2]:
+        pairs = query_pairs(project, OPERATOR, query.query_id)[:3]
         moments = [{"video_name": p.video, "timestamp": [p.start_s, p.end_s], "relevance": 2} for p in pairs]
         others.append({"query_id": query.query_id, "query": f"Other words {len(others)}", "relevant_moment": moments})
     (tmp_path / "other.json").write_text(json.dumps(others))
-    api.add_truth(project, api.OPERATOR, tmp_path / "other.json", now=1_790_000_000)
+    add_truth(project, OPERATOR, tmp_path / "other.json", now=1_790_000_000)
     page = enter()
     open_part(page, "Cases")
     address = page.locator(".case video").first.get_attribute("data-src")
@@ -295,7 +301,7 @@ def test_a_case_links_what_matches_under_each_truth_and_another_run_is_kept(
     upload(page, broken)
     page.get_by_role("button", name="Keep it").click()
     expect(page.get_by_role("alert").filter(has_text="broken.json, row 2: query 2, moment 1")).to_be_visible()
-    assert [run.name for run in api.list_runs(project, api.OPERATOR)][-1] == "uploaded"
+    assert [run.name for run in list_runs(project, OPERATOR)][-1] == "uploaded"
 
     # Annotators see neither the page nor a clip of it.
     annotator = enter(ANNOTATORS[0])

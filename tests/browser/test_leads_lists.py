@@ -10,11 +10,17 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import demo_people
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.desk.exchange import desk
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.qualification.exam.setting import set_exam
+from backend.campaign.setup.people.accounts import add_person, list_people
+from backend.campaign.setup.project.folder import open_project
 from support import have_read
 
-LEAD, (ANA, *_), _ = api.demo_people()
+LEAD, (ANA, *_), _ = demo_people()
 REASON = "its index is missing"
 
 
@@ -23,14 +29,14 @@ def server(
     tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
 ) -> AppServer:
     """The judged demo with an exam of many items, more people than a page has, and a clip that cannot be shown."""
-    project = api.open_project(demo(tmp_path_factory.mktemp("lists") / "project", judged=True))
+    project = open_project(demo(tmp_path_factory.mktemp("lists") / "project", judged=True))
     have_read(project)
-    people, now = {one.person.name: one.person for one in api.list_people(project, api.OPERATOR)}, time.time()
+    people, now = {one.person.name: one.person for one in list_people(project, OPERATOR)}, time.time()
     for n in range(25):
-        api.add_person(project, api.OPERATOR, f"Newcomer {n}", Role.ANNOTATOR, now=now)
-    clip = api.desk(project, people[ANA], now=now).items[0].pair
-    api.report_clip(project, people[ANA], clip, REASON, now=now)
-    api.set_exam(project, people[LEAD], queries=6, pairs=5, now=now)
+        add_person(project, OPERATOR, f"Newcomer {n}", Role.ANNOTATOR, now=now)
+    clip = desk(project, people[ANA], now=now).items[0].pair
+    report_clip(project, people[ANA], clip, REASON, now=now)
+    set_exam(project, people[LEAD], queries=6, pairs=5, now=now)
     project.store.close()
     return serve(project.folder)
 
@@ -65,7 +71,7 @@ def test_what_a_lead_looks_for_stands_in_the_address_and_stuck_pairs_are_led_to(
 
     page.get_by_role("link", name="Agreement", exact=True).click()
     page.get_by_role("button", name="Which pairs").click()
-    graded = api.agreement_board(api.open_project(server.project), api.OPERATOR, resamples=0).days[0].name
+    graded = agreement_board(open_project(server.project), OPERATOR, resamples=0).days[0].name
     page.get_by_role("spinbutton", name="year, First graded on or after").click()
     page.keyboard.type(graded.replace("-", ""))  # from year to month to day by itself
     days = page.locator("[role=gridcell] [role=button]:not([aria-disabled=true])")

@@ -12,14 +12,17 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer, sign_in
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
 from backend.campaign.nouns import Role
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import open_project
 from backend.core.ids import PairKey
 from hands import page_is_done
 from support import person_of
 
 pytestmark = pytest.mark.browser
-LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+LEAD, ANNOTATORS, PASSWORD = demo_people()
 REASON = "She puts the cup down; *twice*."
 Enter = Callable[..., Page]
 
@@ -100,14 +103,14 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
 def test_a_card_that_another_lead_decided_stays_with_what_was_typed_also_over_a_sign_in(
     enter: Enter, server: AppServer
 ) -> None:
-    project = api.open_project(server.project)
+    project = open_project(server.project)
     mine = person_of(project, LEAD)
-    api.add_person_with_password(project, mine, "Max", Role.LEAD, PASSWORD, now=time.time())
+    add_person_with_password(project, mine, "Max", Role.LEAD, PASSWORD, now=time.time())
     other = person_of(project, "Max")
     page = enter(LEAD, url=f"{server.url}/disagreements")
     key, _ = card(page)
     fill(page, key, 4, REASON)
-    api.adjudicate(project, other, PairKey(key), 1, "Only her *coat* is seen.", now=time.time() - 200)
+    adjudicate(project, other, PairKey(key), 1, "Only her *coat* is seen.", now=time.time() - 200)
     of_the_pair = page.locator(f".st-key-card-{key}")
     of_the_pair.get_by_role("button", name="Decide").click()
     told = "Max decided this pair 3 minutes ago: relevance 1 (“Only her *coat* is seen.”). Decide again"

@@ -12,16 +12,29 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.nouns import Person, Scale
+from backend.campaign.nouns import OPERATOR, Person, Scale
+from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
+from backend.campaign.qualification.exam.exemptions import exempt_from_exam
+from backend.campaign.qualification.exam.setting import set_exam
+from backend.campaign.qualification.guideline.examples import choose_example
+from backend.campaign.qualification.guideline.rewording import reword_guideline
+from backend.campaign.qualification.tutorial.choosing import choose_practice
+from backend.campaign.release.board.kept_runs import add_run, add_truth
+from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
+from backend.campaign.review.notes import reply_to_note
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.ids import AnnotatorId, MomentId
 from hands import upload
 from support import cases, have_read
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
-LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+LEAD, ANNOTATORS, PASSWORD = demo_people()
 SIGNS = "*a* <b> [x](y) $x$ :smile: # y -> -- >= ~= :material_home: :streamlit: &lt; a@b.io www.b.io"
 TOOK_EFFECT = "em, .katex, a[href$='/y'], a[href*='b.io'], [aria-label='home icon'], img[alt='Streamlit logo']"
 Enter = Callable[..., Page]
@@ -60,26 +73,26 @@ def server(
             f"SELECT moment_id, ?, 1 FROM ({waiting.format('moment_id')} LIMIT 1 OFFSET 5)",
             [hostile("fault")],
         )
-    _act(api.open_project(folder / "project"), folder)
+    _act(open_project(folder / "project"), folder)
     return serve(folder / "project")
 
 
-def _act(project: api.Project, folder: Path) -> None:
+def _act(project: Project, folder: Path) -> None:
     """What a lead does with words: a decision, an example, an exam, an exemption, a run and a truth."""
-    people = {row.person.name: row.person for row in api.list_people(project, api.OPERATOR)}
+    people = {row.person.name: row.person for row in list_people(project, OPERATOR)}
     lead, now = people[hostile(LEAD)], time.time()
-    queries = api.list_queries(project, lead)
-    pairs = [pair for query in queries for pair in api.query_pairs(project, lead, query.query_id)]
+    queries = list_queries(project, lead)
+    pairs = [pair for query in queries for pair in query_pairs(project, lead, query.query_id)]
     shown = [pair for pair in pairs if not pair.fault]
     disputed = next(pair for pair in shown if pair.verdict.value == "discarded")
-    api.adjudicate(project, lead, disputed.pair, 3, hostile("decision"), now=now)
+    adjudicate(project, lead, disputed.pair, 3, hostile("decision"), now=now)
     settled = next(pair for pair in shown if pair.relevance == 4)
-    api.choose_example(project, lead, settled.pair, 4, hostile("note"), now=now)
-    api.set_exam(project, lead, queries=1, pairs=3, seed=1, most_missed=20, although="few pairs", now=now)
-    for item in api.exam_items(project, lead):
-        api.explain_exam_item(project, lead, item.item_id, hostile("explanation"), now=now)
+    choose_example(project, lead, settled.pair, 4, hostile("note"), now=now)
+    set_exam(project, lead, queries=1, pairs=3, seed=1, most_missed=20, although="few pairs", now=now)
+    for item in exam_items(project, lead):
+        explain_exam_item(project, lead, item.item_id, hostile("explanation"), now=now)
     examinee = people[hostile(ANNOTATORS[0])].annotator_id
-    api.exempt_from_exam(project, lead, AnnotatorId(examinee), hostile("exemption"), now=now)
+    exempt_from_exam(project, lead, AnnotatorId(examinee), hostile("exemption"), now=now)
     _write_notes(project, lead, people[hostile(ANNOTATORS[0])])
     run = {
         str(pair.query_id): [[other.video, other.start_s, other.end_s, 1.0] for other in pairs if other == pair]
@@ -87,29 +100,29 @@ def _act(project: api.Project, folder: Path) -> None:
     }
     file = folder / f"{hostile('file')}.json"
     file.write_text(json.dumps(run))
-    api.add_run(project, lead, file, name=hostile("run"), now=now)
+    add_run(project, lead, file, name=hostile("run"), now=now)
     truth = folder / "truth.json"
     moments = [{"video_name": settled.video, "timestamp": [settled.start_s, settled.end_s], "relevance": 4}]
     truth.write_text(json.dumps([{"query_id": 1, "query": settled.query, "relevant_moment": moments}]))
-    api.add_truth(project, lead, truth, name=hostile("truth"), now=now)
+    add_truth(project, lead, truth, name=hostile("truth"), now=now)
     grading = project.campaign.grading
     meanings = tuple(replace(one, example="") for one in grading.scale.meanings)  # those would stand in an <em> of ours
     reworded = replace(grading, scale=Scale(meanings), reminders=(hostile("reminder"),))
-    api.reword_guideline(project, lead, reworded, hostile("changed"), now=now)
+    reword_guideline(project, lead, reworded, hostile("changed"), now=now)
     have_read(project)
-    api.choose_practice(project, lead, hostile("practised"), MomentId(1), 4, hostile("explained"), now=now)
+    choose_practice(project, lead, hostile("practised"), MomentId(1), 4, hostile("explained"), now=now)
 
 
-def _write_notes(project: api.Project, lead: Person, annotator: Person) -> None:
+def _write_notes(project: Project, lead: Person, annotator: Person) -> None:
     """A note with a grade and the lead's reply, which has reached its person: an hour ago the pair was decided."""
     then = time.time() - 3600
-    pair = api.desk(project, annotator, now=then).items[0].pair
+    pair = desk(project, annotator, now=then).items[0].pair
     grade = GradeEvent(pair, 3, "noted", 1000, note=hostile("written"))
-    assert api.record_grades(project, annotator, [grade], now=then)[0].status == "saved"
+    assert record_grades(project, annotator, [grade], now=then)[0].status == "saved"
     (given,) = (one for noted in cases(project, lead, ReviewList.NOTES) for one in noted.grades if one.note)
     assert given.note is not None
-    api.reply_to_note(project, lead, given.note.note, hostile("replied"), now=then)
-    api.adjudicate(project, lead, pair, 3, hostile("decision"), now=then)
+    reply_to_note(project, lead, given.note.note, hostile("replied"), now=then)
+    adjudicate(project, lead, pair, 3, hostile("decision"), now=then)
 
 
 @pytest.fixture
@@ -136,7 +149,7 @@ def stands(page: Page, *whats: str) -> None:
 
 
 def settled_query(server: AppServer) -> int:
-    return int(api.list_queries(api.open_project(server.project), api.OPERATOR)[0].query_id)
+    return int(list_queries(open_project(server.project), OPERATOR)[0].query_id)
 
 
 def test_queries(enter: Enter, server: AppServer) -> None:

@@ -10,14 +10,20 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.corpus.moments.editing import moments_of_video
 from backend.campaign.corpus.moments.model import ByWindows
+from backend.campaign.corpus.moments.proposing import propose_moments
 from backend.campaign.demo import clips
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import demo_people
+from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from hands import key_until, page_is_done, press_until
 
 pytestmark = pytest.mark.browser
-LEAD, _, PASSWORD = api.demo_people()
+LEAD, _, PASSWORD = demo_people()
 CLIPS = ("dog_dinner", "park_book", "rainy_street")
 
 
@@ -28,22 +34,22 @@ def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
     (folder / "videos").mkdir()
     for name in CLIPS:
         shutil.copy(clips.folder() / f"{name}.mp4", folder / "videos")
-    project = api.init_project(folder / "project", encoder="minilm")
+    project = init_project(folder / "project", encoder="minilm")
     now = time.time()
-    api.add_person_with_password(project, api.OPERATOR, LEAD, Role.LEAD, PASSWORD, now=now)
-    api.register_videos(project, api.OPERATOR, folder / "videos", now=now)
-    api.propose_moments(project, api.OPERATOR, ByWindows((5.0,), 1.0), now=now)
-    first, *_ = api.moments_of_video(project, api.OPERATOR, "dog_dinner")
+    add_person_with_password(project, OPERATOR, LEAD, Role.LEAD, PASSWORD, now=now)
+    register_videos(project, OPERATOR, folder / "videos", now=now)
+    propose_moments(project, OPERATOR, ByWindows((5.0,), 1.0), now=now)
+    first, *_ = moments_of_video(project, OPERATOR, "dog_dinner")
     file = folder / "captions.csv"
     file.write_text(f"video,start,end,caption\ndog_dinner,{first.start_s},{first.end_s},A dog waits.\n")
-    api.import_corpus(project, api.OPERATOR, file, now=now)
+    import_corpus(project, OPERATOR, file, now=now)
     project.store.close()
     return serve(project.folder)
 
 
 def spans(server: AppServer) -> list[tuple[float, float]]:
-    project = api.open_project(server.project)
-    found = [(row.start_s, row.end_s) for row in api.moments_of_video(project, api.OPERATOR, "dog_dinner")]
+    project = open_project(server.project)
+    found = [(row.start_s, row.end_s) for row in moments_of_video(project, OPERATOR, "dog_dinner")]
     project.store.close()
     return found
 

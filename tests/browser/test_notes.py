@@ -12,14 +12,15 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
 from backend.campaign.judging.model import CORRECTION_S
+from backend.campaign.setup.project.folder import open_project
 from backend.core.ids import PairKey
 from hands import pair_on_show, player, press, saved
 from support import grade_all
 
 pytestmark = pytest.mark.browser
-LEAD, ANNOTATORS, _ = api.demo_people()
+LEAD, ANNOTATORS, _ = demo_people()
 NOTE = "Is <b>that</b> *a* cup :smile: -> 3?"
 REPLY = "Yes: $a$ cup <i>it</i> is."
 Enter = Callable[..., Page]
@@ -35,7 +36,7 @@ def server(
 
 def settle(server: AppServer, pair: str) -> None:
     """Somebody else grades the pair alike."""
-    project = api.open_project(server.project)
+    project = open_project(server.project)
     grade_all(project, ANNOTATORS[1], {PairKey(pair): 3}, now=time.time())
 
 

@@ -13,14 +13,17 @@ from playwright.sync_api import Page, expect
 
 import demo_pools
 from app_server import AppServer
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.qualification.exam.setting import set_exam
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import open_project
 from commands import reelrank
 from hands import pair_on_show, player, press, saved
 from support import have_read
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
-LEAD, (ANA, BEN, CLEO, DAN), PASSWORD = api.demo_people()
+LEAD, (ANA, BEN, CLEO, DAN), PASSWORD = demo_people()
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +33,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
     pools = demo_pools.write(folder / "pools.json")
     options = ("--videos", demo_pools.CLIPS, "--queries", 2, "--negatives", 1, "--seed", 2)
     reelrank("mvmr", "check", pools, folder / "check", *options)
-    project = api.open_project(folder / "check")
+    project = open_project(folder / "check")
     for name in (LEAD, ANA, BEN, CLEO, DAN):
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
-        api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=time.time())
+        add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=time.time())
     have_read(project)
     project.store.close()
     return serve(folder / "check")
@@ -126,10 +129,10 @@ def test_a_check_from_the_first_key_to_the_report(enter: Callable[..., Page], se
     ]
     assert {one["put_in_as"] for one in found["wrong"]} == {"positive", "negative"}
     # An exam of such pairs asks for the very grade: with two, any answer would be within one of the key.
-    project = api.open_project(server.project)
-    api.add_person_with_password(project, api.OPERATOR, "Nia", Role.ANNOTATOR, PASSWORD, now=time.time())
+    project = open_project(server.project)
+    add_person_with_password(project, OPERATOR, "Nia", Role.ANNOTATOR, PASSWORD, now=time.time())
     have_read(project)
-    api.set_exam(project, api.OPERATOR, queries=2, pairs=4, seed=1, although="few pairs", now=time.time() + 16 * 60)
+    set_exam(project, OPERATOR, queries=2, pairs=4, seed=1, although="few pairs", now=time.time() + 16 * 60)
     exam = enter("Nia")
     expect(exam.get_by_text("of your grades may be other than the right one").first).to_be_visible()
 

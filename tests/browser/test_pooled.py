@@ -9,11 +9,15 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.selection.candidates.pooling import pool_candidates
+from backend.campaign.setup.project.folder import open_project
 from support import NOW
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
-LEAD, _, _ = api.demo_people()
+LEAD, _, _ = demo_people()
 
 
 @pytest.fixture(scope="module")
@@ -22,20 +26,20 @@ def server(
 ) -> AppServer:
     """The judged demo; a run was pooled that found rank 2 of a query, and a moment that nobody had thought of."""
     folder = tmp_path_factory.mktemp("pooled")
-    project = api.open_project(demo(folder / "project", judged=True))
-    query = api.list_queries(project, api.OPERATOR)[0]
-    known = next(pair for pair in api.query_pairs(project, api.OPERATOR, query.query_id) if pair.rank == 2)
+    project = open_project(demo(folder / "project", judged=True))
+    query = list_queries(project, OPERATOR)[0]
+    known = next(pair for pair in query_pairs(project, OPERATOR, query.query_id) if pair.rank == 2)
     lasts = project.store.db.conn.execute("SELECT duration_s FROM video WHERE name = ?", [known.video]).fetchone()[0]
     run = {query.query_id: [[known.video, known.start_s, known.end_s, 2], [known.video, 0, lasts, 1]]}
     (folder / "our-system.json").write_text(json.dumps(run))
-    report = api.pool_candidates(project, api.OPERATOR, [folder / "our-system.json"], again=True, now=NOW)
+    report = pool_candidates(project, OPERATOR, [folder / "our-system.json"], again=True, now=NOW)
     assert report.pairs == 1
     project.store.close()
     return serve(project.folder)
 
 
 def test_a_lead_sees_what_found_a_candidate(enter: Callable[..., Page], server: AppServer) -> None:
-    query = api.list_queries(api.open_project(server.project), api.OPERATOR)[0]
+    query = list_queries(open_project(server.project), OPERATOR)[0]
     page = enter(LEAD, url=f"{server.url}/queries?query={query.query_id}")
     expect(page.get_by_text("in 2 batches")).to_be_visible()
     second = page.locator(".rr-candidates article", has=page.get_by_role("link", name="Rank 2", exact=True))

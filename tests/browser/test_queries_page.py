@@ -9,10 +9,13 @@ from playwright.sync_api import Locator, Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.setup.project.folder import open_project
 
 pytestmark = pytest.mark.browser
-LEAD = api.demo_people()[0]
+LEAD = demo_people()[0]
 PER_PAGE = 25
 
 
@@ -27,13 +30,13 @@ def server(
 @pytest.fixture
 def texts(server: AppServer) -> dict[int, str]:
     """The queries by number, in the order of the list."""
-    return {query.query_id: query.query for query in api.list_queries(api.open_project(server.project), api.OPERATOR)}
+    return {query.query_id: query.query for query in list_queries(open_project(server.project), OPERATOR)}
 
 
 def test_address_list_and_query_speak_of_one_thing_also_after_back_and_reload(
     enter: Callable[..., Page], server: AppServer, texts: dict[int, str]
 ) -> None:
-    reviews = api.list_queries(api.open_project(server.project), api.OPERATOR)
+    reviews = list_queries(open_project(server.project), OPERATOR)
     numbers = list(texts)
     page = enter(LEAD, url=f"{server.url}/queries")
     _lists(page, list(texts.values()))
@@ -107,9 +110,9 @@ def test_address_list_and_query_speak_of_one_thing_also_after_back_and_reload(
 def test_a_query_shows_its_candidates_frame_by_frame_and_opens_them(
     enter: Callable[..., Page], server: AppServer
 ) -> None:
-    project = api.open_project(server.project)
-    review = next(one for one in api.list_queries(project, api.OPERATOR) if one.settled)
-    pairs = api.query_pairs(project, api.OPERATOR, review.query_id)
+    project = open_project(server.project)
+    review = next(one for one in list_queries(project, OPERATOR) if one.settled)
+    pairs = query_pairs(project, OPERATOR, review.query_id)
     asked: list[str] = []
     refusal = {"status": 404, "json": {"message": "its video is gone"}}
 

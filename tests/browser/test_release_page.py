@@ -11,12 +11,18 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import passes_axe
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.release.board.leaderboard import truth_names
+from backend.campaign.release.export.contents import release_preview
+from backend.campaign.release.export.kept_releases import list_releases
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.queries import query_pairs
+from backend.campaign.setup.project.folder import open_project
 from hands import page_is_done
 from support import person_of
 
 pytestmark = pytest.mark.browser
-LEAD, _, _ = api.demo_people()
+LEAD, _, _ = demo_people()
 MAIN = "[data-testid=stMain]"
 
 
@@ -54,18 +60,18 @@ def test_a_lead_makes_two_releases_and_sees_what_changed(enter: Callable[..., Pa
     expect(page.get_by_text("Licence and citation: CC-BY-4.0")).to_be_visible()
     make(page, "v1")
 
-    project = api.open_project(server.project)
+    project = open_project(server.project)
     lead = person_of(project, LEAD)
-    query = api.release_preview(project, lead).queries[0].query_id
-    pair = next(one for one in api.query_pairs(project, lead, query) if one.relevance == 0)
-    api.adjudicate(project, lead, pair.pair, 3, "the second half shows it", now=time.time())
+    query = release_preview(project, lead).queries[0].query_id
+    pair = next(one for one in query_pairs(project, lead, query) if one.relevance == 0)
+    adjudicate(project, lead, pair.pair, 3, "the second half shows it", now=time.time())
     make(page, "v2")
     page.goto(f"{server.url}/release?from=v1")  # as a colleague was sent it
     expect(page.get_by_text("1 has another relevance")).to_be_visible()
     expect(page.get_by_text(f"{LEAD} decided on 3: the second half shows it")).to_be_visible()
     passes_axe(page, MAIN)
 
-    kept = {one.name: one for one in api.list_releases(project, lead)}
+    kept = {one.name: one for one in list_releases(project, lead)}
     assert list(kept) == ["v2", "v1"]
     with page.expect_download() as download:
         page.get_by_role("button", name="Download", exact=True).first.click()
@@ -73,7 +79,7 @@ def test_a_lead_makes_two_releases_and_sees_what_changed(enter: Callable[..., Pa
         (manifest,) = (name for name in archive.namelist() if name.endswith("/manifest.json"))
         assert hashlib.sha256(archive.read(manifest)).hexdigest() == kept["v2"].sha256
         assert b'"licence": "CC-BY-4.0"' in archive.read(manifest)
-    assert api.truth_names(project, lead)[2:] == [
+    assert truth_names(project, lead)[2:] == [
         "release v2, val",
         "release v2, test",
         "release v1, val",

@@ -8,7 +8,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.board.case_frames import report_frames
+from backend.scoring.report.page import report_page
+from backend.scoring.scored_files import file_inputs, score_files
 from scored import video_project, write_files
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
@@ -18,11 +21,11 @@ pytestmark = [pytest.mark.long, pytest.mark.browser]
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     truth, runs = write_files(folder)
-    page = api.report_page(
-        api.score_files(truth, runs),
-        api.file_inputs(truth, runs),
+    page = report_page(
+        score_files(truth, runs),
+        file_inputs(truth, runs),
         made=datetime(2026, 1, 2, tzinfo=UTC),
-        film=api.report_frames(video_project(folder), api.OPERATOR),
+        film=report_frames(video_project(folder), OPERATOR),
     )
     (folder / "report.html").write_text(page, encoding="utf-8")
     return folder / "report.html"
@@ -39,9 +42,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     named = [folder / f"{name}.json" for name in (*NAMES, *(f"XML_top20_val_{number}" for number in range(7)))]
     for number, path in enumerate(named):
         path.write_bytes(runs[number % 3].read_bytes())
-    page = api.report_page(
-        api.score_files(truth, named), api.file_inputs(truth, named), made=datetime(2026, 1, 2, tzinfo=UTC)
-    )
+    page = report_page(score_files(truth, named), file_inputs(truth, named), made=datetime(2026, 1, 2, tzinfo=UTC))
     (folder / "report.html").write_text(page, encoding="utf-8")
     return folder / "report.html"
 

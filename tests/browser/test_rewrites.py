@@ -13,8 +13,13 @@ from playwright.sync_api import Locator, Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding, passes_axe
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence
 from backend.store.connection import writing
 from support import NOW, WordEncoder
@@ -34,23 +39,23 @@ Enter = Callable[..., Page]
 
 def build(folder: Path) -> Path:
     """A project with a cast that lacks two names, rewritten; two leads."""
-    project = api.init_project(folder / "project", encoder="minilm")
+    project = init_project(folder / "project", encoder="minilm")
     with (project.folder / "reelrank.toml").open("a") as file:
         file.write('"Anna" = "a woman"\n"Boris" = "a man"\n')
-    project = api.open_project(project.folder)
+    project = open_project(project.folder)
     lines = [
         json.dumps({"video": f"v{n}", "start": 1, "end": 3, "duration": 9, "caption": text})
         for n, text in enumerate(CAPTIONS)
     ]
     (folder / "moments.jsonl").write_text("\n".join(lines))
-    api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
+    import_corpus(project, OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        api.rewrite_captions(project, api.OPERATOR, now=NOW)
+        rewrite_captions(project, OPERATOR, now=NOW)
     with writing(project.store) as db:  # as a second attempt of a model would leave them
         db.conn.execute("UPDATE caption SET attempts = 2 WHERE accepted = 1 AND text LIKE 'A man%'")
     for name in LEADS:
-        api.add_person_with_password(project, api.OPERATOR, name, Role.LEAD, PASSWORD, now=NOW)
+        add_person_with_password(project, OPERATOR, name, Role.LEAD, PASSWORD, now=NOW)
     project.store.close()
     return project.folder
 
@@ -203,8 +208,8 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     )
 
     # Once queries are drawn, the page says that the texts are fixed.
-    project = api.open_project(server.project)
-    api.draw_queries(project, api.OPERATOR, val=2, test=0, seed=1, now=NOW)
+    project = open_project(server.project)
+    draw_queries(project, OPERATOR, val=2, test=0, seed=1, now=NOW)
     project.store.close()
     saved(page, lambda: page.keyboard.press("u"))
     expect(page.get_by_role("alert")).to_contain_text("their texts are fixed from then on")

@@ -11,13 +11,18 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.desk.exchange import record_grades
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import open_project
 from hands import pair_on_show, player, press, saved
 from support import sit
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
-LEAD, ANNOTATORS, _ = api.demo_people()
+LEAD, ANNOTATORS, _ = demo_people()
 LABELS = ("No", "Partly", "Yes")
 
 
@@ -81,18 +86,18 @@ def test_the_desk_has_the_campaigns_grades_and_no_others(enter: Callable[..., Pa
 
 
 def test_a_lead_decides_and_reads_on_the_scale(enter: Callable[..., Page], server: AppServer) -> None:
-    project = api.open_project(server.project)
+    project = open_project(server.project)
     with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
         taken = {row[0] for row in db.execute("SELECT pair_key FROM judgement JOIN pair USING (pair_id)")}
-    people = {row.person.name: row.person for row in api.list_people(project, api.OPERATOR)}
-    queries = api.list_queries(project, api.OPERATOR)
-    free = (one for one in api.query_pairs(project, api.OPERATOR, queries[-1].query_id) if one.pair not in taken)
+    people = {row.person.name: row.person for row in list_people(project, OPERATOR)}
+    queries = list_queries(project, OPERATOR)
+    free = (one for one in query_pairs(project, OPERATOR, queries[-1].query_id) if one.pair not in taken)
     pair, settled = next(free), next(free)
     for name, grades in zip(ANNOTATORS[1:3], ((0, 1), (2, 1)), strict=True):
         for graded, grade in zip((pair, settled), grades, strict=True):
             event = GradeEvent(graded.pair, grade, f"{name} {graded.pair}")
             sit(project, people[name], [graded.pair], now=time.time())
-            assert api.record_grades(project, people[name], [event], now=time.time())[0].status == "saved"
+            assert record_grades(project, people[name], [event], now=time.time())[0].status == "saved"
     page = enter(LEAD)
     page.get_by_role("link", name="Disagreements").click()
     card = page.locator(f".st-key-card-{pair.pair}")

@@ -21,8 +21,9 @@ import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from app_server import AppServer
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person
+from backend.campaign.setup.project.folder import Project, open_project
 from support import free_port
 from visitor import PASSWORD, Visitor
 
@@ -32,9 +33,9 @@ WRONG, CHOSEN = "wrong horse battery", "chosen horse battery"
 
 
 @pytest.fixture(scope="module")
-def project(demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[api.Project]:
+def project(demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """The demo, without the clips that other copies of it have."""
-    project = api.open_project(demo(tmp_path_factory.mktemp("process") / "project"))
+    project = open_project(demo(tmp_path_factory.mktemp("process") / "project"))
     shutil.rmtree(project.clips.folder)
     yield project
     project.store.close()
@@ -47,7 +48,7 @@ def metrics() -> str:
 
 
 @pytest.fixture(scope="module")
-def server(project: api.Project, metrics: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+def server(project: Project, metrics: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
     """One for all tests; the last of them ends it."""
     told = {**os.environ, "REELRANK_LOG": "json", "REELRANK_METRICS": metrics}
     server = AppServer(project.folder, tmp_path_factory.mktemp("serve") / "server.log", env=told)
@@ -95,8 +96,8 @@ def test_programs_that_look_after_it_are_answered_signed_out(server: AppServer) 
     assert httpx.get(f"{server.url}/readyz").text == "ready\n"
 
 
-def test_its_log_is_of_objects_and_holds_no_secret(server: AppServer, project: api.Project, ana: Visitor) -> None:
-    invitation = api.add_person(project, api.OPERATOR, "Noa", Role.ANNOTATOR, now=time.time())
+def test_its_log_is_of_objects_and_holds_no_secret(server: AppServer, project: Project, ana: Visitor) -> None:
+    invitation = add_person(project, OPERATOR, "Noa", Role.ANNOTATOR, now=time.time())
     noa, guesser = Visitor(), Visitor()
     form = noa.client.get(f"{server.url}/session/invitation/{invitation}").text
     csrf = re.findall(r'name="csrf" value="([^"]+)"', form)[0]
@@ -139,7 +140,7 @@ def test_prometheus_is_told_at_an_address_of_its_own(server: AppServer, metrics:
 
 
 def test_asked_to_stop_it_finishes_what_is_under_way_and_leaves_nothing(
-    server: AppServer, project: api.Project, ana: Visitor
+    server: AppServer, project: Project, ana: Visitor
 ) -> None:
     assert server.process is not None
     desk = ana.exchange(server.url)["desk"]

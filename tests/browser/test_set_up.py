@@ -11,21 +11,25 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
 from backend.campaign.demo import clips
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from hands import page_is_done, press_until
 
 pytestmark = pytest.mark.browser
-LEAD, _, PASSWORD = api.demo_people()
+LEAD, _, PASSWORD = demo_people()
 FIRST, *MORE = sorted(clips.folder().glob("*.mp4"))[:3]
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], AppServer]) -> AppServer:
     """The app over a project with nothing in it but a lead."""
-    project = api.init_project(tmp_path_factory.mktemp("set-up") / "project", encoder="minilm")
-    api.add_person_with_password(project, api.OPERATOR, LEAD, Role.LEAD, PASSWORD, now=time.time())
+    project = init_project(tmp_path_factory.mktemp("set-up") / "project", encoder="minilm")
+    add_person_with_password(project, OPERATOR, LEAD, Role.LEAD, PASSWORD, now=time.time())
     return serve(project.folder)
 
 
@@ -81,5 +85,5 @@ def test_an_empty_project_is_filled_from_the_browser(
     expect(page.locator("summary").filter(has_text="1 caption")).to_be_visible()
     expect(page.get_by_text(f"{FIRST.stem} is {FIRST.name} from now on")).to_be_visible()
     no_serious_finding(page)
-    counts = api.status_counts(api.open_project(server.project), api.OPERATOR)
+    counts = status_counts(open_project(server.project), OPERATOR)
     assert (counts["videos"], counts["moments"], counts["captions"]) == (3, 1, 1)

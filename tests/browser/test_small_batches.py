@@ -9,12 +9,19 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.project.folder import open_project
 from hands import press, saved
 from support import grade_all
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
-LEAD, ANNOTATORS, _ = api.demo_people()
+LEAD, ANNOTATORS, _ = demo_people()
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +29,10 @@ def server(
     tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
 ) -> AppServer:
     """The app over the demo, whose queries were taken back and drawn anew before anybody graded."""
-    project = api.open_project(demo(tmp_path_factory.mktemp("small") / "project"))
-    api.take_back_queries(project, api.OPERATOR, now=time.time())
-    api.draw_queries(project, api.OPERATOR, val=1, test=0, seed=3, now=time.time())
-    assert api.choose_candidates(project, api.OPERATOR, batch_size=10, now=time.time()).pairs == 10
+    project = open_project(demo(tmp_path_factory.mktemp("small") / "project"))
+    take_back_queries(project, OPERATOR, now=time.time())
+    draw_queries(project, OPERATOR, val=1, test=0, seed=3, now=time.time())
+    assert choose_candidates(project, OPERATOR, batch_size=10, now=time.time()).pairs == 10
     project.store.close()
     return serve(project.folder)
 
@@ -33,9 +40,9 @@ def server(
 def test_ten_pairs_are_a_batch_and_their_last_two_speak_for_the_next(
     enter: Callable[..., Page], server: AppServer
 ) -> None:
-    project = api.open_project(server.project)
-    [query] = api.list_queries(project, api.OPERATOR)
-    grades = {pair.pair: 4 if pair.rank >= 9 else 1 for pair in api.query_pairs(project, api.OPERATOR, query.query_id)}
+    project = open_project(server.project)
+    [query] = list_queries(project, OPERATOR)
+    grades = {pair.pair: 4 if pair.rank >= 9 else 1 for pair in query_pairs(project, OPERATOR, query.query_id)}
     page = enter(ANNOTATORS[0])
     for number in range(1, 11):
         expect(page.get_by_test_id("progress")).to_have_text(f"{number} of 10")
@@ -49,8 +56,8 @@ def test_ten_pairs_are_a_batch_and_their_last_two_speak_for_the_next(
     lead.get_by_role("button", name="Open batch 2").click()
     expect(lead.get_by_text("Batch 2 is open: 10 pairs went to the annotators.")).to_be_visible()
     expect(lead.get_by_role("button", name="Open batch 3")).to_be_disabled()
-    assert api.status_counts(project, api.OPERATOR)["batches"] == {"1": 1, "2": 1}
-    assert [pair.rank for pair in api.query_pairs(project, api.OPERATOR, query.query_id)] == list(range(1, 21))
+    assert status_counts(project, OPERATOR)["batches"] == {"1": 1, "2": 1}
+    assert [pair.rank for pair in query_pairs(project, OPERATOR, query.query_id)] == list(range(1, 21))
 
     # A slip: back, declined, back again, and opened with all that the rule suggests, which is this one.
     _with_reason(lead, "Undo batch 2", "the wrong query")

@@ -11,14 +11,20 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import passes_axe
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.desk.exchange import record_grades
+from backend.campaign.judging.absences import suspend
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import open_project
 from hands import press, saved
 from support import have_read, sit
 
 pytestmark = pytest.mark.long
 
-LEAD, (ANA, BEN, *OTHERS), _ = api.demo_people()
+LEAD, (ANA, BEN, *OTHERS), _ = demo_people()
 MAIN = "[data-testid=stMain]"
 STUCK = "7 pairs wait for a third and fourth person: two more annotators are needed."
 
@@ -28,15 +34,15 @@ def server(
     tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
 ) -> AppServer:
     """The app over the demo: Ana and Ben disagree about seven pairs, and the others are suspended."""
-    project = api.open_project(demo(tmp_path_factory.mktemp("steering") / "project"))
+    project = open_project(demo(tmp_path_factory.mktemp("steering") / "project"))
     have_read(project)
-    people = {one.person.name: one.person for one in api.list_people(project, api.OPERATOR)}
+    people = {one.person.name: one.person for one in list_people(project, OPERATOR)}
     now = time.time()
-    query = api.list_queries(project, api.OPERATOR)[0].query_id
-    for pair in api.query_pairs(project, api.OPERATOR, query)[:7]:
+    query = list_queries(project, OPERATOR)[0].query_id
+    for pair in query_pairs(project, OPERATOR, query)[:7]:
         for name, grade in ((ANA, 0), (BEN, 4)):
             sit(project, people[name], [pair.pair], now=now)
-            api.record_grades(project, people[name], [GradeEvent(pair.pair, grade, secrets.token_hex(8))], now=now)
+            record_grades(project, people[name], [GradeEvent(pair.pair, grade, secrets.token_hex(8))], now=now)
     project.store.close()
     server = serve(project.folder)
     suspend_others(server, True)
@@ -45,10 +51,10 @@ def server(
 
 def suspend_others(server: AppServer, suspended: bool) -> None:
     """Nobody is left to grade what Ana and Ben disagree about, or the others are back."""
-    project = api.open_project(server.project)
-    people = {one.person.name: one.person for one in api.list_people(project, api.OPERATOR)}
+    project = open_project(server.project)
+    people = {one.person.name: one.person for one in list_people(project, OPERATOR)}
     for name in OTHERS:
-        api.suspend(project, people[LEAD], people[name].annotator_id, suspended, now=time.time())
+        suspend(project, people[LEAD], people[name].annotator_id, suspended, now=time.time())
     project.store.close()
 
 

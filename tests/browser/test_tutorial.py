@@ -14,13 +14,18 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend import api
-from backend.campaign.nouns import Role, Scale
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR, Role, Scale
+from backend.campaign.qualification.exam.exemptions import exempt_from_exam
+from backend.campaign.qualification.exam.setting import set_exam
+from backend.campaign.qualification.guideline.rewording import reword_guideline
+from backend.campaign.setup.people.accounts import add_person_with_password, list_people
+from backend.campaign.setup.project.folder import open_project
 from hands import page_is_done, pair_on_show, player, press, saved
 from support import person_of
 
 pytestmark = pytest.mark.browser
-LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+LEAD, ANNOTATORS, PASSWORD = demo_people()
 NEW = "Nova"
 PRACTICE = 4
 """Those that the demo comes with: right are 4, 3, 1, 0."""
@@ -32,14 +37,14 @@ def server(
     tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
 ) -> AppServer:
     """The app over the judged demo with an exam, which somebody new has to take."""
-    project = api.open_project(demo(tmp_path_factory.mktemp("tutorial") / "project", judged=True))
-    api.add_person_with_password(project, api.OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
-    api.set_exam(
-        project, api.OPERATOR, queries=1, pairs=2, seed=2, newcomers_only=True, although="two will do", now=time.time()
+    project = open_project(demo(tmp_path_factory.mktemp("tutorial") / "project", judged=True))
+    add_person_with_password(project, OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
+    set_exam(
+        project, OPERATOR, queries=1, pairs=2, seed=2, newcomers_only=True, although="two will do", now=time.time()
     )
-    for row in api.list_people(project, api.OPERATOR):
+    for row in list_people(project, OPERATOR):
         if row.person.name in ANNOTATORS:
-            api.exempt_from_exam(project, api.OPERATOR, row.person.annotator_id, "of the demo", now=time.time())
+            exempt_from_exam(project, OPERATOR, row.person.annotator_id, "of the demo", now=time.time())
     return serve(project.folder)
 
 
@@ -126,12 +131,12 @@ def test_a_newcomer_reads_practises_and_comes_to_the_exam_by_keyboard(enter: Ent
 
 @pytest.mark.long
 def test_a_changed_guideline_is_told_after_the_clip_on_show_and_once(enter: Enter, server: AppServer) -> None:
-    page, project = enter(ANNOTATORS[0]), api.open_project(server.project)
+    page, project = enter(ANNOTATORS[0]), open_project(server.project)
     pair_on_show(page)
     lead = person_of(project, LEAD)
     grading = project.campaign.grading
     meanings = tuple(replace(one, label="Mostly") if one.grade == 3 else one for one in grading.scale.meanings)
-    api.reword_guideline(project, lead, replace(grading, scale=Scale(meanings)), "Well was too wide.", now=time.time())
+    reword_guideline(project, lead, replace(grading, scale=Scale(meanings)), "Well was too wide.", now=time.time())
     first = press(page, 2)
     while not page.get_by_role("heading", name="The guideline changed").is_visible():
         if player(page).get_attribute("data-gradable") == "true":

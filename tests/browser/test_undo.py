@@ -11,13 +11,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
-from backend import api
+from backend.campaign.demo.building import demo_people
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.setup.project.folder import open_project
 from hands import pair_on_show, player, press, saved
 from support import grade_all
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 
-_, (ANA, BEN, CLEO, _), _ = api.demo_people()
+_, (ANA, BEN, CLEO, _), _ = demo_people()
 Serve = Callable[[Path], AppServer]
 
 
@@ -49,8 +52,8 @@ def test_undo_outlives_anothers_browser_that_loads_ahead_and_ends_in_words_when_
         saved(page)
 
     cleo = enter(CLEO)
-    project = api.open_project(server.project)
-    batch = api.query_pairs(project, api.OPERATOR, api.list_queries(project, api.OPERATOR)[0].query_id)
+    project = open_project(server.project)
+    batch = query_pairs(project, OPERATOR, list_queries(project, OPERATOR)[0].query_id)
     pairs = [pair.pair for pair in batch]
     grade_all(project, ANA, dict.fromkeys(pairs, 0), now=time.time())
     ben = enter(BEN)

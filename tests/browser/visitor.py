@@ -5,9 +5,9 @@ from typing import Any
 
 import httpx
 
-from backend import api
+from backend.campaign.demo.building import demo_people
 
-_, _, PASSWORD = api.demo_people()
+_, _, PASSWORD = demo_people()
 
 
 class Visitor:

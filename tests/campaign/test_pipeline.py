@@ -7,15 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
-from backend.campaign.nouns import Role, Split
+from backend.campaign.corpus.captions.decisions import accept_rewrites, waiting_rewrites
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
+from backend.campaign.corpus.importing.importing import ImportReport
+from backend.campaign.desk.exchange import desk
+from backend.campaign.judging.absences import sign_out, suspend
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role, Split
+from backend.campaign.release.earlier.raw_summary import summarise_raw
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.batches.next_batch import open_batch
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.people.accounts import accept_invitation, add_person
+from backend.campaign.setup.people.sessions import person_for, sign_in
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import InputError, NotAllowed, ProjectError
+from backend.scoring.scored_files import evaluate_files
 from support import MOMENTS, NOW, PARTLY, Judging, have_read
 
 
-def importing(project: api.Project, tmp_path: Path, text: str, **options: object) -> api.ImportReport:
+def importing(project: Project, tmp_path: Path, text: str, **options: object) -> ImportReport:
     (tmp_path / "more.jsonl").write_text(text)
-    return api.import_corpus(project, api.OPERATOR, tmp_path / "more.jsonl", "jsonl", now=NOW, **options)  # type: ignore[arg-type]
+    return import_corpus(project, OPERATOR, tmp_path / "more.jsonl", "jsonl", now=NOW, **options)  # type: ignore[arg-type]
 
 
 def line(**change: object) -> str:
@@ -23,9 +40,9 @@ def line(**change: object) -> str:
 
 
 def test_import_counts_what_is_new_and_taking_a_file_twice_adds_nothing(
-    corpus_project: api.Project, tmp_path: Path
+    corpus_project: Project, tmp_path: Path
 ) -> None:
-    counts = api.status_counts(corpus_project, api.OPERATOR)
+    counts = status_counts(corpus_project, OPERATOR)
     assert (counts["videos"], counts["moments"], counts["captions"]) == (6, 48, 48)
     again = importing(corpus_project, tmp_path, (tmp_path / "moments.jsonl").read_text())
     assert (again.videos, again.moments, again.captions) == (0, 0, 0)
@@ -42,24 +59,22 @@ def test_import_counts_what_is_new_and_taking_a_file_twice_adds_nothing(
     ],
 )
 def test_a_bad_row_is_named_and_nothing_is_taken(
-    corpus_project: api.Project, tmp_path: Path, text: str, message: str
+    corpus_project: Project, tmp_path: Path, text: str, message: str
 ) -> None:
-    before = api.status_counts(corpus_project, api.OPERATOR)
+    before = status_counts(corpus_project, OPERATOR)
     with pytest.raises(InputError) as refusal:
         importing(corpus_project, tmp_path, text)
     assert message in str(refusal.value)
-    assert api.status_counts(corpus_project, api.OPERATOR) == before
+    assert status_counts(corpus_project, OPERATOR) == before
 
 
-def test_an_id_that_means_another_moment_already_is_refused(corpus_project: api.Project, tmp_path: Path) -> None:
+def test_an_id_that_means_another_moment_already_is_refused(corpus_project: Project, tmp_path: Path) -> None:
     importing(corpus_project, tmp_path, line(id="a1"))
     with pytest.raises(InputError, match="row 1: id a1 is in the project already, for another moment"):
         importing(corpus_project, tmp_path, line(id="a1", start=4, end=5))
 
 
-def test_a_missing_and_a_false_video_file_are_refused_with_their_rows(
-    corpus_project: api.Project, tmp_path: Path
-) -> None:
+def test_a_missing_and_a_false_video_file_are_refused_with_their_rows(corpus_project: Project, tmp_path: Path) -> None:
     videos = tmp_path / "videos"
     videos.mkdir()
     (videos / "fake.mp4").write_text("not a video")
@@ -70,47 +85,45 @@ def test_a_missing_and_a_false_video_file_are_refused_with_their_rows(
     assert "row 2: gone: no video file in" in str(refusal.value)
 
 
-def test_rewriting_uses_the_cast_and_makes_waiting_ones_known(corpus_project: api.Project) -> None:
+def test_rewriting_uses_the_cast_and_makes_waiting_ones_known(corpus_project: Project) -> None:
     settings = corpus_project.folder / "reelrank.toml"
     words = {"Anna": "a woman", "Boris": "a man", "Carla": "a woman"}
     with settings.open("a") as file:
         file.writelines(f'"{name}" = "{generic}"\n' for name, generic in words.items())
-    project = api.open_project(corpus_project.folder)
+    project = open_project(corpus_project.folder)
     (project.folder / "more.jsonl").write_text(line(caption="Then Dev waves at Dev."))
-    api.import_corpus(project, api.OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
-    report = api.rewrite_captions(project, api.OPERATOR, now=NOW)
+    import_corpus(project, OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
+    report = rewrite_captions(project, OPERATOR, now=NOW)
     assert dict(report.unknown).keys() == {"Dev"}
     assert (report.accepted, report.waiting) == (36, 13)
-    assert all("a name is left: Dev" in reason for _, _, reason in api.waiting_rewrites(project))
-    api.draw_queries(project, api.OPERATOR, val=3, test=0, seed=1, now=NOW)
+    assert all("a name is left: Dev" in reason for _, _, reason in waiting_rewrites(project))
+    draw_queries(project, OPERATOR, val=3, test=0, seed=1, now=NOW)
     texts = [row[0] for row in project.store.db.conn.execute("SELECT text FROM query")]
     assert not any(name in text for name in (*words, "Dev") for text in texts)
     with pytest.raises(ProjectError, match="fixed from then on"):
-        api.rewrite_captions(project, api.OPERATOR, now=NOW)
+        rewrite_captions(project, OPERATOR, now=NOW)
 
 
-def test_a_person_decides_on_what_waits_and_the_rules_leave_it_alone(
-    corpus_project: api.Project, tmp_path: Path
-) -> None:
+def test_a_person_decides_on_what_waits_and_the_rules_leave_it_alone(corpus_project: Project, tmp_path: Path) -> None:
     importing(
         corpus_project, tmp_path, line(caption=" Then Dev waves at Dev. ") + line(start=4, end=5, caption="Rain.")
     )
-    waiting = api.waiting_rewrites(api.open_project(corpus_project.folder))
+    waiting = waiting_rewrites(open_project(corpus_project.folder))
     assert waiting == []
-    api.rewrite_captions(corpus_project, api.OPERATOR, now=NOW)
-    before = len(api.waiting_rewrites(corpus_project))
+    rewrite_captions(corpus_project, OPERATOR, now=NOW)
+    before = len(waiting_rewrites(corpus_project))
     decisions = tmp_path / "waiting.csv"
     decisions.write_text("caption,rewrite,why it waits\nThen Dev waves at Dev.,A man waves.,x\nNobody.,Somebody.,\n")
     with pytest.raises(InputError, match=r"waiting\.csv, row 3: no rewrite of this caption waits"):
-        api.accept_rewrites(corpus_project, decisions, now=NOW)
-    assert len(api.waiting_rewrites(corpus_project)) == before
+        accept_rewrites(corpus_project, decisions, now=NOW)
+    assert len(waiting_rewrites(corpus_project)) == before
     decisions.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\n")
-    assert api.accept_rewrites(corpus_project, decisions, now=NOW) == 1
-    assert api.rewrite_captions(corpus_project, api.OPERATOR, now=NOW).captions == 50
+    assert accept_rewrites(corpus_project, decisions, now=NOW) == 1
+    assert rewrite_captions(corpus_project, OPERATOR, now=NOW).captions == 50
     connection = corpus_project.store.db.conn
     texts = [row[0] for row in connection.execute("SELECT text FROM caption WHERE kind='rewritten' AND accepted = 1")]
     assert texts.count("A man waves.") == 1
-    assert len(api.waiting_rewrites(corpus_project)) == before - 1
+    assert len(waiting_rewrites(corpus_project)) == before - 1
 
 
 def test_the_same_seed_draws_the_same_queries_and_splits_share_no_text(judging: Judging) -> None:
@@ -120,12 +133,12 @@ def test_the_same_seed_draws_the_same_queries_and_splits_share_no_text(judging: 
     drawn = [row[0] for row in connection.execute("SELECT text FROM query WHERE split <> 'train' ORDER BY position")]
     assert len({*drawn}) == 3
     with pytest.raises(ProjectError, match="fixed once drawn"):
-        api.draw_queries(judging.project, api.OPERATOR, val=1, test=0, seed=9, now=NOW)
+        draw_queries(judging.project, OPERATOR, val=1, test=0, seed=9, now=NOW)
 
 
-def test_more_queries_than_texts_are_refused(corpus_project: api.Project) -> None:
+def test_more_queries_than_texts_are_refused(corpus_project: Project) -> None:
     with pytest.raises(ProjectError, match="only 48 distinct caption texts"):
-        api.draw_queries(corpus_project, api.OPERATOR, val=40, test=9, seed=1, now=NOW)
+        draw_queries(corpus_project, OPERATOR, val=40, test=9, seed=1, now=NOW)
 
 
 def test_forty_candidates_are_kept_and_twenty_opened(judging: Judging) -> None:
@@ -137,7 +150,7 @@ def test_forty_candidates_are_kept_and_twenty_opened(judging: Judging) -> None:
     # The moment whose caption is the query itself is the most similar one.
     assert all(pair.query == pair.caption for pair in judging.pairs() if pair.rank == 1)
     with pytest.raises(ProjectError, match="made with words-64"):
-        api.choose_candidates(judging.project, api.OPERATOR, now=NOW)
+        choose_candidates(judging.project, OPERATOR, now=NOW)
 
 
 def settle_everything(judging: Judging) -> None:
@@ -147,17 +160,17 @@ def settle_everything(judging: Judging) -> None:
 
 
 def test_the_second_batch_waits_until_the_first_is_settled(judging: Judging) -> None:
-    query = api.list_queries(judging.project, api.OPERATOR)[0]
+    query = list_queries(judging.project, OPERATOR)[0]
     with pytest.raises(ProjectError, match="20 of its pairs are not settled yet"):
-        api.open_batch(judging.project, judging.lead, query.query_id, now=NOW)
+        open_batch(judging.project, judging.lead, query.query_id, now=NOW)
     settle_everything(judging)
-    assert api.list_queries(judging.project, api.OPERATOR)[0].last == (0, 1, 2, 3, 4)
+    assert list_queries(judging.project, OPERATOR)[0].last == (0, 1, 2, 3, 4)
     with pytest.raises(NotAllowed, match="only leads"):
-        api.open_batch(judging.project, judging.annotators[0], query.query_id, now=NOW)
-    assert api.open_batch(judging.project, judging.lead, query.query_id, now=NOW) == 20
-    assert [pair.rank for pair in api.query_pairs(judging.project, api.OPERATOR, query.query_id)] == list(range(1, 41))
-    assert api.status_counts(judging.project, api.OPERATOR)["batches"] == {"1": 3, "2": 1}
-    review = api.list_queries(judging.project, api.OPERATOR)[0]
+        open_batch(judging.project, judging.annotators[0], query.query_id, now=NOW)
+    assert open_batch(judging.project, judging.lead, query.query_id, now=NOW) == 20
+    assert [pair.rank for pair in query_pairs(judging.project, OPERATOR, query.query_id)] == list(range(1, 41))
+    assert status_counts(judging.project, OPERATOR)["batches"] == {"1": 3, "2": 1}
+    review = list_queries(judging.project, OPERATOR)[0]
     assert (review.relevances[15:20], review.last, review.more_candidates) == ((0, 1, 2, 3, 4), (None,) * 5, False)
     assert len(review.relevances) == 40
 
@@ -167,22 +180,22 @@ def test_a_decision_of_the_lead_overrides_and_erases_nothing(judging: Judging) -
     for who, grade in enumerate((0, 4, 0, 4)):
         judging.grade(who, key, grade)
     with pytest.raises(ProjectError, match="needs a reason"):
-        api.adjudicate(judging.project, judging.lead, key, 2, "  ", now=NOW)
-    api.adjudicate(judging.project, judging.lead, key, 2, "half of it is there", now=NOW)
-    api.adjudicate(judging.project, judging.lead, key, 3, "seen again", seen=1, now=NOW)
+        adjudicate(judging.project, judging.lead, key, 2, "  ", now=NOW)
+    adjudicate(judging.project, judging.lead, key, 2, "half of it is there", now=NOW)
+    adjudicate(judging.project, judging.lead, key, 3, "seen again", seen=1, now=NOW)
     state = judging.state(key)
     assert (state.verdict, state.relevance, state.reason, len(state.grades)) == ("adjudicated", 3, "seen again", 4)
-    assert api.status_counts(judging.project, api.OPERATOR)["pairs"]["adjudicated"] == 1
+    assert status_counts(judging.project, OPERATOR)["pairs"]["adjudicated"] == 1
 
 
 def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="no pair is settled yet"):
-        api.export_release(judging.project, api.OPERATOR, tmp_path / "r", PARTLY, now=NOW)
+        export_release(judging.project, OPERATOR, tmp_path / "r", PARTLY, now=NOW)
     settle_everything(judging)
     key = judging.pairs()[3].pair
     judging.grade(1, key, 0)  # 3 and 0: escalated, so left out
     out = tmp_path / "release"
-    report = api.export_release(judging.project, api.OPERATOR, out, PARTLY, now=NOW)
+    report = export_release(judging.project, OPERATOR, out, PARTLY, now=NOW)
     found = report.selection
     assert (found.count(Split.VAL), found.count(Split.TEST), found.moments, report.unsettled) == (2, 1, 59, 1)
 
@@ -199,9 +212,9 @@ def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_pa
     assert (moment["video_name"], moment["duration"], moment["relevance"]) == (source.video, 60.0, 0)
 
     raw = list(csv.DictReader((out / "raw_annotation.csv").open()))
-    assert len(raw) == api.status_counts(judging.project, api.OPERATOR)["judgements"] == 120
+    assert len(raw) == status_counts(judging.project, OPERATOR)["judgements"] == 120
     assert not any(person.name in (out / "raw_annotation.csv").read_text() for person in judging.annotators)
-    assert api.summarise_raw(out / "raw_annotation.csv")["consensus"] == 59
+    assert summarise_raw(out / "raw_annotation.csv")["consensus"] == 59
 
     train = json.loads((out / "train_top20.json").read_text())
     assert len(train) == 45
@@ -217,35 +230,35 @@ def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_pa
         for query in val
     }
     (tmp_path / "perfect.json").write_text(json.dumps(run))
-    scored = api.evaluate_files(out / "val.json", [tmp_path / "perfect.json"])
+    scored = evaluate_files(out / "val.json", [tmp_path / "perfect.json"])
     measures = scored["runs"][0]["measures"]
     assert {value for key, value in measures.items() if key.startswith(("ndcg", "recall", "axiou@"))} == {1.0}
 
     with pytest.raises(ProjectError, match="never overwrites"):
-        api.export_release(judging.project, api.OPERATOR, out, PARTLY, now=NOW)
+        export_release(judging.project, OPERATOR, out, PARTLY, now=NOW)
 
 
 def test_people_are_invited_once_and_suspended_at_once(judging: Judging) -> None:
     project = judging.project
-    token = api.add_person(project, api.OPERATOR, "Zoe", Role.ANNOTATOR, now=NOW)
+    token = add_person(project, OPERATOR, "Zoe", Role.ANNOTATOR, now=NOW)
     with pytest.raises(ProjectError, match="somebody named Zoe"):
-        api.add_person(project, api.OPERATOR, "zoe", Role.LEAD, now=NOW)
+        add_person(project, OPERATOR, "zoe", Role.LEAD, now=NOW)
     with pytest.raises(ProjectError, match="at least 8"):
-        api.accept_invitation(project, token, "short", now=NOW)
-    session = api.accept_invitation(project, token, "long enough", now=NOW)
-    zoe = api.person_for(project, session, now=NOW)
+        accept_invitation(project, token, "short", now=NOW)
+    session = accept_invitation(project, token, "long enough", now=NOW)
+    zoe = person_for(project, session, now=NOW)
     assert zoe is not None
     assert zoe.name == "Zoe"
     with pytest.raises(PermissionError, match="used up"):
-        api.accept_invitation(project, token, "long enough", now=NOW)
+        accept_invitation(project, token, "long enough", now=NOW)
     with pytest.raises(PermissionError, match="Name or password is wrong"):
-        api.sign_in(project, "Zoe", "wrong password", now=NOW)
+        sign_in(project, "Zoe", "wrong password", now=NOW)
     with pytest.raises(PermissionError, match="Name or password is wrong"):
-        api.sign_in(project, "Nobody", "long enough", now=NOW)
-    api.suspend(project, judging.lead, zoe.annotator_id, True, now=NOW)
-    assert api.person_for(project, session, now=NOW) is None
+        sign_in(project, "Nobody", "long enough", now=NOW)
+    suspend(project, judging.lead, zoe.annotator_id, True, now=NOW)
+    assert person_for(project, session, now=NOW) is None
     with pytest.raises(PermissionError, match="the account is not open"):
-        api.sign_in(project, "Zoe", "long enough", now=NOW)
+        sign_in(project, "Zoe", "long enough", now=NOW)
     everything = "".join(project.store.db.conn.iterdump())
     assert token not in everything
     assert session not in everything
@@ -254,14 +267,14 @@ def test_people_are_invited_once_and_suspended_at_once(judging: Judging) -> None
 
 def test_signing_out_returns_the_seats(judging: Judging) -> None:
     anna = judging.annotators[0]
-    token = api.add_person(judging.project, api.OPERATOR, "Yan", Role.ANNOTATOR, now=NOW)
-    session = api.accept_invitation(judging.project, token, "long enough", now=NOW)
-    yan = api.person_for(judging.project, session, now=NOW)
+    token = add_person(judging.project, OPERATOR, "Yan", Role.ANNOTATOR, now=NOW)
+    session = accept_invitation(judging.project, token, "long enough", now=NOW)
+    yan = person_for(judging.project, session, now=NOW)
     assert yan is not None
     have_read(judging.project)
     assert yan != anna
-    assert len(api.desk(judging.project, yan, now=NOW).items) == 7
-    api.sign_out(judging.project, session, now=NOW)
+    assert len(desk(judging.project, yan, now=NOW).items) == 7
+    sign_out(judging.project, session, now=NOW)
     held = judging.project.store.db.conn.execute("SELECT count(*) FROM seat WHERE lease_until IS NOT NULL").fetchone()
     assert held[0] == 0
-    assert api.person_for(judging.project, session, now=NOW) is None
+    assert person_for(judging.project, session, now=NOW) is None

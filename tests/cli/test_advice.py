@@ -10,9 +10,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend import api
+from backend.campaign.corpus.describing.opening import describing_choice
+from backend.campaign.desk.exchange import desk
 from backend.campaign.judging.model import DeskState
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.review.status import next_step
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import open_project
 from backend.encoders import sentence
 from reading import read
 from scored import write_video
@@ -108,18 +113,18 @@ def test_videos_without_captions_can_be_described(folder: Path, reelrank: Run, f
     _, said, _ = reelrank("moments", folder, "--videos", tmp_path / "videos", "--by", "windows")
     assert f"Next: reelrank queries '{folder}' --from FILE\n" in said
     follow(said.partition("To let annotators write captions: ")[2])
-    assert api.describing_choice(api.open_project(folder), api.OPERATOR).open
+    assert describing_choice(open_project(folder), OPERATOR).open
     _, _, refusal = reelrank("queries", folder, "--test", 2)
     assert "let annotators describe moments" in refusal
 
 
 def test_captions_are_rewritten_before_it_is_too_late(folder: Path, follow: Follow) -> None:
-    project = api.open_project(folder)
+    project = open_project(folder)
     for command in ("import", "rewrite", "queries", "candidates", "users"):
-        advice = api.next_step(project, api.OPERATOR)
+        advice = next_step(project, OPERATOR)
         assert advice.split()[1] == command
         follow(advice)
-    assert api.next_step(project, api.OPERATOR) == ""
+    assert next_step(project, OPERATOR) == ""
 
 
 def test_training_queries_that_can_not_come_are_not_asked_for(
@@ -140,9 +145,9 @@ def test_what_a_page_advises_leads_to_the_first_grade(
 ) -> None:
     from annotate_app.session import auth
 
-    project = api.open_project(folder)
-    api.add_person_with_password(project, api.OPERATOR, "Lea", Role.LEAD, PASSWORD, now=NOW)
-    token = api.sign_in(project, "Lea", PASSWORD, now=NOW)
+    project = open_project(folder)
+    add_person_with_password(project, OPERATOR, "Lea", Role.LEAD, PASSWORD, now=NOW)
+    token = sign_in(project, "Lea", PASSWORD, now=NOW)
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(folder))
     monkeypatch.setattr(auth, "token", lambda: token)
     monkeypatch.setattr("time.time", lambda: NOW)
@@ -159,7 +164,7 @@ def test_what_a_page_advises_leads_to_the_first_grade(
         follow(advice)
     have_read(project)
     ana = person_of(project, "Ana")
-    assert api.desk(project, ana, now=NOW).state is DeskState.READY
+    assert desk(project, ana, now=NOW).state is DeskState.READY
 
 
 def _advice(page: str) -> list[str]:

@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.queries import list_queries
 from support import NOW, PARTLY, Judging
 
 Run = Callable[..., tuple[int, str, str]]
@@ -54,7 +57,7 @@ def graded(judging: Judging) -> Judging:
 
 
 def test_a_project_and_its_released_grades_give_the_same(reelrank: Run, graded: Judging, tmp_path: Path) -> None:
-    api.export_release(graded.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
+    export_release(graded.project, OPERATOR, tmp_path / "release", PARTLY, now=NOW)
     (raw,) = (tmp_path / "release").glob("raw_annotation*.csv")
     of_project = json.loads(reelrank("agreement", graded.project.folder, "--json")[1])
     of_file = json.loads(reelrank("agreement", raw, "--json")[1])
@@ -115,7 +118,7 @@ def test_other_ways_are_compared_and_change_nothing(reelrank: Run, graded: Judgi
     pair = graded.pairs()[-1].pair
     for who, grade in enumerate([0, 4, 0, 4]):
         graded.grade(who, pair, grade)
-    api.adjudicate(graded.project, graded.lead, pair, 1, "the clip begins later", now=NOW)
+    adjudicate(graded.project, graded.lead, pair, 1, "the clip begins later", now=NOW)
     before = [(one.pair, one.relevance) for one in graded.pairs()]
     code, out, _ = reelrank("agreement", graded.project.folder, "--others", tmp_path / "others.csv")
     assert code == 0
@@ -123,7 +126,7 @@ def test_other_ways_are_compared_and_change_nothing(reelrank: Run, graded: Judgi
     rows = list(csv.DictReader((tmp_path / "others.csv").read_text(encoding="utf-8").splitlines()))
     (decided,) = [row for row in rows if row["by_lead"] == "1"]
     assert (decided["grades"], decided["final"], decided["mean"], decided["median"]) == ("0 0 4 4", "1", "2", "2")
-    assert decided["query"] in {query.query for query in api.list_queries(graded.project, api.OPERATOR)}
+    assert decided["query"] in {query.query for query in list_queries(graded.project, OPERATOR)}
     assert all(row["final"] != row["mean"] or row["final"] != row["dawid_skene"] for row in rows)
     found = json.loads(reelrank("agreement", graded.project.folder, "--json", "--others", tmp_path / "o.csv")[1])
     assert [one["name"] for one in found["others"]] == ["mean", "median", "dawid_skene"]

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.status import status_counts
 from settled_batches import settle
 from support import Judging
 
@@ -45,7 +46,7 @@ def test_what_the_rule_says_is_told_accepted_and_then_nothing_is_left(reelrank: 
         1,
         "reelrank: there is nothing to accept: no query waits for a decision about its next batch\n",
     )
-    counts = api.status_counts(settled.project, api.OPERATOR)
+    counts = status_counts(settled.project, OPERATOR)
     assert (counts["batches"], counts["queries_by_batches"]) == (
         {"1": 3, "2": 2},
         {"val": {"2": 2}, "test": {"1": 1}},

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from backend import api
+from backend.campaign.setup.project.folder import Project
 
 Run = Callable[..., tuple[int, str, str]]
 
 
-def test_a_proposal_is_shown_counted_and_followed_by_what_to_do(reelrank: Run, corpus_project: api.Project) -> None:
+def test_a_proposal_is_shown_counted_and_followed_by_what_to_do(reelrank: Run, corpus_project: Project) -> None:
     folder = corpus_project.folder
     code, out, err = reelrank("cast", folder)
     assert (code, err) == (0, "")
@@ -21,7 +21,7 @@ def test_a_proposal_is_shown_counted_and_followed_by_what_to_do(reelrank: Run, c
     assert "example" not in again
 
 
-def test_a_broken_file_is_named_with_its_row(reelrank: Run, corpus_project: api.Project) -> None:
+def test_a_broken_file_is_named_with_its_row(reelrank: Run, corpus_project: Project) -> None:
     (corpus_project.folder / "cast.csv").write_text("name,becomes\nAnna,Anna of Boris\nBoris,a man\n")
     code, out, err = reelrank("cast", corpus_project.folder)
     assert (code, out) == (1, "")

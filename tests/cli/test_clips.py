@@ -1,6 +1,8 @@
 """`reelrank clips`: what it cuts, what it says, and how it ends."""
 
-from backend import api
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.folder import Project
 from backend.core.where import Where
 from cli.conftest import Run
 from scored import write_video
@@ -12,7 +14,7 @@ def test_what_is_queued_is_cut_once_and_what_fails_is_named(judging: Judging, re
     (folder / "videos").mkdir()
     for n in range(6):
         write_video(folder / "videos" / f"v{n}.mp4", 60 if n == 2 else 61)
-    api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", videos=folder / "videos", now=NOW)
+    import_corpus(project, OPERATOR, folder / "moments.jsonl", videos=folder / "videos", now=NOW)
     (folder / "videos" / "v2.mp4").write_text("no video any more")
     spans = {(pair.video, pair.start_s) for pair in judging.pairs()}
     broken = [span for span in spans if span[0] == "v2"]
@@ -36,11 +38,11 @@ def test_what_is_queued_is_cut_once_and_what_fails_is_named(judging: Judging, re
     assert {path.name for path in project.clips.folder.iterdir()} == cut
 
 
-def test_a_project_without_pairs_has_nothing_to_cut(corpus_project: api.Project, reelrank: Run) -> None:
+def test_a_project_without_pairs_has_nothing_to_cut(corpus_project: Project, reelrank: Run) -> None:
     code, out, _ = reelrank("clips", corpus_project.folder)
     assert (code, out) == (0, "Nothing is queued: no pair waits for grades.\n")
 
 
-def test_a_cluster_has_its_own_processes_and_has_to_be_there(corpus_project: api.Project, reelrank: Run) -> None:
+def test_a_cluster_has_its_own_processes_and_has_to_be_there(corpus_project: Project, reelrank: Run) -> None:
     code, _, err = reelrank("clips", corpus_project.folder, "--jobs", "2", "--cluster", "tcp://127.0.0.1:1")
     assert (code, "a cluster has its own processes" in err) == (2, True)

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from backend import api, cli
+from backend import cli
+from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.people.sessions import sign_in
 from scored import write_video
 from support import Judging
 
@@ -69,7 +73,7 @@ def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Ru
     }
     assert sum(counts["pairs"].values()) == 60
     assert counts["judgements"] == 1
-    assert counts == api.status_counts(judging.project, api.OPERATOR)
+    assert counts == status_counts(judging.project, OPERATOR)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +100,7 @@ def test_a_refusal_is_one_message_and_code_1(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["import", "p", "f", "--format", "xml"], f"'xml' is not one of {', '.join(list(api.CORPUS_FORMATS)[:5])}"),
+        (["import", "p", "f", "--format", "xml"], f"'xml' is not one of {', '.join(list(CORPUS_FORMATS)[:5])}"),
         (["import", "p", "f", "--columns", "start"], "'start' is not of the form NAME=COLUMN,NAME=COLUMN"),
         (["import", "p", "f", "--columns", "start=a,start=b"], "names something twice"),
         (["candidates", "p", "--batch-size", "41"], "41 is not in the range 1<=x<=40"),
@@ -124,11 +128,11 @@ def test_a_bad_file_leaves_the_project_as_it_was(
     reelrank: Run, judging: Judging, tmp_path: Path, name: str, data: bytes, message: str
 ) -> None:
     (tmp_path / name).write_bytes(data)
-    before = api.status_counts(judging.project, api.OPERATOR)
+    before = status_counts(judging.project, OPERATOR)
     code, _, err = reelrank("import", judging.project.folder, tmp_path / name, "--format", "jsonl")
     assert code == 1
     assert message in err
-    assert api.status_counts(judging.project, api.OPERATOR) == before
+    assert status_counts(judging.project, OPERATOR) == before
 
 
 def test_users_are_added_by_link_or_by_password(reelrank: Run, judging: Judging) -> None:
@@ -141,7 +145,7 @@ def test_users_are_added_by_link_or_by_password(reelrank: Run, judging: Judging)
     assert "at least 8 characters" in err
     code, _, _ = reelrank("users", "add", folder, "Flo", "--role", "lead", "--password-stdin", stdin="long enough\n")
     assert code == 0
-    assert api.sign_in(judging.project, "Flo", "long enough", now=1.0)
+    assert sign_in(judging.project, "Flo", "long enough", now=1.0)
 
 
 def test_settings_that_are_not_understood_name_the_file(reelrank: Run, judging: Judging) -> None:

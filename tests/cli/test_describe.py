@@ -5,7 +5,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from backend import api
+from backend.campaign.corpus.describing.opening import describing_choice, may_describe
+from backend.campaign.corpus.describing.reviewing import accept_description
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.people.accounts import list_people
 from describing import event, opened, send
 from support import NOW, Judging
 
@@ -19,7 +22,7 @@ def test_describing_is_opened_for_people_told_of_and_closed(reelrank: Run, judgi
     )
     assert (code, err) == (0, "")
     assert "open for Anna, Boris, in 1 of the videos; 2.5 descriptions a minute of video are wanted" in out
-    assert [api.may_describe(judging.project, one) for one in judging.annotators] == [True, True, False, False]
+    assert [may_describe(judging.project, one) for one in judging.annotators] == [True, True, False, False]
     assert json.loads(reelrank("describe", folder, "--json")[1])["choice"]["videos"] == ["v2"]
     assert "Describing is closed." in reelrank("describe", "close", folder)[1]
     assert "Nothing to do" in reelrank("describe", "close", folder)[1]
@@ -29,20 +32,20 @@ def test_describing_is_opened_for_people_told_of_and_closed(reelrank: Run, judgi
 def test_what_cannot_be_chosen_is_named_all_at_once(reelrank: Run, judging: Judging) -> None:
     folder = opened(judging).project.folder
     code, _, err = reelrank("describe", "open", folder, "--who", "Zoe", "--who", "Yan")
-    names = [row.person.name for row in api.list_people(judging.project, api.OPERATOR)]
+    names = [row.person.name for row in list_people(judging.project, OPERATOR)]
     assert (code, f"nobody is called Zoe, Yan; the users are {', '.join(names)}" in err) == (1, True)
     code, _, err = reelrank("describe", "open", folder, "--who", "Lea", "--video", "v99", "--per-video", 1)
     assert code == 1
     assert "Lea is a lead" in err
     assert "no video v99" in err
-    assert api.describing_choice(judging.project, api.OPERATOR).people is None
+    assert describing_choice(judging.project, OPERATOR).people is None
 
 
 def test_descriptions_are_listed_and_exported(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
     folder = opened(judging).project.folder
     assert reelrank("describe", "list", folder) == (0, "There are none.\n", "")
     send(judging, 0, event("d1"), event("d2", video="2", sentence="A dog runs."))
-    api.accept_description(judging.project, judging.lead, "d2", seen=1, now=NOW)
+    accept_description(judging.project, judging.lead, "d2", seen=1, now=NOW)
     _, out, _ = reelrank("describe", "list", folder)
     assert out.splitlines()[1].split() == ["v0", "2.00", "5.00", "Anna", "waiting", *["A", "woman", "pours", "tea."]]
     found = json.loads(reelrank("describe", "list", folder, "--show", "all", "--search", "dog", "--json")[1])

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
 from backend.core.where import Where
+from backend.scoring.evaluate import evaluate
 from scored import QUERIES, write_files
 
 Run = Callable[..., tuple[int, str, str]]
@@ -30,7 +30,7 @@ def arguments(files: tuple[Path, list[Path]]) -> list[object]:
 
 @pytest.fixture
 def expected(files: tuple[Path, list[Path]]) -> dict[str, dict[str, float]]:
-    """The means by `api.evaluate`, which the golden tests hold to the papers."""
+    """The means by `evaluate`, which the golden tests hold to the papers."""
     truth = {
         entry["query_id"]: [
             {
@@ -44,7 +44,7 @@ def expected(files: tuple[Path, list[Path]]) -> dict[str, dict[str, float]]:
         for entry in json.loads(files[0].read_text())
     }
     options = {"k": [1, 5], "mu": [0.3, 0.5], "min_relevance": 2, "missing": "skip"}
-    return {path.stem: api.evaluate(truth, json.loads(path.read_text()), **options)["mean"] for path in files[1]}
+    return {path.stem: evaluate(truth, json.loads(path.read_text()), **options)["mean"] for path in files[1]}
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -234,7 +234,7 @@ def test_by_default_doubts_come_first_and_then_one_small_table(
     assert title.startswith("NDCG@K, IoU>=mu: ")
     assert head.split() == ["K", "run", "IoU>=0.3", "IoU>=0.5", "IoU>=0.7"]
     runs = (("good", good), ("poor", poor), ("third", third))
-    means = {name: api.evaluate(truth, path, measures="ndcg").mean for name, path in runs}
+    means = {name: evaluate(truth, path, measures="ndcg").mean for name, path in runs}
     numbers = [row.split()[-4:] for row in rows]
     assert numbers == [
         [name, *(f"{means[name][f'ndcg@{k},{mu}']:.4f}" for mu in (0.3, 0.5, 0.7))]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.scoring.pools.pooling import PoolConventions as Pooling
+from backend.scoring.pools.pooling import PoolFile
+from backend.scoring.scored_files import score_files
 
 Run = Callable[..., tuple[int, str, str]]
 EXAMPLE = Path(__file__).parents[2] / "assets/example"
@@ -177,5 +179,5 @@ def test_what_cannot_be_done_is_refused_in_words(
 
 
 def test_scoring_in_pools_is_the_same_from_python(reelrank: Run) -> None:
-    board = api.score_files(None, [RUN], pool=api.PoolFile(POOLS, api.Pooling(one_per_video=True), own_video=True))
+    board = score_files(None, [RUN], pool=PoolFile(POOLS, Pooling(one_per_video=True), own_video=True))
     assert json.loads(json.dumps(board.summary())) == result(reelrank, *ASKED, "--one-per-video", "--own-video")

@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import exam_act, record_grades
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.exam.results import exam_results
+from backend.campaign.qualification.exam.setting import exam_held
+from backend.campaign.qualification.exam.taking import Act as ExamAct
 from exam_rounds import Round
 from support import NOW, Judging
 
@@ -41,10 +45,10 @@ def test_an_exam_is_set_told_of_and_ended(reelrank: Run, settled: Judging) -> No
     assert "Note: Asked for 1 query with 6 pairs each; there were only 5 pairs of 1 query to be had." in out
 
     me = settled.annotators[3]
-    found = api.exam_act(settled.project, me, api.ExamAct.START, now=NOW)
+    found = exam_act(settled.project, me, ExamAct.START, now=NOW)
     answers = [GradeEvent(item.pair, 2, f"k{item.pair}") for item in found.items]
-    api.record_grades(settled.project, me, answers, now=NOW)
-    api.exam_act(settled.project, me, api.ExamAct.HAND_IN, now=NOW)
+    record_grades(settled.project, me, answers, now=NOW)
+    exam_act(settled.project, me, ExamAct.HAND_IN, now=NOW)
     code, out, _ = reelrank("exam", "status", folder)
     row = next(line.split() for line in out.splitlines() if line.startswith(me.name))
     assert row == [me.name, "result", "1", "2", "5", "0.00", "0.00"]  # 0 and 4 missed; always 2: no kappa above chance
@@ -87,12 +91,12 @@ def test_an_exam_that_guessing_passes_is_seen_before_and_held_for_a_reason_only(
     (chance,) = (line for line in table if line[:2] == ["by", "chance"])
     assert chance[2:5] == ["2.4", "5", "48.0"]
     assert "To hold it all the same, say why: --although REASON" in out
-    assert api.exam_held(settled.project, api.OPERATOR) is None
+    assert exam_held(settled.project, OPERATOR) is None
 
     code, out, err = reelrank("exam", "set", folder, *drawn)
     assert (code, out) == (1, "")
     assert "always 2 misses 2 of 5 and would pass" in err
-    assert api.exam_held(settled.project, api.OPERATOR) is None
+    assert exam_held(settled.project, OPERATOR) is None
     assert reelrank("exam", "set", folder, *drawn, "--although", " two people  try it ")[0] == 0
     assert "Held all the same: two people try it\n" in reelrank("exam", "status", folder)[1]
     told = json.loads(reelrank("exam", "status", folder, "--json")[1])
@@ -135,14 +139,14 @@ def test_people_are_let_try_again_or_exempted(reelrank: Run, settled: Judging) -
     reelrank("exam", "set", folder, "--newcomers-only", "--although", "a trial")
     assert "may take the exam already" in reelrank("exam", "retake", folder, name)[2]
     assert reelrank("exam", "exempt", folder, name.lower(), "--reason", "wrote it")[0] == 0
-    assert [one.phase for one in api.exam_results(settled.project, api.OPERATOR)] == [
+    assert [one.phase for one in exam_results(settled.project, OPERATOR)] == [
         "exempt",
         "exempt",
         "first",
         "exempt",
     ]
     assert reelrank("exam", "retake", folder, name) == (0, f"{name} may take the exam once more.\n", "")
-    assert api.exam_results(settled.project, api.OPERATOR)[3].phase == "first"
+    assert exam_results(settled.project, OPERATOR)[3].phase == "first"
     code, _, err = reelrank("exam", "retake", folder, "Zed")
     assert (code, "there is nobody named Zed" in err) == (1, True)
 
@@ -153,7 +157,7 @@ def test_a_key_is_read_from_a_file_or_refused_with_its_rows(reelrank: Run, settl
     key.write_text(f"pair_id,grade\n{pair},7\n")
     code, _, err = reelrank("exam", "set", folder, "--from", key)
     assert (code, "key.csv, row 2: grade is '7'" in err) == (1, True)
-    assert api.exam_held(settled.project, api.OPERATOR) is None
+    assert exam_held(settled.project, OPERATOR) is None
     key.write_text(f"pair_id,grade\n{pair},4\n")
     code, out, _ = reelrank("exam", "set", folder, "--from", key, "--although", "a trial")
     assert (code, "Exam of 1 pairs of 1 queries from the key of key.csv; 20 % may miss." in out) == (0, True)

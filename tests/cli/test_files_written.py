@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.setup.project.sentence_encoder import init_project
 
 Run = Callable[..., tuple[int, str, str]]
 EXAMPLE = Path(__file__).parents[2] / "assets/example"
@@ -20,7 +20,7 @@ WRITING = [
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return api.init_project(tmp_path / "project", encoder="minilm").folder
+    return init_project(tmp_path / "project", encoder="minilm").folder
 
 
 @pytest.mark.parametrize(("command", "option"), WRITING)

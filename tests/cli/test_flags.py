@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.release.earlier.importing import import_judgements
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -14,10 +16,10 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Worker 1 gives 3 all the time, worker 2 does not; the file does not say when."""
-    folder = api.init_project(tmp_path / "project", encoder="minilm").folder
+    folder = init_project(tmp_path / "project", encoder="minilm").folder
     rows = "".join(f"{n},1,3\n{n},2,{1 + n % 3}\n" for n in range(60))
     (tmp_path / "raw.csv").write_text(f"pair_id,worker,relevance\n{rows}")
-    api.import_judgements(api.open_project(folder), tmp_path / "raw.csv", now=1.0)
+    import_judgements(open_project(folder), tmp_path / "raw.csv", now=1.0)
     return folder
 
 

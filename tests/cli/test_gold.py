@@ -7,7 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import desk
+from backend.campaign.setup.project.folder import open_project
 from support import NOW, Judging
 
 Run = Callable[..., tuple[int, str, str]]
@@ -40,7 +41,7 @@ def test_gold_is_set_told_of_and_ended(reelrank: Run, settled: Judging) -> None:
 
     known = {pair.pair for pair in settled.pairs()[:5]}
     met = 0
-    while items := api.desk(settled.project, me, now=NOW + 3600).items:
+    while items := desk(settled.project, me, now=NOW + 3600).items:
         met += items[0].pair in known
         settled.grade(2, items[0].pair, 2, at=NOW + 3600)
     assert met > 1
@@ -68,4 +69,4 @@ def test_what_makes_no_sense_is_refused_in_words(reelrank: Run, settled: Judging
     assert code == 1
     assert "key.csv" in err
     assert "pair 999 is not a pair of this project with a known moment" in err
-    assert not api.open_project(folder).campaign.gold.on
+    assert not open_project(folder).campaign.gold.on

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from typer.core import TyperGroup
 
-from backend import api, cli
+from backend import cli
+from backend.campaign.setup.project.folder import Project
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -68,7 +69,7 @@ def test_a_command_that_does_not_exist_is_no_former_name(reelrank: Run) -> None:
 
 
 def test_a_group_runs_its_default_command_also_in_a_folder_named_like_another(
-    reelrank: Run, corpus_project: api.Project, monkeypatch: pytest.MonkeyPatch
+    reelrank: Run, corpus_project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = corpus_project.folder
     monkeypatch.chdir(folder.parent)

@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from backend import api
+from backend.campaign.desk.exchange import desk, record_grades
+from backend.campaign.judging.absences import pause_person
 from backend.campaign.judging.model import GradeEvent
 from support import NOW, Judging
 
@@ -13,9 +14,9 @@ Run = Callable[..., tuple[int, str, str]]
 
 def test_hours_pay_and_payroll(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
     for n in range(4):
-        pair = api.desk(judging.project, judging.annotators[0], now=NOW + 900 * n).items[0].pair
+        pair = desk(judging.project, judging.annotators[0], now=NOW + 900 * n).items[0].pair
         event = GradeEvent(pair, 3, f"key {n}", 900_000)
-        api.record_grades(judging.project, judging.annotators[0], [event], now=NOW + 900 * (n + 1))
+        record_grades(judging.project, judging.annotators[0], [event], now=NOW + 900 * (n + 1))
     file = tmp_path / "pay.csv"
     code, out, _ = reelrank("users", "hours", judging.project.folder, "--rate", 11, "--currency", "EUR", "--csv", file)
     assert code == 0
@@ -25,7 +26,7 @@ def test_hours_pay_and_payroll(reelrank: Run, judging: Judging, tmp_path: Path) 
     found = json.loads(reelrank("users", "hours", judging.project.folder, "--json")[1])
     assert (found["hours"], found["pay"], found["outlook"]["needed"]) == (1.0, None, 116)
     for away in judging.annotators[1:]:
-        api.pause_person(judging.project, judging.lead, away.annotator_id, "on holiday", now=NOW)
+        pause_person(judging.project, judging.lead, away.annotator_id, "on holiday", now=NOW)
     assert "Nobody who may work can give 60 of them just now" in reelrank("users", "hours", judging.project.folder)[1]
 
 

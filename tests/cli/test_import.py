@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.setup.project.sentence_encoder import init_project
 
 Run = Callable[..., tuple[int, str, str]]
 EXAMPLES = Path(__file__).parents[2] / "assets" / "example" / "corpora"
@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "assets" / "example" / "corpora"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    api.init_project(tmp_path / "project", encoder="minilm").store.close()
+    init_project(tmp_path / "project", encoder="minilm").store.close()
     return tmp_path / "project"
 
 

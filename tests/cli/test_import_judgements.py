@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 
 Run = Callable[..., tuple[int, str, str]]
 RAW = "pair_id,worker,relevance\n0,4,3\n0,6,4\n7,4,0\n7,6,4\n9,0,2\n9,0,2\n"
@@ -21,7 +24,7 @@ PAIRS = (
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    api.init_project(Path("p"), encoder="minilm")
+    init_project(Path("p"), encoder="minilm")
     Path("raw.csv").write_text(RAW)
     Path("pairs.csv").write_text(PAIRS)
     return Path("p")
@@ -74,7 +77,7 @@ def test_the_judgements_of_tvr_ranking_give_its_published_counts(reelrank: Run, 
     assert (found["consensus"], found["pairs"] - found["consensus"]) == (94_442, 2_041)
     assert (found["discarded"], found["never_sent_on"], found["open"]) == (2_039, [166_445, 166_459], 0)
     assert (found["pairs_graded_twice_by_one"], found["duplicate_rows"]) == (11_682, 8_345)
-    connection = api.open_project(project).store.db.conn
+    connection = open_project(project).store.db.conn
     relevances = connection.execute("SELECT relevance, count(*) FROM consensus GROUP BY relevance").fetchall()
     # The published figures of the paper, counted by SQL.
     assert [tuple(row) for row in relevances] == [
@@ -88,7 +91,7 @@ def test_the_judgements_of_tvr_ranking_give_its_published_counts(reelrank: Run, 
 
     # The board of the project has the published file's agreement, and every pair has the verdict of the rule.
     expected = json.loads((shared / "golden/stats.json").read_text())["real_agreement"]
-    board = api.agreement_board(api.open_project(project), api.OPERATOR, resamples=0)
+    board = agreement_board(open_project(project), OPERATOR, resamples=0)
     for figure, golden in {
         "alpha_ordinal": "alpha_ordinal_all_ratings",
         "alpha_nominal": "alpha_nominal_all",

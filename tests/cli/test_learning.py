@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from backend import api
 from backend.encoders import sentence
+from backend.scoring.evaluate import evaluate
 from backend.systems.feature_files import write_features
 from backend.systems.learning import history
 from commands import reelrank as succeed
@@ -124,10 +124,10 @@ def test_from_a_release_to_a_run_that_is_scored(trained: Path) -> None:
     folder = home / "trained/seed-1"
     for split in ("val", "test"):
         assert "4 queries over 6 videos" in succeed("predict", folder, home / f"{split}.json", "--split", split)
-    best = api.evaluate(str(home / "release/val.json"), str(home / "val.json")).mean["ndcg@20,0.5"]
+    best = evaluate(str(home / "release/val.json"), str(home / "val.json")).mean["ndcg@20,0.5"]
     row = next(line.split() for line in out.splitlines() if line.strip().startswith("1 "))
     assert row[3] == f"{best:.4f}"
-    test = api.evaluate(str(home / "release/test.json"), str(home / "test.json"))
+    test = evaluate(str(home / "release/test.json"), str(home / "test.json"))
     assert test.mean["ndcg@20,0.5"] > 0.6
     again = succeed("train", home / "train.toml")
     assert "Seed 1 was finished already." in again

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from backend import api, cli
+from backend import cli
 from scored import write_files
 
 Run = Callable[..., tuple[int, str, str]]
@@ -68,8 +68,10 @@ def test_training_sets_are_written_for_every_size(
     reelrank: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    monkeypatch.setattr(api, "open_project", lambda folder: folder)
-    monkeypatch.setattr(api, "write_pseudo_train", lambda *_, tops, **__: sizes.extend(tops) or [])
+    monkeypatch.setattr("backend.cli.pipeline.open_project", lambda folder: folder)
+    monkeypatch.setattr(
+        "backend.campaign.release.export.freezing.write_pseudo_train", lambda *_, tops, **__: sizes.extend(tops) or []
+    )
     assert reelrank("pseudo-train", tmp_path, tmp_path / "out", "--top", "1", "--top", "20,1")[0] == 0
     assert sizes == [1, 20]
 
@@ -77,13 +79,13 @@ def test_training_sets_are_written_for_every_size(
 def test_temperatures_may_be_the_same_twice(reelrank: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are of the first attempt, the second, ...: the same temperature twice is two attempts."""
     asked: list[tuple[float, ...]] = []
-    monkeypatch.setattr(api, "open_project", lambda folder: folder)
+    monkeypatch.setattr("backend.cli.rewrite.open_project", lambda folder: folder)
 
     def endpoint(*, temperatures: tuple[float, ...], **_: object) -> None:
         asked.append(temperatures)
         raise SystemExit(0)
 
-    monkeypatch.setattr(api, "Endpoint", endpoint)
+    monkeypatch.setattr("backend.language.endpoint.Endpoint", endpoint)
     given = ("--temperatures", "0,0", "--temperatures", "0.2")
     reelrank("rewrite", tmp_path, "--rewriter", "openai", "--model", "small", *given)
     assert asked == [(0.0, 0.0, 0.2)]

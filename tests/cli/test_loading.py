@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.setup.project.folder import Project
 from scored import write_files
 
 HEAVY = [
@@ -63,9 +63,7 @@ def test_help_loads_nothing() -> None:
         ("users add DIR Zoe --role lead", set()),
     ],
 )
-def test_a_command_loads_the_database_and_what_it_uses(
-    corpus_project: api.Project, command: str, used: set[str]
-) -> None:
+def test_a_command_loads_the_database_and_what_it_uses(corpus_project: Project, command: str, used: set[str]) -> None:
     assert loaded(*command.replace("DIR", str(corpus_project.folder)).split()) == {"sqlite3", "sqlite_utils", *used}
 
 

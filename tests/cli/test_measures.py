@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend import api
+from backend.scoring.evaluate import evaluate
 
 Run = Callable[..., tuple[int, str, str]]
 SYSTEMS = ("north", "south", "west")
@@ -80,7 +80,7 @@ def given(part: str = "val") -> list[str]:
 
 def values(content: dict[str, Any]) -> list[dict[str, dict[str, float]]]:
     """Each system's values by query, from the function that scores Python objects."""
-    found = [api.evaluate(content["truth"], content[name], k=[3], mu=[0.3, 0.5])["per_query"] for name in SYSTEMS]
+    found = [evaluate(content["truth"], content[name], k=[3], mu=[0.3, 0.5])["per_query"] for name in SYSTEMS]
     return [{str(query): row for query, row in system.items()} for system in found]
 
 

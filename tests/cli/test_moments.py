@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
 from backend.campaign.demo import clips
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.where import Where
 
 Run = Callable[..., tuple[int, str, str]]
@@ -16,7 +16,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    api.init_project(tmp_path / "project", encoder="minilm").store.close()
+    init_project(tmp_path / "project", encoder="minilm").store.close()
     return tmp_path / "project"
 
 
@@ -82,7 +82,7 @@ def test_a_cluster_takes_videos_and_finds_their_shots(
     monkeypatch.chdir(tmp_path)
     told = {}
     for name, where in (("here", ("--jobs", 1)), ("there", ("--cluster", on_cluster.cluster))):
-        api.init_project(tmp_path / name, encoder="minilm").store.close()
+        init_project(tmp_path / name, encoder="minilm").store.close()
         code, _, err = reelrank("moments", name, "--videos", videos.name, "--by", "shots", *where)
         assert (code, "text.mp4: is not a video file" in err) == (1, True)
         assert reelrank("probe", name, "--decode", *where)[0] == 0

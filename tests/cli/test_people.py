@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.cli import service
 
 Run = Callable[..., tuple[int, str, str]]
@@ -14,7 +14,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    return api.init_project(tmp_path / "project", encoder="minilm").folder
+    return init_project(tmp_path / "project", encoder="minilm").folder
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,17 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.project.folder import Project
 from support import NOW
 
 Run = Callable[..., tuple[int, str, str]]
 
 
-def test_runs_are_pooled_at_first_and_again(reelrank: Run, corpus_project: api.Project, tmp_path: Path) -> None:
+def test_runs_are_pooled_at_first_and_again(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
     folder = corpus_project.folder
-    api.draw_queries(corpus_project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
+    draw_queries(corpus_project, OPERATOR, val=1, test=1, seed=5, now=NOW)
     query = corpus_project.store.db.conn.execute("SELECT query_id FROM query WHERE split = 'val'").fetchone()[0]
     for name, place in (("ours", ["v0", 0, 2.4]), ("theirs", ["v0", 40, 50]), ("late", ["v1", 40, 50])):
         (tmp_path / f"{name}.json").write_text(json.dumps({query: [[*place, 0.5]]}))
@@ -32,9 +34,7 @@ def test_runs_are_pooled_at_first_and_again(reelrank: Run, corpus_project: api.P
     assert (code, "candidates from B, ours, late" in out) == (0, True), out
 
 
-def test_options_that_do_not_go_together_are_refused(
-    reelrank: Run, corpus_project: api.Project, tmp_path: Path
-) -> None:
+def test_options_that_do_not_go_together_are_refused(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
     for options, why in (
         (("--again",), "goes with --pool"),
         (("--pool", "a.json", "--probe", 3), "leave --probe out"),

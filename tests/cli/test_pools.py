@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.setup.project.folder import Project
 from backend.encoders import sentence
 from support import WordEncoder
 
@@ -44,7 +44,7 @@ def test_an_annotation_file_becomes_pools(reelrank: Run, corpus: Path, tmp_path:
     assert json.loads(said)["positives"] == 3
 
 
-def test_a_project_has_its_own_encoder_and_captions(reelrank: Run, corpus_project: api.Project, tmp_path: Path) -> None:
+def test_a_project_has_its_own_encoder_and_captions(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
     out = tmp_path / "pools"
     call = ("mvmr", "build", corpus_project.folder, out, "--pool", 3, "--t-neg", 0.8)
     code, _, err = reelrank(*call, "--encoder", "minilm", "--format", "csv")
@@ -59,7 +59,7 @@ def test_a_project_has_its_own_encoder_and_captions(reelrank: Run, corpus_projec
 
 
 def test_imprecise_captions_are_taken_where_there_are_some(
-    reelrank: Run, corpus_project: api.Project, tmp_path: Path
+    reelrank: Run, corpus_project: Project, tmp_path: Path
 ) -> None:
     with (corpus_project.folder / "reelrank.toml").open("a") as settings:
         settings.write('Anna = "a woman"\nBoris = "a man"\nCarla = "a woman"\nDev = "a man"\n')
@@ -135,9 +135,7 @@ def test_thresholds_are_found_and_taken_and_belong_to_their_encoder(
     assert "has thresholds of words-64, but the encoder here is other" in err
 
 
-def test_looking_needs_videos_and_a_model(
-    reelrank: Run, corpus: Path, corpus_project: api.Project, tmp_path: Path
-) -> None:
+def test_looking_needs_videos_and_a_model(reelrank: Run, corpus: Path, corpus_project: Project, tmp_path: Path) -> None:
     call = ("mvmr", "build", corpus, tmp_path / "pools", "--pool", 6, "--visual", "emscore")
     code, _, err = reelrank(*call)
     assert code == 1

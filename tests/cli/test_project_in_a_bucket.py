@@ -19,12 +19,18 @@ from starlette.testclient import TestClient
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.monitoring.videos.check import video_states
+from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.export import freezing
 from backend.campaign.release.export.statistics import figures
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.ids import PairKey
 from backend.encoders import sentence
+from backend.media.clips import ensure as cut_clip
+from backend.media.jobs import ClipJob
 from cli.conftest import Run
 from s3_server import S3, serving_s3
 from support import NOW, WordEncoder, have_read
@@ -52,8 +58,8 @@ def _no_model_and_no_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def desk_of(project: api.Project, name: str, now: float) -> Iterator[TestClient]:
-    clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
+def desk_of(project: Project, name: str, now: float) -> Iterator[TestClient]:
+    clips: ClipWorker[ClipJob] = ClipWorker(cut_clip)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -66,7 +72,7 @@ def desk_of(project: api.Project, name: str, now: float) -> Iterator[TestClient]
         lifespan=lifespan,
     )
     with TestClient(app, base_url="http://testserver", follow_redirects=False) as client:
-        client.cookies.set("reelrank_session", api.sign_in(project, name, PASSWORD, now=time.time()))
+        client.cookies.set("reelrank_session", sign_in(project, name, PASSWORD, now=time.time()))
         yield client
 
 
@@ -112,11 +118,11 @@ def test_from_a_bucket_to_a_release(s3: S3, reelrank: Run, tmp_path: Path, monke
     run("rewrite", folder)
     run("queries", folder, "--val", 1, "--test", 1, "--seed", 3)
     run("candidates", folder, "--batch-size", 5)
-    project = api.open_project(folder)
-    states = {one.video: one.path for one in api.video_states(project, api.OPERATOR)}
+    project = open_project(folder)
+    states = {one.video: one.path for one in video_states(project, OPERATOR)}
     assert states == {name: f"{bucket}/season one/{name}.mp4" for name in VIDEOS}
     lead, *_ = (
-        api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+        add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=NOW)
         for name, role in (("Lea", Role.LEAD), *((name, Role.ANNOTATOR) for name in PEOPLE))
     )
     have_read(project)
@@ -140,7 +146,7 @@ def test_from_a_bucket_to_a_release(s3: S3, reelrank: Run, tmp_path: Path, monke
     assert [len(pairs) for pairs in graded] == [10, 10, 1, 1]
     (disputed,) = graded[2]
     assert graded[3] == graded[2] == graded[1][:1]
-    api.adjudicate(project, lead, PairKey(disputed), 1, "seen it twice", now=NOW + 5 * 3600)
+    adjudicate(project, lead, PairKey(disputed), 1, "seen it twice", now=NOW + 5 * 3600)
     run("export", folder, tmp_path / "release")
     truth = [
         moment

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from backend import api
+from backend.campaign.setup.project.folder import Project
 from support import MOMENTS, Judging
 
 Run = Callable[..., tuple[int, str, str]]
 
 
-def test_queries_are_drawn_brought_and_taken_back(reelrank: Run, corpus_project: api.Project, tmp_path: Path) -> None:
+def test_queries_are_drawn_brought_and_taken_back(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
     folder = corpus_project.folder
     (tmp_path / "q.txt").write_text(f"{MOMENTS[3].caption}\nWhere is the tea?\n")
     code, out, err = reelrank("queries", folder, "--val", "2", "--from", tmp_path / "q.txt", "--seed", "4")
@@ -31,13 +31,13 @@ def test_queries_are_drawn_brought_and_taken_back(reelrank: Run, corpus_project:
     assert (code, out) == (0, "Taken back: 49 queries, 0 candidates, 0 pairs.\n")
 
 
-def test_a_command_that_says_nothing_or_two_things_is_wrong_usage(reelrank: Run, corpus_project: api.Project) -> None:
+def test_a_command_that_says_nothing_or_two_things_is_wrong_usage(reelrank: Run, corpus_project: Project) -> None:
     code, _, err = reelrank("queries", corpus_project.folder)
     assert (code, "bring your own with --from FILE" in err) == (2, True)
     assert reelrank("queries", corpus_project.folder, "--undo", "--val", "3")[0] == 2
 
 
-def test_a_draw_over_shows_needs_names_that_tell_them(reelrank: Run, corpus_project: api.Project) -> None:
+def test_a_draw_over_shows_needs_names_that_tell_them(reelrank: Run, corpus_project: Project) -> None:
     code, _, err = reelrank("queries", corpus_project.folder, "--val", "2", "--stratify", "show")
     assert (code, "the show of 6 of 6 videos cannot be told from the name (v0, v1, v2 ...)" in err) == (1, True)
     code, out, _ = reelrank(

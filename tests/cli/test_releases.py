@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.adjudicating import adjudicate
 from support import NOW, PARTLY, Judging
 
 Run = Callable[..., tuple[int, str, str]]
@@ -16,7 +18,7 @@ Run = Callable[..., tuple[int, str, str]]
 def release(judging: Judging, tmp_path: Path) -> Path:
     for who in (0, 1):
         judging.grade(who, judging.pairs()[0].pair, 3)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
+    export_release(judging.project, OPERATOR, tmp_path / "release", PARTLY, now=NOW)
     return tmp_path / "release"
 
 
@@ -86,7 +88,7 @@ def test_releases_are_made_listed_and_compared(judging: Judging, reelrank: Run, 
     assert "Note: no licence is chosen" in out
     code, out, _ = reelrank("releases", "terms", folder, "--licence", "CC-BY-4.0")
     assert (code, out.splitlines()[0]) == (0, "Licence: CC-BY-4.0")
-    api.adjudicate(project, lead, pairs[4].pair, 0, "another action", now=NOW + 30)
+    adjudicate(project, lead, pairs[4].pair, 0, "another action", now=NOW + 30)
     options = ("--unfinished", "--adjudicated", "leave-out", "--no-keep")
     code, out, _ = reelrank("export", folder, tmp_path / "v2", "--name", "v2", *options)
     assert code == 0

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from backend import api
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.encoders import sentence
 from chat_server import Answer, lines, serving, without_names
 from support import NOW, PEOPLE, WordEncoder
@@ -13,7 +15,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def project(corpus_project: api.Project, monkeypatch: pytest.MonkeyPatch) -> api.Project:
+def project(corpus_project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """The small project, with a cast of two."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
@@ -22,7 +24,7 @@ def project(corpus_project: api.Project, monkeypatch: pytest.MonkeyPatch) -> api
     return corpus_project
 
 
-def test_what_became_of_the_captions_and_what_it_took_is_told(reelrank: Run, project: api.Project) -> None:
+def test_what_became_of_the_captions_and_what_it_took_is_told(reelrank: Run, project: Project) -> None:
     def act(asked):  # type: ignore[no-untyped-def]
         """Anna stays until it is warmer, Boris stays."""
         cold = ("Anna", "Boris") if asked.temperature == 0 else ("Boris",)
@@ -56,14 +58,14 @@ def test_what_became_of_the_captions_and_what_it_took_is_told(reelrank: Run, pro
     ],
 )
 def test_options_that_do_not_go_together_are_wrong_usage(
-    reelrank: Run, project: api.Project, options: list[str], said: str
+    reelrank: Run, project: Project, options: list[str], said: str
 ) -> None:
     code, _, error = reelrank("rewrite", project.folder, *options)
     assert code == 2
     assert said in " ".join(error.split())
 
 
-def test_an_endpoint_that_is_not_there_is_a_refusal(reelrank: Run, project: api.Project) -> None:
+def test_an_endpoint_that_is_not_there_is_a_refusal(reelrank: Run, project: Project) -> None:
     with serving() as server:
         url = server.url
     code, said, error = reelrank(
@@ -76,14 +78,14 @@ def test_an_endpoint_that_is_not_there_is_a_refusal(reelrank: Run, project: api.
     )
 
 
-def test_the_summary_is_the_papers_table(reelrank: Run, corpus_project: api.Project) -> None:
+def test_the_summary_is_the_papers_table(reelrank: Run, corpus_project: Project) -> None:
     folder = corpus_project.folder
     assert reelrank("rewrite", folder, "--summary") == (
         *(0, "0 imprecise captions, 0 of them changed; words a caption 0.00 before, 0.00 after.\n", ""),
     )
     with (folder / "reelrank.toml").open("a") as file:
         file.write('"Anna" = "a woman"\n"Boris" = "a man"\n"Carla" = "a woman"\n"Dev" = "someone"\n')
-    api.rewrite_captions(api.open_project(folder), api.OPERATOR, now=NOW)
+    rewrite_captions(open_project(folder), OPERATOR, now=NOW)
     code, out, err = reelrank("rewrite", folder, "--summary")
     assert (code, err) == (0, "")
     assert out.startswith("48 imprecise captions, 48 of them changed; words a caption ")

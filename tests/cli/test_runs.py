@@ -5,13 +5,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from backend import api
+from backend.campaign.setup.project.folder import Project
 from support import NOW
 
 Run = Callable[..., tuple[int, str, str]]
 
 
-def test_a_run_is_added_listed_and_removed(reelrank: Run, corpus_project: api.Project, tmp_path: Path) -> None:
+def test_a_run_is_added_listed_and_removed(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
     folder, path = corpus_project.folder, tmp_path / "mine.json"
     path.write_text('{"5": [["v0", 0, 1.5, 0.3]]}')
     assert reelrank("runs", "add", folder, path, "--name", "first") == (
@@ -36,7 +36,7 @@ def test_a_run_is_added_listed_and_removed(reelrank: Run, corpus_project: api.Pr
     assert json.loads(reelrank("runs", "list", folder, "--json")[1]) == []
 
 
-def test_a_truth_is_added_listed_and_removed(reelrank: Run, corpus_project: api.Project, tmp_path: Path) -> None:
+def test_a_truth_is_added_listed_and_removed(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
     folder, path = corpus_project.folder, tmp_path / "truth.csv"
     path.write_text("query_id,video,start,end,relevance\n5,v0,0,1.5,3\n")
     assert reelrank("truths", "add", folder, path)[:2] == (0, "Kept truth: 1 queries, 1 graded moments.\n")
@@ -45,7 +45,7 @@ def test_a_truth_is_added_listed_and_removed(reelrank: Run, corpus_project: api.
     assert reelrank("truths", "remove", folder, "truth")[0] == 0
 
 
-def test_a_refused_run_is_one_message_and_code_1(reelrank: Run, corpus_project: api.Project, tmp_path: Path) -> None:
+def test_a_refused_run_is_one_message_and_code_1(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text('{"5": [["v0", 3, 1.5, 0.3]]}')
     code, out, err = reelrank("runs", "add", corpus_project.folder, path)

@@ -11,8 +11,13 @@ from pathlib import Path
 import pytest
 
 import units
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import demo_people
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
+from backend.campaign.setup.serving.server import note_address, served_at
 from backend.cli import service
 from backend.core import mounts, parallel
 from support import NOW, free_port
@@ -23,16 +28,16 @@ Handed = list[tuple[Sequence[str], Mapping[str, str]]]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    return api.init_project(tmp_path / "project", encoder="minilm").folder
+    return init_project(tmp_path / "project", encoder="minilm").folder
 
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Path:
     """A project with the people of the demo."""
-    project = api.init_project(tmp_path / "demo", encoder="minilm")
-    lead, annotators, _ = api.demo_people()
+    project = init_project(tmp_path / "demo", encoder="minilm")
+    lead, annotators, _ = demo_people()
     for name in (lead, *annotators):
-        api.add_person(project, api.OPERATOR, name, Role.LEAD if name == lead else Role.ANNOTATOR, now=NOW)
+        add_person(project, OPERATOR, name, Role.LEAD if name == lead else Role.ANNOTATOR, now=NOW)
     return project.folder
 
 
@@ -167,8 +172,8 @@ def test_a_demo_that_is_served_is_not_served_twice(
     reelrank: Run, demo: Path, handed: Handed, taken: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"http://127.0.0.1:{taken}"
-    held = api.note_address(api.open_project(demo), url)  # as its server does
-    assert api.served_at(demo) == url
+    held = note_address(open_project(demo), url)  # as its server does
+    assert served_at(demo) == url
     code, out, _ = reelrank("demo", demo, "--port", taken)
     assert code == 0
     assert "This demo is running already, so no second server was started." in out
@@ -179,7 +184,7 @@ def test_a_demo_that_is_served_is_not_served_twice(
         f"{demo} is served already, at {url}: open that, or add a front end with `reelrank serve {demo} --port " in err
     )
     os.close(held)  # its server ended
-    assert api.served_at(demo) == ""
+    assert served_at(demo) == ""
     monkeypatch.setattr(service, "USUAL_PORT", free_port())
     assert reelrank("demo", demo)[0] == 0
     assert len(handed) == 1
@@ -198,6 +203,6 @@ def test_a_project_on_a_network_file_system_is_warned_about_and_on_a_disk_is_not
         for command in commands:
             code, out, _ = reelrank(*command)
             assert (code, warning in out) == (0, told), command
-        findings = api.doctor(api.open_project(folder), now=NOW).findings
+        findings = doctor(open_project(folder), now=NOW).findings
         assert [one.check for one in findings] == ["network"] * told
     assert len(handed) == 2

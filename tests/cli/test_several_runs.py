@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.scoring.scored_files import evaluate_files
 from scored import write_files
 from scoring.nine_runs import write_nine
 
@@ -34,7 +34,7 @@ def test_a_list_of_nine_runs_is_one_table_in_every_format(reelrank: Run, tmp_pat
     result = json.loads(reelrank(*asked, "--json", "-")[1])
     assert {split: len(part["runs"]) for split, part in result["splits"].items()} == {"val": 9, "test": 9}
     expected = {
-        split: api.evaluate_files(tmp_path / f"{split}.json", [tmp_path / f"XML_20_1_{split}.json"], k=[5], mu=[0.5])
+        split: evaluate_files(tmp_path / f"{split}.json", [tmp_path / f"XML_20_1_{split}.json"], k=[5], mu=[0.5])
         for split in ("val", "test")
     }
     means = [expected[split]["runs"][0]["measures"]["ndcg@5,0.5"] for split in ("val", "test")]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.freezing import export_release
 from support import NOW, Judging
 
 Run = Callable[..., tuple[int, str, str]]
@@ -62,7 +63,7 @@ def test_a_release_is_told_by_split_too(
     for who in (0, 1):
         for pair in judging.pairs():
             judging.grade(who, pair.pair, 3)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", now=NOW)
+    export_release(judging.project, OPERATOR, tmp_path / "out", now=NOW)
     code, out, err = reelrank("stats", tmp_path / "out")
     assert (code, err) == (0, "")
     rows = {" ".join(row.split()): row for row in out.splitlines()}

@@ -7,7 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend import api
+from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders.clip import load_clip
 from backend.media.frames import frames_at
 from backend.systems.feature_files import open_features
@@ -57,8 +61,8 @@ def test_two_runs_become_a_two_step(reelrank: Run, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "two.json").read_text()) == {"1": [["v2", 3, 8, 0.5]]}
 
 
-def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: api.Project, tmp_path: Path) -> None:
-    api.draw_queries(corpus_project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
+    draw_queries(corpus_project, OPERATOR, val=2, test=1, seed=5, now=NOW)
     code, out, _ = reelrank("baseline", "caption", corpus_project.folder, tmp_path / "c.json", "--split", "val")
     assert code == 0
     assert "caption: 96 predictions for 2 queries" in out
@@ -94,7 +98,7 @@ def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: a
     ],
 )
 def test_what_cannot_be_answered_is_refused_and_nothing_is_written(
-    reelrank: Run, corpus_project: api.Project, tmp_path: Path, arguments: list[str], code: int, told: str
+    reelrank: Run, corpus_project: Project, tmp_path: Path, arguments: list[str], code: int, told: str
 ) -> None:
     (tmp_path / "there.json").write_text("mine")
     places = {"TRUTH": EXAMPLE / "val.json", "OUT": tmp_path / "out.json", "PROJECT": corpus_project.folder}
@@ -109,7 +113,7 @@ COLOURS = {"red": (220, 20, 20), "blue": (20, 20, 220)}
 
 
 @pytest.fixture
-def seen(tmp_path: Path) -> api.Project:
+def seen(tmp_path: Path) -> Project:
     """A project of two plain videos of three seconds, a third whose file is broken, and one query."""
     folder = tmp_path / "videos"
     folder.mkdir()
@@ -120,16 +124,16 @@ def seen(tmp_path: Path) -> api.Project:
     for name in COLOURS:
         write_source(folder / f"{name}.mp4", range(15), Fraction(1, 5), lambda frame, name=name: plain(name))
     write_source(folder / "third.mp4", range(15), Fraction(1, 5), lambda frame: plain("red") // 2)
-    project = api.init_project(tmp_path / "project", encoder="minilm")
-    api.register_videos(project, api.OPERATOR, folder, now=NOW)
+    project = init_project(tmp_path / "project", encoder="minilm")
+    register_videos(project, OPERATOR, folder, now=NOW)
     (folder / "third.mp4").write_bytes(b"broken")
     (tmp_path / "queries.csv").write_text("text,split\na man runs,val\n")
-    api.draw_queries(project, api.OPERATOR, own=tmp_path / "queries.csv", now=NOW)
+    draw_queries(project, OPERATOR, own=tmp_path / "queries.csv", now=NOW)
     return project
 
 
 @pytest.mark.long
-def test_clip_looks_at_videos_and_features_keep_what_it_sees(reelrank: Run, seen: api.Project, tmp_path: Path) -> None:
+def test_clip_looks_at_videos_and_features_keep_what_it_sees(reelrank: Run, seen: Project, tmp_path: Path) -> None:
     model = write_clip(tmp_path / "tiny-clip")
     code, out, _ = reelrank("baseline", "clip", seen.folder, tmp_path / "c.json", "--visual", model, "--windows", "2,8")
     assert code == 1, "a video is left out"
@@ -146,7 +150,7 @@ def test_clip_looks_at_videos_and_features_keep_what_it_sees(reelrank: Run, seen
         np.testing.assert_allclose(found.of("red"), expected, atol=1e-6)
 
 
-def test_features_are_refused_before_a_model_is_looked_for(reelrank: Run, seen: api.Project, tmp_path: Path) -> None:
+def test_features_are_refused_before_a_model_is_looked_for(reelrank: Run, seen: Project, tmp_path: Path) -> None:
     for arguments, told in (
         (("f.npz",), "has to end in .h5"),
         (("f.h5", "--rate", "0"), "number above 0"),

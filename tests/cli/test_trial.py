@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import exam_act, record_grades
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.review.queries import list_queries
 from support import NOW, Judging
 
 Run = Callable[..., tuple[int, str, str]]
@@ -40,10 +43,10 @@ def test_a_trial_from_its_beginning_to_its_end(reelrank: Run, filmed: Judging, t
     assert "open already: end it first" in err
 
     for person, grade, note in ((anna, 4, "All of it, I think"), (boris, 1, None)):
-        items = api.exam_act(filmed.project, person, api.ExamAct.START, now=NOW).items
+        items = exam_act(filmed.project, person, ExamAct.START, now=NOW).items
         events = [GradeEvent(item.pair, grade, f"{person.name} {item.pair}", note=note) for item in items]
-        api.record_grades(filmed.project, person, events, now=NOW)
-    api.exam_act(filmed.project, anna, api.ExamAct.HAND_IN, now=NOW)
+        record_grades(filmed.project, person, events, now=NOW)
+    exam_act(filmed.project, anna, ExamAct.HAND_IN, now=NOW)
     code, out, _ = reelrank("trial", "status", folder)
     lines = [line.split() for line in out.splitlines()]
     assert lines[0] == ["Trial", "round", "of", "2", "pairs,", "open."]
@@ -67,7 +70,7 @@ def test_a_trial_from_its_beginning_to_its_end(reelrank: Run, filmed: Judging, t
 
 
 def test_queries_are_chosen_by_their_number(reelrank: Run, filmed: Judging) -> None:
-    query = api.list_queries(filmed.project, api.OPERATOR)[1].query_id
+    query = list_queries(filmed.project, OPERATOR)[1].query_id
     code, out, _ = reelrank("trial", "start", filmed.project.folder, "--query", query, "--pairs", 30)
     assert code == 0
     assert out.splitlines()[0] == "Trial round of 20 pairs of 1 queries, chosen."

@@ -8,9 +8,13 @@ import pytest
 
 from annotate_app.server import candidate_jobs
 from annotate_app.server.candidate_jobs import CandidatesAsked
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence
 from support import NOW, WordEncoder
 
@@ -46,33 +50,33 @@ SENTENCES = (
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> api.Project:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     monkeypatch.setattr(sentence, "load", lambda spec: ShortEncoder())
-    made = api.init_project(tmp_path / "p", encoder="minilm")
+    made = init_project(tmp_path / "p", encoder="minilm")
     lines = [
         json.dumps({"video": "v", "start": n, "end": n + 1, "caption": text, "duration": 60})
         for n, text in enumerate(CAPTIONS)
     ]
     (tmp_path / "c.jsonl").write_text("\n".join(lines))
-    api.import_corpus(made, api.OPERATOR, tmp_path / "c.jsonl", "jsonl", now=NOW)
-    api.draw_queries(made, api.OPERATOR, val=2, test=1, seed=1, now=NOW)
+    import_corpus(made, OPERATOR, tmp_path / "c.jsonl", "jsonl", now=NOW)
+    draw_queries(made, OPERATOR, val=2, test=1, seed=1, now=NOW)
     return made
 
 
-def test_the_command_tells_of_it(project: api.Project, reelrank: Run) -> None:
+def test_the_command_tells_of_it(project: Project, reelrank: Run) -> None:
     code, out, _ = reelrank("candidates", project.folder)
     assert code == 0
     assert [line.removeprefix("Warning: ") for line in out.splitlines() if "Warning" in line] == list(SENTENCES)
 
 
-def test_the_page_tells_of_it_and_vectors_from_disk_count_too(project: api.Project) -> None:
-    lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+def test_the_page_tells_of_it_and_vectors_from_disk_count_too(project: Project) -> None:
+    lead = people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
     ShortEncoder.encoded = 0
     first = candidate_jobs.choose(project, lead, CandidatesAsked(), progress=lambda *_: None)
     assert set(SENTENCES) <= set(first.sentences)
     assert ShortEncoder.encoded == len(CAPTIONS)
-    api.take_back_queries(project, lead, now=NOW)
-    api.draw_queries(project, lead, val=2, test=1, seed=1, now=NOW)
+    take_back_queries(project, lead, now=NOW)
+    draw_queries(project, lead, val=2, test=1, seed=1, now=NOW)
     again = candidate_jobs.choose(project, lead, CandidatesAsked(), progress=lambda *_: None)
     assert set(SENTENCES) <= set(again.sentences)
     assert ShortEncoder.encoded == len(CAPTIONS)

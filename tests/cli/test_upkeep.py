@@ -17,8 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.doctor.backups import backup
+from backend.campaign.doctor.database import restore
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import ReceiptStatus
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, upkeep
 from support import NOW, Judging
@@ -38,12 +43,12 @@ def judgements(database: Path) -> int:
     return count
 
 
-def as_project(judging: Judging, database: Path, folder: Path) -> api.Project:
+def as_project(judging: Judging, database: Path, folder: Path) -> Project:
     """A project folder around a copy of the database."""
     folder.mkdir()
     shutil.copy(judging.project.folder / "reelrank.toml", folder)
     shutil.copy(database, folder / "reelrank.db")
-    return api.open_project(folder)
+    return open_project(folder)
 
 
 @pytest.fixture
@@ -51,7 +56,7 @@ def saved(judging: Judging, tmp_path: Path) -> Path:
     """A backup with one grade, of a project that has three by now and is not open any more."""
     keys = [pair.pair for pair in judging.pairs()[:3]]
     judging.grade(0, keys[0], 3)
-    api.backup(judging.project, tmp_path / "monday.db")
+    backup(judging.project, tmp_path / "monday.db")
     for key in keys[1:]:
         judging.grade(0, key, 2)
     judging.project.store.close()
@@ -87,11 +92,11 @@ def test_a_backup_while_four_people_write_is_whole_and_has_all_that_was_saved_be
                 time.sleep(0.001)
             before = list(saved)
             between.append(len(before))
-            api.backup(judging.project, tmp_path / f"{n}.db")
+            backup(judging.project, tmp_path / f"{n}.db")
             copy = as_project(judging, tmp_path / f"{n}.db", tmp_path / f"copy-{n}")
             there = {row[0] for row in copy.store.db.conn.execute("SELECT event_key FROM judgement")}
             assert set(before) <= there
-            assert api.doctor(copy, now=NOW).findings == ()
+            assert doctor(copy, now=NOW).findings == ()
     finally:
         done.set()
         for thread in threads:
@@ -120,7 +125,7 @@ def test_a_file_that_only_looks_like_a_leftover_of_ours_is_left_alone(judging: J
     folder.mkdir()
     for name in ("copy.db.part", "copy.db.part-wal"):
         (folder / name).write_text("mine")
-    api.backup(judging.project, folder / "copy.db")
+    backup(judging.project, folder / "copy.db")
     assert names(folder) == {"copy.db", "copy.db.part", "copy.db.part-wal"}
     assert (folder / "copy.db.part").read_text() == (folder / "copy.db.part-wal").read_text() == "mine"
 
@@ -133,7 +138,7 @@ def test_a_damaged_database_is_not_taken_for_a_backup(judging: Judging, tmp_path
         file.seek((page - 1) * 4096)
         file.write(b"\xff" * 16)
     with pytest.raises(StoreUnavailable, match=r"is damaged.*reelrank restore"):
-        api.backup(judging.project, tmp_path / "copy.db")
+        backup(judging.project, tmp_path / "copy.db")
     assert not list(tmp_path.glob("copy.db*"))
 
 
@@ -151,8 +156,8 @@ def test_restore_puts_the_copy_in_place_keeps_the_state_before_and_tells_of_it(
     assert str(kept) in out
     assert (judgements(folder / "reelrank.db"), judgements(kept), judgements(saved)) == (1, 3, 1)
     assert not {"reelrank.db-wal", "reelrank.db-shm", "reelrank.db.part"} & names(folder)
-    project = api.open_project(folder)
-    assert api.doctor(project, now=NOW).findings == ()
+    project = open_project(folder)
+    assert doctor(project, now=NOW).findings == ()
     event = project.store.db.conn.execute("SELECT kind, subject, payload FROM event ORDER BY event_id DESC").fetchone()
     assert tuple(event) == (
         "restored",
@@ -170,9 +175,9 @@ def test_a_project_that_lost_its_database_is_restored_and_a_log_left_over_is_not
     judging.project.store.close()
     (folder / "reelrank.db").unlink()
     (folder / "reelrank.db-wal").write_bytes(log)
-    report = api.restore(folder, saved, now=NOW)
+    report = restore(folder, saved, now=NOW)
     assert (report.kept, report.before, report.after["judgement"]) == (None, None, 1)
-    assert api.doctor(api.open_project(folder), now=NOW).findings == ()
+    assert doctor(open_project(folder), now=NOW).findings == ()
     assert judgements(folder / "reelrank.db") == 1
 
 
@@ -188,16 +193,16 @@ def test_a_damaged_database_is_kept_and_replaced(judging: Judging, saved: Path, 
             file.seek({"a page": (page - 1) * 4096, "the schema": 100, "no header": 0}[how])
             file.write(b"\xff" * 16)
     before = path.read_bytes()
-    report = api.restore(path.parent, saved, now=NOW)
+    report = restore(path.parent, saved, now=NOW)
     assert report.kept == path.with_name("reelrank.before-restore-20260921-141320.db")
     # Byte by byte, but for what SQLite counts in the header of a file that it still can open.
     assert report.kept.read_bytes()[100:] == before[100:]
     assert judgements(path) == 1
-    assert api.doctor(api.open_project(path.parent), now=NOW).findings == ()
+    assert doctor(open_project(path.parent), now=NOW).findings == ()
 
 
 def test_what_was_kept_is_never_overwritten(judging: Judging, saved: Path) -> None:
-    kept = {api.restore(judging.project.folder, saved, now=NOW).kept for _ in range(3)}
+    kept = {restore(judging.project.folder, saved, now=NOW).kept for _ in range(3)}
     assert len(kept) == 3
 
 
@@ -210,7 +215,7 @@ def test_an_older_copy_is_restored_and_asks_for_migrate(reelrank: Run, judging: 
     assert code == 0
     assert f"reelrank migrate {folder}" in out
     assert reelrank("migrate", folder)[0] == 0
-    assert api.status_counts(api.open_project(folder), api.OPERATOR)["judgements"] == 30
+    assert status_counts(open_project(folder), OPERATOR)["judgements"] == 30
 
 
 def test_a_copy_made_by_hand_brings_its_log(judging: Judging, tmp_path: Path) -> None:
@@ -219,7 +224,7 @@ def test_a_copy_made_by_hand_brings_its_log(judging: Judging, tmp_path: Path) ->
     for end in ("", "-wal"):
         shutil.copy(path.with_name(path.name + end), tmp_path / f"by-hand.db{end}")
     judging.project.store.close()
-    assert api.restore(path.parent, tmp_path / "by-hand.db", now=NOW).after["judgement"] == 1
+    assert restore(path.parent, tmp_path / "by-hand.db", now=NOW).after["judgement"] == 1
 
 
 @pytest.mark.parametrize("wrong", ["a text", "another database", "a damaged copy", "a newer one", "itself", "nothing"])
@@ -247,7 +252,7 @@ def test_what_is_not_an_intact_copy_is_refused_and_nothing_changes(
         file = folder / "reelrank.db"
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     with pytest.raises(refusal, match=str(file)):
-        api.restore(folder, file, now=NOW)
+        restore(folder, file, now=NOW)
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
 
@@ -289,9 +294,9 @@ def test_a_project_that_another_process_has_open_is_not_restored(
             path.with_name("reelrank.db-shm").unlink()
         there = names(path.parent)
         with pytest.raises(StoreUnavailable, match=f"The project {path.parent} is in use: stop its server"):
-            api.restore(path.parent, saved, now=NOW)
+            restore(path.parent, saved, now=NOW)
         assert names(path.parent) == there
-    api.restore(path.parent, saved, now=NOW)
+    restore(path.parent, saved, now=NOW)
     assert judgements(path) == 1
 
 

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-from backend import api
+from backend.campaign.setup.project.sentence_encoder import init_project
 from numbered_videos import write_source
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 def test_the_commands_tell_it_and_say_so_by_their_code(reelrank: Run, tmp_path: Path) -> None:
-    project = api.init_project(tmp_path / "project", encoder="minilm")
+    project = init_project(tmp_path / "project", encoder="minilm")
     project.store.close()
     folder = tmp_path / "videos"
     folder.mkdir()

@@ -23,11 +23,7 @@ CROSSED = {
     "Rules are pure": ("backend/campaign/judging/rules.py", "import datetime"),
     "SQL in rows and in the store": ("backend/campaign/judging/consensus.py", "import sqlite3"),
     "sqlite-utils is taken from the store's engine": ("backend/campaign/setup/people/rows.py", "import sqlite_utils"),
-    "Pages and commands use the api, and values": (
-        "annotate_app/screens/queries/__init__.py",
-        "import backend.campaign.review.adjudicating",
-    ),
-    "Nobody reads rows but the campaign and the gate": (
+    "Pages and commands use verbs, models and rules": (
         "backend/cli/exam.py",
         "import backend.campaign.qualification.exam.rows.exams",
     ),

@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.formats.exporting import export_form
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.queries import list_queries
+from backend.campaign.selection.candidates.pooling import pool_candidates
 from support import NOW, PARTLY, Judging
 
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
@@ -40,15 +44,15 @@ def fields(document: list[dict[str, Any]]) -> set[str]:
 def release(judging: Judging, tmp_path: Path) -> Path:
     """One with everything that is not in every release."""
     project, lead = judging.project, judging.lead
-    queries = api.list_queries(project, api.OPERATOR)
+    queries = list_queries(project, OPERATOR)
     place = project.store.db.conn.execute("SELECT name FROM video").fetchone()[0]
     (tmp_path / "ours.json").write_text(json.dumps({one.query_id: [[place, 0.0, 1.0, 0.5]] for one in queries}))
-    api.pool_candidates(project, lead, [tmp_path / "ours.json"], again=True, now=NOW)
+    pool_candidates(project, lead, [tmp_path / "ours.json"], again=True, now=NOW)
     for pair in judging.pairs():
         for who in (0, 1):
             judging.grade(who, pair.pair, 3)
     options = replace(PARTLY, with_published=True)
-    api.export_release(project, api.OPERATOR, tmp_path / "release", options, now=NOW)
+    export_release(project, OPERATOR, tmp_path / "release", options, now=NOW)
     return tmp_path / "release"
 
 
@@ -71,7 +75,7 @@ def test_every_field_of_a_release_is_told_of(release: Path) -> None:
 @pytest.mark.parametrize("form", ["trec", "qvhighlights"])
 def test_every_file_and_field_of_another_form_is_told_of(release: Path, judging: Judging, form: str) -> None:
     out = release.parent / form
-    api.export_form(judging.project, api.OPERATOR, out, form, PARTLY)
+    export_form(judging.project, OPERATOR, out, form, PARTLY)
     page = PAGE.read_text("utf-8").partition("## A release in other forms")[2]
     names = set()
     for file in out.iterdir():

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from backend import api, cli
+from backend import cli
+from backend.campaign.demo.building import demo_people
 from backend.campaign.judging import grades
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.cli import service
 from backend.encoders import sentence
 from backend.store import connection
@@ -35,7 +40,7 @@ def test_the_readme_has_fewer_than_120_lines() -> None:
 
 
 def test_the_readme_says_who_signs_in_to_the_demo() -> None:
-    lead, annotators, password = api.demo_people()
+    lead, annotators, password = demo_people()
     rows = dict(re.findall(r"^\| (annotator|lead) \| (.+) \| `\S+` \|$", README, re.MULTILINE))
     assert re.findall(r"`(\w+)`", rows["annotator"]) == list(annotators)
     assert re.findall(r"`(\w+)`", rows["lead"]) == [lead]
@@ -76,13 +81,13 @@ def test_the_eight_commands_of_the_readme_lead_to_a_score(
             run(answer, monkeypatch)
         run(line, monkeypatch)
         if " serve " in line:
-            judge(api.open_project(Path("my-project")))
+            judge(open_project(Path("my-project")))
     assert served == [Path("my-project")]
     assert "NDCG@K, IoU>=mu: " in capsys.readouterr().out
     assert "/session/invitation/" not in Path("my-project/reelrank.toml").read_text()
 
 
-def judge(project: api.Project) -> None:
+def judge(project: Project) -> None:
     """Grade everything 3 as two people: what happens between serve and export."""
     from backend.campaign.judging.model import GradeEvent
     from backend.campaign.nouns import Role
@@ -90,9 +95,9 @@ def judge(project: api.Project) -> None:
 
     for name in ("Bo", "Cy"):
         with connection.writing(project.store):
-            person = people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=1.0)
-        for query in api.list_queries(project, api.OPERATOR):
-            for pair in api.query_pairs(project, api.OPERATOR, query.query_id):
+            person = people.add(project.store, OPERATOR, name, Role.ANNOTATOR, now=1.0)
+        for query in list_queries(project, OPERATOR):
+            for pair in query_pairs(project, OPERATOR, query.query_id):
                 sit(project, person, [pair.pair], now=2.0)
                 grades.record_grade(project.store, person, GradeEvent(pair.pair, 3, name + pair.pair), now=2.0)
 
@@ -106,7 +111,7 @@ def test_videos_without_captions_become_moments_as_the_readme_says(
     [instead] = re.findall(r"`(reelrank moments [^`]+)`", README)
     for line in (pipeline()[0], instead):
         run(line, monkeypatch)
-    assert api.status_counts(api.open_project(Path("my-project")), api.OPERATOR)["moments"] > 0
+    assert status_counts(open_project(Path("my-project")), OPERATOR)["moments"] > 0
 
 
 def test_the_python_of_the_readme_has_three_lines_and_says_the_truth(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,10 +10,13 @@ import pytest
 import transformers
 from typer.testing import CliRunner
 
-from backend import api
 from backend.campaign.corpus.moments.model import ByWindows
-from backend.campaign.nouns import Split
+from backend.campaign.corpus.moments.proposing import propose_moments
+from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.nouns import OPERATOR, Split
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.selection.queries.model import OwnFile
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.cli import app
 from backend.core.errors import EncoderUnavailable
 from backend.encoders.clip import Clip, load_clip
@@ -162,10 +165,10 @@ def test_candidates_are_those_that_sentence_transformers_would_find(folder: Path
         rng = np.random.default_rng(seed)
         shown = [np.repeat(rng.integers(0, 255, (3, 4, 3), dtype=np.uint8), 16, 0).repeat(16, 1) for _ in range(40)]
         write_source(videos / f"{name}.mp4", range(40), Fraction(1, 10), lambda frame, shown=shown: shown[frame])
-    project = api.init_project(tmp_path / "project", encoder="minilm")
-    api.register_videos(project, api.OPERATOR, videos, now=NOW)
-    api.propose_moments(project, api.OPERATOR, ByWindows((2.0,), 0.5), now=NOW)  # three of each video
-    api.draw_queries(project, api.OPERATOR, own=OwnFile(b"he runs\na man sits\n", "own.txt", Split.VAL), now=NOW)
+    project = init_project(tmp_path / "project", encoder="minilm")
+    register_videos(project, OPERATOR, videos, now=NOW)
+    propose_moments(project, OPERATOR, ByWindows((2.0,), 0.5), now=NOW)  # three of each video
+    draw_queries(project, OPERATOR, own=OwnFile(b"he runs\na man sits\n", "own.txt", Split.VAL), now=NOW)
     done = CliRunner().invoke(app, ["candidates", str(project.folder), "--visual", str(folder), "--no-captions"])
     assert done.exit_code == 0, done.output
     assert "Frames: tiny-clip kind=clip" in done.output

@@ -143,7 +143,6 @@ def test_a_module_that_no_extra_brings_is_a_bug(core: Installed) -> None:
     code = """
 import sys
 from backend import api, cli
-from backend.core import lazy
 sys.argv = ["reelrank", "measures", "benchmarks"]
 sys.modules["backend.scoring.benchmarks"] = None
 try:
@@ -169,8 +168,8 @@ def imported(name, globals=None, locals=None, fromlist=(), level=0):
     return ordinary(name, globals, locals, fromlist, level)
 
 builtins.__import__ = imported
-from backend import api
-api.train_model, api.predict_run
+from backend.systems.learning.trained_models import predict_run, train_model
+
 """
     run(sys.executable, "-c", code, cwd=ROOT)
 

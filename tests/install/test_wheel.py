@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from app_server import AppServer
-from backend import api
+from backend.campaign.setup.serving.server import served_at
 from installing import ELSEWHERE, ROOT, Installed, install, run
 
 pytestmark = pytest.mark.long
@@ -104,7 +104,7 @@ def test_the_sign_in_page_is_served_with_its_looks_and_ctrl_c_ends_it_in_one_lin
     try:
         server.start()
         assert log.read_text() == f"Serving {demo} on {server.url}  (stop with Ctrl-C)\n"
-        assert api.served_at(demo) == server.url
+        assert served_at(demo) == server.url
         for path, found in (("/", "<h1>Sign in</h1>"), ("/session/sign_in.css", "font"), ("/session/mark.svg", "<svg")):
             with urllib.request.urlopen(server.url + path, timeout=30) as answer:
                 assert found in answer.read().decode(), path
@@ -112,6 +112,6 @@ def test_the_sign_in_page_is_served_with_its_looks_and_ctrl_c_ends_it_in_one_lin
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait() == 0
         assert log.read_text().partition("\n")[2] == "\nStopped.\n"
-        assert api.served_at(demo) == ""
+        assert served_at(demo) == ""
     finally:
         server.kill()

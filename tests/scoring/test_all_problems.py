@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.board.kept_runs import add_run
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.scored_files import score_files
+from backend.scoring.studies.inputs import StudyInputs
+from backend.scoring.studies.running import ties_study
 
 TRUTH = [{"query_id": n, "video": "v", "start": 0, "end": 10, "relevance": 4} for n in range(1, 7)]
 RUN = [{"query_id": n, "video": "v", "start": 0, "end": 9, "score": 1.5} for n in range(1, 7)]
@@ -91,13 +95,13 @@ def test_a_study_tells_of_all_of_them_too(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     runs = {name: tmp_path / name for name in ("good", "poor")}
     with pytest.raises(InputError) as refused:
-        api.ties_study(api.StudyInputs(tmp_path / "truth", runs))
+        ties_study(StudyInputs(tmp_path / "truth", runs))
     assert [problem.row for problem in refused.value.problems] == [1, 2, 3, 4, 5]
 
 
-def test_a_run_is_kept_by_nobody_before_all_of_it_is_right(tmp_path: Path, corpus_project: api.Project) -> None:
+def test_a_run_is_kept_by_nobody_before_all_of_it_is_right(tmp_path: Path, corpus_project: Project) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(as_lines(faulty(RUN, {0: {"end": 0}, 2: {"score": None}})))
     with pytest.raises(InputError) as refused:
-        api.add_run(corpus_project, api.OPERATOR, path, now=0)
+        add_run(corpus_project, OPERATOR, path, now=0)
     assert [problem.row for problem in refused.value.problems] == [1, 3]

@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.scoring import run_files, scored_files
+from backend.scoring.statistics.sureness import Sureness, add_statistics
+from backend.scoring.tables import SCORE_FORMATS
+from backend.scoring.views import number_format
+from backend.scoring.views.splits import joined as joined_scores
 from scored import write_files
 from scoring.nine_runs import MODELS, SPLITS, VARIANTS, write_nine
 
@@ -20,16 +24,16 @@ KEYS = [f"ndcg@20,{mu}" for mu in (0.3, 0.5, 0.7)]
 
 def scored(folder: Path, *, baseline: str | None = None, intervals: bool = False, **more: Any) -> dict[str, Any]:
     asked = {"k": [20], "preset": "tvr-ranking"} | more
-    boards = api.score_splits(api.read_run_list(folder / "runs.toml"), **asked)
+    boards = scored_files.score_splits(run_files.read_run_list(folder / "runs.toml"), **asked)
     summaries = {split: board.summary(["show"], errors=True) for split, board in boards.items()}
     if baseline or intervals:
         for split, board in boards.items():
-            api.add_statistics(summaries[split], board, api.Sureness(baseline, resamples=300))
-    return api.joined_scores(summaries)
+            add_statistics(summaries[split], board, Sureness(baseline, resamples=300))
+    return joined_scores(summaries)
 
 
 def latex(summary: dict[str, Any], **shown: Any) -> str:
-    return api.SCORE_FORMATS["latex"](summary, api.Shown(**shown))
+    return SCORE_FORMATS["latex"](summary, number_format.Shown(**shown))
 
 
 def body(text: str) -> list[list[str]]:
@@ -42,7 +46,7 @@ def body(text: str) -> list[list[str]]:
 def value_of(folder: Path, model: str, variant: str, split: str, key: str, seed: int = 1) -> float:
     """A mean by the evaluation of that one file."""
     file = folder / f"{model}_{variant}_{seed}_{split}.json"
-    (run,) = api.evaluate_files(folder / f"{split}.json", [file], k=[20], preset="tvr-ranking")["runs"]
+    (run,) = scored_files.evaluate_files(folder / f"{split}.json", [file], k=[20], preset="tvr-ranking")["runs"]
     mean: float = run["measures"][key]
     return mean
 
@@ -115,9 +119,9 @@ def test_two_real_runs_and_seven_spoilt_ones_are_the_published_table(shared: Pat
         lines.append(f'[[run]]\nfile = "C{variant}.json"\nmodel = "CONQUER"\nvariant = {variant}')
     (tmp_path / "truth.json").write_text(json.dumps(truth))
     (tmp_path / "runs.toml").write_text("\n".join(lines))
-    listed = api.read_run_list(tmp_path / "runs.toml")
-    (board,) = api.score_splits(listed, videos=listed.videos, k=[20], preset="tvr-ranking").values()
-    text = latex(api.joined_scores({"": board.summary()}), variant=listed.variant_title)
+    listed = run_files.read_run_list(tmp_path / "runs.toml")
+    (board,) = scored_files.score_splits(listed, videos=listed.videos, k=[20], preset="tvr-ranking").values()
+    text = latex(joined_scores({"": board.summary()}), variant=listed.variant_title)
     rows_shown = [line for line in text.split(r"\midrule")[1].splitlines() if line.endswith(r"\\")]
     assert [line.split("&")[2].strip() for line in rows_shown] == ["500"] * 6 + ["497"] * 3
     assert not any("textbf" in line for line in rows_shown[6:])
@@ -202,7 +206,7 @@ def test_intervals_groups_and_errors_are_in_the_table(tmp_path: Path) -> None:
 def test_a_benchmark_is_printed_as_its_evaluator_prints_it(tmp_path: Path) -> None:
     (tmp_path / "truth.txt").write_text("AAAAA 0.0 10.0##a person sits\nBBBBB 5.0 20.0##a person runs\n")
     (tmp_path / "run.json").write_text('{"AAAAA#0": [["AAAAA", 0, 9, 0.5]], "BBBBB#0": [["BBBBB", 30, 40, 0.5]]}')
-    board = api.score_files(tmp_path / "truth.txt", [tmp_path / "run.json"], benchmark="charades-sta")
+    board = scored_files.score_files(tmp_path / "truth.txt", [tmp_path / "run.json"], benchmark="charades-sta")
     summary = board.summary()
     text = latex(summary)
     figures = summary["benchmark"]["figures"]
@@ -228,9 +232,9 @@ def test_latex_takes_every_table(tmp_path: Path) -> None:
     write_nine(folder, seeds=2, lacking="XML")
     truth, runs = write_files(plain)
     runs[0].rename(plain / "[a] * --.json")
-    board = api.score_files(truth, [plain / "[a] * --.json", *runs[1:]], k=[3, 5], missing="skip")
+    board = scored_files.score_files(truth, [plain / "[a] * --.json", *runs[1:]], k=[3, 5], missing="skip")
     hostile = board.summary(["duration"], errors=True)
-    api.add_statistics(hostile, board, api.Sureness("poor", resamples=100))
+    add_statistics(hostile, board, Sureness("poor", resamples=100))
     tables = [latex(scored(folder, intervals=True), percent=True, label="tab:a_b", caption="Ours & theirs, 100 %.")]
     tables += [latex(hostile), latex(board.summary(), digits=2)]
     head = "\\documentclass{article}\n\\usepackage[margin=1cm]{geometry}\n\\usepackage{booktabs}\n\\begin{document}\n"

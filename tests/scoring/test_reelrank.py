@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import reelrank
-from backend import api
+from backend.scoring.evaluate import evaluate
+from backend.scoring.scored_files import evaluate_files
 from scored import write_files
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +47,7 @@ def python(code: str, *arguments: object) -> str:
 
 
 def test_it_is_the_same_function_as_that_of_the_api() -> None:
-    assert reelrank.evaluate is api.evaluate
+    assert reelrank.evaluate is evaluate
     for name in reelrank.__all__:
         assert getattr(reelrank, name) is not None
     assert set(reelrank.__all__) <= {*dir(reelrank), "__version__"}
@@ -80,7 +81,7 @@ print(json.dumps([mean, summary["runs"][0]["measures"], errors]))
         **{"axiou_ap@2,0.5": 0.0, "recall@2,0.5": 1.0, "recall_gt@2,0.5": 0.0},
         **{"axiou@2": pytest.approx(0.35), "dcg@2": pytest.approx(0.2 + 0.5 * 0.6309297535714575)},
     }
-    assert measures == api.evaluate_files(truth, runs, k=[5])["runs"][0]["measures"]
+    assert measures == evaluate_files(truth, runs, k=[5])["runs"][0]["measures"]
     assert errors > 0
 
 

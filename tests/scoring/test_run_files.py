@@ -4,33 +4,34 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
 from backend.core.errors import InputError
+from backend.scoring.run_files import RunFile, RunList, named_files, read_run_list
+from backend.scoring.scored_files import score_files, score_splits
 from scored import write_files
 
 
-def listed(folder: Path, text: str) -> api.RunList:
+def listed(folder: Path, text: str) -> RunList:
     (folder / "runs.toml").write_text(text)
-    return api.read_run_list(folder / "runs.toml")
+    return read_run_list(folder / "runs.toml")
 
 
 def test_a_name_stands_before_the_file_unless_the_file_itself_has_the_sign(tmp_path: Path) -> None:
     (tmp_path / "k=5.json").write_text("{}")
-    given = [f"Ours={tmp_path}/a.json", f"{tmp_path}/k=5.json", tmp_path / "b.json", api.RunFile(Path("c.json"), "C")]
-    assert [(run.name, run.path.name) for run in api.named_files(given)] == [
+    given = [f"Ours={tmp_path}/a.json", f"{tmp_path}/k=5.json", tmp_path / "b.json", RunFile(Path("c.json"), "C")]
+    assert [(run.name, run.path.name) for run in named_files(given)] == [
         ("Ours", "a.json"),
         ("k=5", "k=5.json"),
         ("b", "b.json"),
         ("C", "c.json"),
     ]
     with pytest.raises(InputError, match=r"=a.json: is not NAME=FILE"):
-        api.named_files(["=a.json"])
+        named_files(["=a.json"])
     with pytest.raises(InputError, match="Ours: is given twice"):
-        api.named_files(["Ours=a.json", "Ours=b.json"])
+        named_files(["Ours=a.json", "Ours=b.json"])
 
 
 def test_two_files_of_one_name_are_called_by_their_paths() -> None:
-    runs = api.named_files([Path("x/run.json"), Path("y/run.json"), "run=z.json"])
+    runs = named_files([Path("x/run.json"), Path("y/run.json"), "run=z.json"])
     assert [run.name for run in runs] == ["x/run.json", "y/run.json", "run"]
 
 
@@ -140,14 +141,14 @@ def test_problems_of_the_files_of_all_splits_come_together(tmp_path: Path) -> No
         """,
     )
     with pytest.raises(InputError) as refused:
-        api.score_splits(runs)
+        score_splits(runs)
     assert [Path(problem.file).name for problem in refused.value.problems] == ["gone.json", "empty.json"]
 
 
 def test_a_summary_says_what_each_run_is(tmp_path: Path) -> None:
     truth, (good, poor, _) = write_files(tmp_path)
-    runs = [api.RunFile(good, "Ours", "Ours", "large", "7", "val"), poor]
-    first, second = api.score_files(truth, runs, k=[5]).summary()["runs"]
+    runs = [RunFile(good, "Ours", "Ours", "large", "7", "val"), poor]
+    first, second = score_files(truth, runs, k=[5]).summary()["runs"]
     assert {name: first[name] for name in ("name", "model", "variant", "seed", "split")} == {
         "name": "Ours",
         "model": "Ours",

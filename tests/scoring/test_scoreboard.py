@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
 from backend.core.errors import InputError
+from backend.scoring.scored_files import evaluate_files, score_files
+from backend.scoring.statistics.sureness import Sureness, add_statistics
 from scored import QUERIES, write_files
 
 
@@ -20,13 +21,13 @@ def files(tmp_path: Path) -> tuple[Path, list[Path]]:
 
 
 def test_one_run_in_another_order_of_queries_differs_from_itself_nowhere(files: tuple[Path, list[Path]]) -> None:
-    board = api.score_files(*files, k=[5])
+    board = score_files(*files, k=[5])
     for key in board.settings.keys:
         queries, values = board.shared(key)
         assert len(queries) == QUERIES
         assert values[0].tolist() == values[3].tolist()
     summary = board.summary()
-    api.add_statistics(summary, board, api.Sureness("good", resamples=200))
+    add_statistics(summary, board, Sureness("good", resamples=200))
     for found in summary["runs"][3]["comparison"].values():
         assert (found["difference"], found["difference_low"]) == (0, 0)
         assert (found["wins"], found["losses"], found["p"]) == (0, 0, 1)
@@ -34,7 +35,7 @@ def test_one_run_in_another_order_of_queries_differs_from_itself_nowhere(files: 
 
 
 def test_runs_are_compared_over_the_queries_that_count_for_all(files: tuple[Path, list[Path]]) -> None:
-    board = api.score_files(*files, k=[5], missing="skip")
+    board = score_files(*files, k=[5], missing="skip")
     queries, values = board.shared("ndcg@5,0.5")
     assert [board.queries[i] for i in queries] == [f"q{n}" for n in range(2, QUERIES)]
     each = {(run, query): named["ndcg@5,0.5"] for run, query, _, named in board.per_query()}
@@ -44,9 +45,9 @@ def test_runs_are_compared_over_the_queries_that_count_for_all(files: tuple[Path
 
 
 def test_the_sign_flip_p_of_few_queries_is_the_share_of_all_sign_patterns(files: tuple[Path, list[Path]]) -> None:
-    board = api.score_files(*files, k=[5], measures=["ndcg"])
+    board = score_files(*files, k=[5], measures=["ndcg"])
     summary = board.summary()
-    api.add_statistics(summary, board, api.Sureness("poor", resamples=100))
+    add_statistics(summary, board, Sureness("poor", resamples=100))
     _, values = board.shared("ndcg@5,0.3")
     gaps = (values[0] - values[1]).tolist()
     sums = [
@@ -60,14 +61,14 @@ def test_problems_of_all_files_come_together(files: tuple[Path, list[Path]], tmp
     (tmp_path / "unknown.json").write_text('{"nobody": [["v", 0, 1, 1]]}')
     (tmp_path / "broken.json").write_text("{")
     with pytest.raises(InputError) as refused:
-        api.score_files(files[0], [*files[1], tmp_path / "unknown.json", tmp_path / "broken.json"])
+        score_files(files[0], [*files[1], tmp_path / "unknown.json", tmp_path / "broken.json"])
     text = str(refused.value)
     assert "broken.json" in text
     assert "query nobody is not in the truth" in text
 
 
 def test_the_focus_is_the_middle_whatever_the_order_of_the_cut_offs(files: tuple[Path, list[Path]]) -> None:
-    board = api.score_files(*files, k=[40, 10, 20], mu=[0.7, 0.3, 0.5])
+    board = score_files(*files, k=[40, 10, 20], mu=[0.7, 0.3, 0.5])
     assert board.middle == (20, 0.5)
     assert board.focus == "ndcg@20,0.5"
     # What was asked for first still stands first.
@@ -75,7 +76,7 @@ def test_the_focus_is_the_middle_whatever_the_order_of_the_cut_offs(files: tuple
 
 
 def test_names_of_other_papers_are_scored_under_ours_with_a_note(files: tuple[Path, list[Path]]) -> None:
-    summary = api.evaluate_files(*files, k=[5], theta=[0.5], measures=["rank", "ap", "recall"])
+    summary = evaluate_files(*files, k=[5], theta=[0.5], measures=["rank", "ap", "recall"])
     assert list(summary["runs"][0]["measures"]) == ["recall@5,0.5", "axiou_ap@5,0.5"]
     assert [note.partition(":")[0] for note in summary["notes"]] == ["rank is called recall", "ap is called axiou_ap"]
-    assert "notes" not in api.evaluate_files(*files, k=[5], measures=["recall"])
+    assert "notes" not in evaluate_files(*files, k=[5], measures=["recall"])

@@ -13,22 +13,23 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from ir_measures import nDCG
 
-from backend import api
 from backend.core.errors import InputError
+from backend.scoring.scored_files import score_files
+from backend.scoring.trec import MatchedRun, match_run
 
 K = (1, 3, 10, 20, 40)
 MOMENT = st.tuples(st.sampled_from("ab"), st.integers(0, 8), st.integers(1, 8), st.integers(0, 4))
 TRUTHS = st.lists(st.lists(MOMENT, min_size=1, max_size=6, unique_by=lambda m: m[:3]), min_size=1, max_size=4)
 
 
-def compared(truth: Path, run: Path, mu: float, folder: Path, videos: Path | None = None) -> api.MatchedRun:
+def compared(truth: Path, run: Path, mu: float, folder: Path, videos: Path | None = None) -> MatchedRun:
     """Read both files with ir_measures and with pytrec_eval, and see that they agree with ours, query by query."""
-    found = api.match_run(truth, run, mu, videos=videos)
+    found = match_run(truth, run, mu, videos=videos)
     (folder / "q.qrels").write_text(found.qrels)
     (folder / "r.trec").write_text(found.run)
     qrels = list(ir_measures.read_trec_qrels(str(folder / "q.qrels")))
     lines = list(ir_measures.read_trec_run(str(folder / "r.trec")))
-    ours = api.score_files(truth, [run], k=K, mu=[mu], measures=["ndcg", "bpref"], videos=videos)
+    ours = score_files(truth, [run], k=K, mu=[mu], measures=["ndcg", "bpref"], videos=videos)
     means = ours.summary()["runs"][0]["measures"]
     theirs = ir_measures.calc_aggregate([nDCG @ k for k in K], qrels, lines)
     for k in K:
@@ -105,8 +106,8 @@ def test_ids_that_a_line_of_trec_cannot_hold_are_refused(tmp_path: Path) -> None
     truth = [{"query_id": "q 1", "relevant_moment": [{**moment, "pair_id": 7}]}]
     (tmp_path / "t.json").write_text(json.dumps(truth))
     with pytest.raises(InputError, match="query 'q 1': programs of TREC take no blanks in an id"):
-        api.match_run(tmp_path / "t.json", tmp_path / "r.json", 0.5)
+        match_run(tmp_path / "t.json", tmp_path / "r.json", 0.5)
     truth[0]["relevant_moment"].append({**moment, "timestamp": [3, 4], "pair_id": 7})
     (tmp_path / "t.json").write_text(json.dumps(truth))
     with pytest.raises(InputError, match="row 1: query q 1, moment 2: the pair 7 stands there already"):
-        api.match_run(tmp_path / "t.json", tmp_path / "r.json", 0.5)
+        match_run(tmp_path / "t.json", tmp_path / "r.json", 0.5)

@@ -1,3 +1,4 @@
+# ruff: noqa: E402
 """A writing process that is killed again and again: `crash_worker.py FOLDER KILLS SEED [CLUSTER]`, for test_crash.py.
 
 The parent imports everything once and forks a child for each life. The child does what annotators and a lead do,
@@ -55,18 +56,25 @@ def _watched_writing(store: Store) -> Iterator[Database]:
 
 connection.writing = _watched_writing  # before anything else takes it from there
 
-from backend import api  # noqa: E402
-from backend.campaign.judging import consensus, queue  # noqa: E402
-from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind  # noqa: E402
-from backend.campaign.nouns import Role  # noqa: E402
-from backend.campaign.review.model import ReviewList  # noqa: E402
-from backend.core.errors import StoreUnavailable  # noqa: E402
-from backend.core.ids import PairKey  # noqa: E402
-from backend.store.engine import Connection  # noqa: E402
-from postgres import Cluster  # noqa: E402
-
-for name in api.__all__:
-    getattr(api, name)  # here, once, and not in every life
+from backend.campaign.desk import exchange
+from backend.campaign.doctor.backups import backup
+from backend.campaign.judging import consensus, queue
+from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
+from backend.campaign.nouns import (
+    OPERATOR,
+    Role,
+)
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.model import ReviewList
+from backend.campaign.review.pair_lists import case, case_page
+from backend.campaign.review.queries import list_queries
+from backend.campaign.selection.batches.next_batch import open_batch
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import open_project
+from backend.core.errors import StoreUnavailable
+from backend.core.ids import PairKey
+from backend.store.engine import Connection
+from postgres import Cluster
 
 ACTS = {"grade": 60, "undo": 12, "skip": 5, "decide": 8, "open": 5, "back up": 4, "sign out": 3, "rebuild": 3}
 ORDER = ("start", "send again", *ACTS)
@@ -79,8 +87,8 @@ class Life:
         watched[1] = ORDER.index("start")
         self.chance = random.Random(f"{seed}-{number}")
         self.folder, self.number, self.now = folder, number, 1_790_000_000.0 + 60 * number
-        self.project = api.open_project(folder / "project")
-        everybody = [row.person for row in api.list_people(self.project, api.OPERATOR)]
+        self.project = open_project(folder / "project")
+        everybody = [row.person for row in list_people(self.project, OPERATOR)]
         self.lead = next(person for person in everybody if person.role is Role.LEAD)
         self.people = {person.name: person for person in everybody if person.role is Role.ANNOTATOR}
         self.attempts = os.open(folder / "attempts", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -119,7 +127,7 @@ class Life:
                 self.hand_in(line["who"], line)
 
     def grade(self, who: str) -> None:
-        desk = api.desk(self.project, self.people[who], now=self.now)
+        desk = exchange.desk(self.project, self.people[who], now=self.now)
         for item in desk.items[:3]:
             grade = self.chance.choice((0, 1, 2, 2, 3, 3, 3))
             self.submit(kind="grade", who=who, pair=item.pair, value=grade)
@@ -133,30 +141,30 @@ class Life:
             self.submit(kind="grade", who=who, pair=pair, value=self.last[who][1])
 
     def skip(self, who: str) -> None:
-        items = api.desk(self.project, self.people[who], now=self.now).items
+        items = exchange.desk(self.project, self.people[who], now=self.now).items
         if items:
             self.submit(kind="skip", who=who, pair=items[0].pair, value=0)
 
     def decide(self, who: str) -> None:
         lists = (ReviewList.ESCALATED, ReviewList.DISCARDED, ReviewList.DECIDED)
-        rows = [row for one in lists for row in api.case_page(self.project, api.OPERATOR, one, size=1000).rows]
+        rows = [row for one in lists for row in case_page(self.project, OPERATOR, one, size=1000).rows]
         for row in self.chance.sample(rows, min(3, len(rows))):
-            if (pair := api.case(self.project, api.OPERATOR, row.pair)) is None:
+            if (pair := case(self.project, OPERATOR, row.pair)) is None:
                 continue
             key = self.note_attempt(kind="decision", who=self.lead.name, pair=pair.pair, value=2)
-            api.adjudicate(self.project, self.lead, pair.pair, 2, key, seen=len(pair.acts), now=self.now)
+            adjudicate(self.project, self.lead, pair.pair, 2, key, seen=len(pair.acts), now=self.now)
             self.note_receipt(key, "saved")
 
     def open(self, who: str) -> None:
-        ready = [query.query_id for query in api.list_queries(self.project, api.OPERATOR) if query.more_candidates]
+        ready = [query.query_id for query in list_queries(self.project, OPERATOR) if query.more_candidates]
         if ready:
             query = self.chance.choice(ready)
             key = self.note_attempt(kind="batch", who=self.lead.name, pair=str(query), value=2)
-            api.open_batch(self.project, self.lead, query, now=self.now)
+            open_batch(self.project, self.lead, query, now=self.now)
             self.note_receipt(key, "saved")
 
     def back_up(self, who: str) -> None:
-        api.backup(self.project, self.folder / f"backup-{self.number}-{self.events}.db")
+        backup(self.project, self.folder / f"backup-{self.number}-{self.events}.db")
         self.events += 1
 
     def sign_out(self, who: str) -> None:
@@ -173,7 +181,7 @@ class Life:
         pair, key = PairKey(str(event["pair"])), str(event["key"])
         grades = [GradeEvent(pair, int(str(event["value"])), key, 1000)] if event["kind"] == "grade" else []
         skips = [] if grades else [SkipEvent(pair, SkipKind.CANNOT_JUDGE, "dark", key)]
-        receipts, _ = api.exchange(self.project, self.people[who], grades, skips, now=self.now)
+        receipts, _ = exchange.exchange(self.project, self.people[who], grades, skips, now=self.now)
         for receipt in receipts:
             self.note_receipt(receipt.key, receipt.status.value)
 
@@ -231,7 +239,7 @@ def wait_until(there: Callable[[], bool], seconds: float, nap_s: float = 0) -> N
 
 def check(folder: Path) -> None:
     """The database is intact, and holds what has a receipt."""
-    with closing(api.open_project(folder / "project").store) as store:
+    with closing(open_project(folder / "project").store) as store:
         assert not store.damaged_pages()
         assert not lost(folder, store.db.conn)
 

@@ -12,8 +12,12 @@ import time
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-from backend import api
+from backend.campaign.desk import exchange
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import open_project
 from backend.core.ids import PairKey
 
 PATIENCE_S = 60.0
@@ -25,34 +29,32 @@ def work(folder: Path, name: str, seed: int, together: Barrier) -> dict[str, obj
     graded: set[PairKey] = set()
     refused, met_again, errors = 0, 0, []
     try:
-        project = api.open_project(folder)
-        person = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
+        project = open_project(folder)
+        person = next(row.person for row in list_people(project, OPERATOR) if row.person.name == name)
         together.wait(PATIENCE_S)
         begun = time.monotonic()
-        desk = api.desk(project, person, now=time.time())
+        desk = exchange.desk(project, person, now=time.time())
         while time.monotonic() - begun < PATIENCE_S:
             met_again += sum(item.pair in graded for item in desk.items)
             if desk.items:
                 key = desk.items[0].pair
                 event = GradeEvent(key, chance.choice((0, 1, 2, 2, 3, 3)), f"{name}-{len(graded)}", 1000)
-                receipts, desk = api.exchange(project, person, [event], [], now=time.time())
+                receipts, desk = exchange.exchange(project, person, [event], [], now=time.time())
                 refused += receipts[0].status is ReceiptStatus.REFUSED
                 graded.add(key)
             else:
                 # Others may still open further seats with their grades.
-                counts = api.status_counts(project, api.OPERATOR)["pairs"]
+                counts = status_counts(project, OPERATOR)["pairs"]
                 if counts["open"] + counts["escalated"] == 0:
                     break
                 time.sleep(0.02)
-                desk = api.desk(project, person, now=time.time())
+                desk = exchange.desk(project, person, now=time.time())
     except Exception as error:  # whatever it is: nobody may meet one
         errors.append(repr(error))
     return {"graded": sorted(graded), "refused": refused, "met_again": met_again, "errors": errors}
 
 
 def main(folder: str, *names: str) -> None:
-    for one in api.__all__:
-        getattr(api, one)  # here, once, and not in every process
     forking = multiprocessing.get_context("fork")
     together, told = forking.Barrier(len(names)), forking.SimpleQueue()
     processes = [

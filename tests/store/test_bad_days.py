@@ -15,8 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import desk
+from backend.campaign.doctor.backups import backup
+from backend.campaign.doctor.database import restore
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import ReceiptStatus
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.store import connection, sqlite
 from support import NOW, Judging
@@ -50,14 +55,14 @@ def grade_until_it_fails(judging: Judging, limit: int) -> tuple[dict[str, int], 
 def require_all_saved_and_well(judging: Judging, saved: dict[str, int]) -> None:
     assert saved
     assert stored(judging) == saved
-    assert api.doctor(judging.project, now=NOW).findings == ()
+    assert doctor(judging.project, now=NOW).findings == ()
 
 
 def elsewhere(judging: Judging, folder: Path) -> Judging:
     """The same project in another folder."""
     judging.project.store.close()
     shutil.copytree(judging.project.folder, folder, dirs_exist_ok=True)
-    return replace(judging, project=api.open_project(folder))
+    return replace(judging, project=open_project(folder))
 
 
 # -- full disk -------------------------------------------------------------------------------------------------------
@@ -116,7 +121,7 @@ def test_a_full_disk_keeps_all_that_was_saved_and_work_goes_on_when_there_is_roo
     assert judging.grade(1, judging.pairs()[0].pair, 3, key="after").status is ReceiptStatus.SAVED
     require_all_saved_and_well(judging, {**saved, "after": 3})
     judging.project.store.close()
-    reopened = replace(judging, project=api.open_project(small_disk / "project"))
+    reopened = replace(judging, project=open_project(small_disk / "project"))
     require_all_saved_and_well(reopened, {**saved, "after": 3})
     reopened.project.store.close()
 
@@ -134,20 +139,20 @@ def test_a_new_database_that_does_not_fit_leaves_nothing_and_can_be_made_when_th
 def test_a_backup_that_does_not_fit_says_so_and_leaves_nothing(judging: Judging, small_disk: Path) -> None:
     filler = fill(small_disk)
     with pytest.raises(StoreUnavailable, match=r"monday.db cannot be written .*full.*: make room"):
-        api.backup(judging.project, small_disk / "monday.db")
+        backup(judging.project, small_disk / "monday.db")
     assert list(small_disk.iterdir()) == [filler]
     filler.unlink()
-    api.backup(judging.project, small_disk / "monday.db")
+    backup(judging.project, small_disk / "monday.db")
 
 
 def test_a_restore_that_does_not_fit_changes_nothing(judging: Judging, small_disk: Path, tmp_path: Path) -> None:
     judging = elsewhere(judging, small_disk / "project")
-    api.backup(judging.project, tmp_path / "monday.db")
+    backup(judging.project, tmp_path / "monday.db")
     judging.grade(0, judging.pairs()[0].pair, 3, key="later")
     judging.project.store.close()
     fill(small_disk)
     with pytest.raises(StoreUnavailable, match=r"cannot be written .*: make room"):
-        api.restore(small_disk / "project", tmp_path / "monday.db", now=NOW)
+        restore(small_disk / "project", tmp_path / "monday.db", now=NOW)
     (small_disk / "filler").unlink()
     assert {path.name for path in (small_disk / "project").iterdir()} >= {"reelrank.db", "reelrank.toml"}
     assert not [*(small_disk / "project").glob("*.part*"), *(small_disk / "project").glob(".reelrank-*")]
@@ -190,12 +195,12 @@ def read_only(judging: Judging) -> Iterator[Judging]:
 @pytest.mark.parametrize(
     "act",
     [
-        lambda judging: api.init_project(judging.project.folder / "new", encoder="minilm"),
-        lambda judging: api.open_project(judging.project.folder),
+        lambda judging: init_project(judging.project.folder / "new", encoder="minilm"),
+        lambda judging: open_project(judging.project.folder),
         lambda judging: judging.grade(1, "some pair", 3),
-        lambda judging: api.desk(judging.project, judging.annotators[0], now=NOW),
-        lambda judging: api.backup(judging.project, judging.project.folder / "copy.db"),
-        lambda judging: api.restore(judging.project.folder, Path(__file__).with_name("m001.sql"), now=NOW),
+        lambda judging: desk(judging.project, judging.annotators[0], now=NOW),
+        lambda judging: backup(judging.project, judging.project.folder / "copy.db"),
+        lambda judging: restore(judging.project.folder, Path(__file__).with_name("m001.sql"), now=NOW),
     ],
     ids=["init", "open", "grade", "desk", "backup", "restore"],
 )
@@ -267,7 +272,7 @@ def test_a_lock_that_lasts_too_long_is_told_in_words_and_nothing_is_written(
     with locked(judging.project.folder / "reelrank.db", 60):
         for act in (
             lambda: judging.grade(0, key, 3, key="press"),
-            lambda: api.desk(judging.project, judging.annotators[0], now=NOW),
+            lambda: desk(judging.project, judging.annotators[0], now=NOW),
         ):
             with pytest.raises(StoreUnavailable) as told:
                 act()
@@ -316,10 +321,10 @@ AN_HOUR_AGO = NOW - 3600
 
 
 def test_after_the_clock_was_set_back_undo_still_reopens_the_newest_grade(judging: Judging) -> None:
-    first, second = (item.pair for item in api.desk(judging.project, judging.annotators[0], now=NOW).items[:2])
+    first, second = (item.pair for item in desk(judging.project, judging.annotators[0], now=NOW).items[:2])
     judging.grade(0, first, 1, key="before")
     judging.grade(0, second, 2, key="after", at=AN_HOUR_AGO)
-    previous = api.desk(judging.project, judging.annotators[0], now=AN_HOUR_AGO + 5).previous
+    previous = desk(judging.project, judging.annotators[0], now=AN_HOUR_AGO + 5).previous
     assert previous is not None
     assert (previous.pair, previous.grade) == (second, 2)
     judging.grade(0, second, 4, key="corrected", at=AN_HOUR_AGO + 6)
@@ -331,11 +336,11 @@ def test_after_the_clock_was_set_back_undo_still_reopens_the_newest_grade(judgin
 
 def test_after_the_clock_was_set_back_the_seats_of_somebody_absent_come_back_after_one_lease(judging: Judging) -> None:
     absent, present = judging.annotators[:2]
-    held = {item.pair for item in api.desk(judging.project, absent, now=NOW).items}
+    held = {item.pair for item in desk(judging.project, absent, now=NOW).items}
     assert len(held) == 7
-    assert {finding.check for finding in api.doctor(judging.project, now=AN_HOUR_AGO).findings} == {"leases"}
-    api.desk(judging.project, present, now=AN_HOUR_AGO)
-    assert api.doctor(judging.project, now=AN_HOUR_AGO).findings == ()
+    assert {finding.check for finding in doctor(judging.project, now=AN_HOUR_AGO).findings} == {"leases"}
+    desk(judging.project, present, now=AN_HOUR_AGO)
+    assert doctor(judging.project, now=AN_HOUR_AGO).findings == ()
 
     def still_absent() -> int:
         row = judging.project.store.db.conn.execute(
@@ -348,8 +353,8 @@ def test_after_the_clock_was_set_back_the_seats_of_somebody_absent_come_back_aft
     # Two others can grade everything, the seven pairs included, one lease later.
     for who in (1, 2):
         at = AN_HOUR_AGO + LEASE_S + 2
-        while items := api.desk(judging.project, judging.annotators[who], now=at).items:
+        while items := desk(judging.project, judging.annotators[who], now=at).items:
             judging.grade(who, items[0].pair, 3, at=at)
     graded = {pair.pair: {grade.annotator for grade in pair.grades} for pair in judging.pairs()}
     assert all(graded[key] == {"Boris", "Carla"} for key in held)
-    assert api.doctor(judging.project, now=at).findings == ()
+    assert doctor(judging.project, now=at).findings == ()

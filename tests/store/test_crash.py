@@ -17,9 +17,13 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.store import connection
 from bench import campaign
 from postgres import Cluster
@@ -37,19 +41,19 @@ def tmp_path() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(("engine", "kills"), [("sqlite", KILLS), ("postgresql", FEWER_KILLS)])
-def test_kills_lose_nothing_and_double_nothing(kills: int, tmp_path: Path, kept: Callable[[Path], api.Project]) -> None:
+def test_kills_lose_nothing_and_double_nothing(kills: int, tmp_path: Path, kept: Callable[[Path], Project]) -> None:
     survive(tmp_path, kills, kept)
 
 
 @pytest.mark.parametrize("engine", ["postgresql"])
 def test_a_database_that_is_killed_loses_nothing_and_doubles_nothing(
-    tmp_path: Path, kept: Callable[[Path], api.Project], cluster: Cluster
+    tmp_path: Path, kept: Callable[[Path], Project], cluster: Cluster
 ) -> None:
     survive(tmp_path, FEWER_KILLS // 2, kept, cluster)
 
 
 def survive(
-    folder: Path, kills: int, kept: Callable[[Path], api.Project], cluster: Cluster | None = None
+    folder: Path, kills: int, kept: Callable[[Path], Project], cluster: Cluster | None = None
 ) -> dict[str, dict[str, int]]:
     """Kill the front end, or the cluster if one is given, and look at what is left.
 
@@ -58,11 +62,11 @@ def survive(
     """
     project = campaign.open_project(folder / "project", 46 * campaign.BATCH, moments=400)
     campaign.add_annotators(project, 6)
-    lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=campaign.STARTED)
+    lead = people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=campaign.STARTED)
     settled_before = set()
-    for query in api.list_queries(project, api.OPERATOR)[:30]:  # so that there are batches to open
-        for pair in api.query_pairs(project, api.OPERATOR, query.query_id):
-            api.adjudicate(project, lead, pair.pair, 1, f"before {pair.pair}", now=campaign.STARTED)
+    for query in list_queries(project, OPERATOR)[:30]:  # so that there are batches to open
+        for pair in query_pairs(project, OPERATOR, query.query_id):
+            adjudicate(project, lead, pair.pair, 1, f"before {pair.pair}", now=campaign.STARTED)
             settled_before.add(f"before {pair.pair}")
     project.store.close()
     kept(project.folder).store.close()
@@ -81,7 +85,7 @@ def survive(
     assert sum(told["stood"].values()) == kills
     assert kills - told["stood"].get("outside", 0) > kills / 3  # else nothing is tested
 
-    project = api.open_project(folder / "project")
+    project = open_project(folder / "project")
     sql = project.store.db.conn
     attempts = {line["key"]: line for line in map(json.loads, (folder / "attempts").read_text().splitlines())}
     receipts = [json.loads(line) for line in (folder / "receipts").read_text().splitlines()]
@@ -89,7 +93,7 @@ def survive(
     refused = {line["key"] for line in receipts if line["status"] == "refused"}
     assert len(saved) > kills
     assert not saved & refused
-    names = {row.person.annotator_id: row.person.name for row in api.list_people(project, api.OPERATOR)}
+    names = {row.person.annotator_id: row.person.name for row in list_people(project, OPERATOR)}
     stored: Counter[str] = Counter()
     for key, pair, who, grade in sql.execute(
         "SELECT event_key, pair_key, annotator_id, grade FROM judgement JOIN pair USING (pair_id)"
@@ -107,7 +111,7 @@ def survive(
     assert not refused & set(stored)
     opened = sql.execute("SELECT count(*) FROM batch WHERE number = 2").fetchone()[0]
     assert len(saved & batches) <= opened <= len(batches)
-    assert api.doctor(project, now=campaign.STARTED + 60 * kills).findings == ()
+    assert doctor(project, now=campaign.STARTED + 60 * kills).findings == ()
     for copy in folder.glob("backup-*.db"):
         connection.open_store(copy).close()
     project.store.close()

@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import desk
+from backend.campaign.doctor.database import migrate
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.monitoring.videos.check import video_states
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.settings.registry import template
 from backend.core.errors import InputError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, sqlite, upkeep
@@ -79,22 +85,22 @@ def test_an_older_database_is_not_opened(old: Path) -> None:
     missing = ", ".join(migration.name for migration in migrations._migrations[1:])
     assert missing.startswith("m002_campaign, m003_desk, ")
     with pytest.raises(SchemaOutOfDate, match=rf"older schema \({missing} missing\)"):
-        api.open_project(old)
+        open_project(old)
 
 
 def test_a_migrated_database_has_the_schema_of_a_new_one(old: Path, tmp_path: Path) -> None:
-    applied, _ = api.migrate(old)
+    applied, _ = migrate(old)
     assert applied == [migration.name for migration in migrations._migrations[1:]]
     fresh = connection.create(tmp_path / "fresh.db")
-    assert api.migrate(old) == ([], None)
-    migrated = api.open_project(old).store
+    assert migrate(old) == ([], None)
+    migrated = open_project(old).store
     assert sqlite.schema(migrated.db) == sqlite.schema(fresh.db)
     assert shape(migrated.path) == shape(fresh.path)
 
 
 def test_every_row_is_still_there_and_the_state_before_is_kept(old: Path) -> None:
     before = rows(old / "reelrank.db")
-    _, kept = api.migrate(old)
+    _, kept = migrate(old)
     assert rows(old / "reelrank.db") == before
     assert kept == old / "reelrank.before-m002_campaign.db"
     assert rows(kept) == before
@@ -106,21 +112,21 @@ def test_every_row_is_still_there_and_the_state_before_is_kept(old: Path) -> Non
 
 
 def test_a_migrated_project_is_well_and_goes_on(old: Path) -> None:
-    api.migrate(old)
-    project = api.open_project(old)
-    report = api.doctor(project, now=NOW + 1000)
+    migrate(old)
+    project = open_project(old)
+    report = doctor(project, now=NOW + 1000)
     assert report.findings == ()
     # By hand from the rows: both queries still have pairs that nobody has graded, the first one a fourth grade to give.
     held = project.store.db.conn.execute("SELECT batch_id, nearest FROM agenda ORDER BY nearest DESC").fetchall()
     assert [tuple(row)[1] for row in held] == [4, 1]
     carla = person_of(project, "Carla")
-    assert api.desk(project, carla, now=NOW + 5000).items
+    assert desk(project, carla, now=NOW + 5000).items
 
 
 def test_releases_of_before_are_listed_by_a_name(old: Path) -> None:
-    api.migrate(old)
+    migrate(old)
     made = rows(old / "reelrank.db")["release"]
-    found = api.list_releases(api.open_project(old), api.OPERATOR)
+    found = list_releases(open_project(old), OPERATOR)
     assert [one.name for one in found] == [f"release-{row[0]}" for row in reversed(made)]
     assert {one.file for one in found} == {None}
 
@@ -143,8 +149,8 @@ def test_the_batch_size_of_the_settings_moves_into_the_database_unless_the_batch
             db.executescript(M001.read_text())
             db.execute("UPDATE pair SET rank = ? WHERE rank = 20", [opened])
             db.commit()
-    api.migrate(tmp_path)
-    project = api.open_project(tmp_path)
+    migrate(tmp_path)
+    project = open_project(tmp_path)
     assert project.campaign.batch_size == expected
     assert project.settings.cast == {"Al": "a man"}
     remark = (
@@ -157,9 +163,9 @@ def test_a_batch_size_that_none_can_be_is_refused_before_anything_is_migrated(ol
     settings = old / "reelrank.toml"
     settings.write_text(settings.read_text().replace("batch_size = 40", "batch_size = 25"))
     with pytest.raises(InputError, match=r"reelrank\.toml: batch_size is 25: write 20 or 40"):
-        api.migrate(old)
+        migrate(old)
     with pytest.raises(SchemaOutOfDate):
-        api.open_project(old)
+        open_project(old)
 
 
 def test_a_migration_that_fails_half_way_leaves_the_old_database_and_can_be_run_again(
@@ -173,15 +179,15 @@ def test_a_migration_that_fails_half_way_leaves_the_old_database_and_can_be_run_
     with monkeypatch.context() as patch:
         patch.setattr(agenda, "rebuild", cut)
         with pytest.raises(Cut):
-            api.migrate(old)
+            migrate(old)
     with pytest.raises(SchemaOutOfDate):
-        api.open_project(old)
+        open_project(old)
     assert rows(old / "reelrank.db") == before
     assert not [*old.glob("*.part*"), *old.glob(".reelrank-*")]
-    _, kept = api.migrate(old)
+    _, kept = migrate(old)
     assert kept == old / "reelrank.before-m002_campaign-2.db"
     assert rows(old / "reelrank.db") == before
-    assert api.doctor(api.open_project(old), now=NOW + 1000).findings == ()
+    assert doctor(open_project(old), now=NOW + 1000).findings == ()
 
 
 def test_a_migration_cut_off_before_it_was_noted_down_starts_again(old: Path) -> None:
@@ -191,10 +197,10 @@ def test_a_migration_cut_off_before_it_was_noted_down_starts_again(old: Path) ->
     migrations._migrations[1].fn(store.db)
     store.close()
     with pytest.raises(SchemaOutOfDate):
-        api.open_project(old)
-    api.migrate(old)
+        open_project(old)
+    migrate(old)
     assert rows(old / "reelrank.db") == before
-    assert api.doctor(api.open_project(old), now=NOW + 1000).findings == ()
+    assert doctor(open_project(old), now=NOW + 1000).findings == ()
 
 
 def test_the_migration_of_queries_cut_off_before_it_was_noted_down_starts_again(old: Path) -> None:
@@ -204,10 +210,10 @@ def test_the_migration_of_queries_cut_off_before_it_was_noted_down_starts_again(
     remade = next(migration for migration in migrations._migrations if migration.name == "m012_queries")
     remade.fn(store.db)
     store.close()
-    api.migrate(old)
+    migrate(old)
     assert rows(old / "reelrank.db") == before
-    project = api.open_project(old)
-    assert api.doctor(project, now=NOW + 1000).findings == ()
+    project = open_project(old)
+    assert doctor(project, now=NOW + 1000).findings == ()
     assert {row[0] for row in project.store.db.conn.execute("SELECT source FROM query")} == {""}
     with pytest.raises(sqlite3.IntegrityError, match="a project is one campaign"):
         project.store.db.conn.execute("DELETE FROM campaign")
@@ -230,9 +236,9 @@ def test_a_project_in_use_is_not_migrated(old: Path, monkeypatch: pytest.MonkeyP
     server = sqlite.SqliteStore(old / "reelrank.db")
     assert server.db.conn.execute("SELECT count(*) FROM pair").fetchone()[0] == 40
     with pytest.raises(StoreUnavailable, match="is in use: stop its server"):
-        api.migrate(old)
+        migrate(old)
     server.close()
-    assert api.migrate(old)[0]
+    assert migrate(old)[0]
 
 
 def test_rewrites_that_commands_took_by_hand_are_decided_and_others_wait(tmp_path: Path) -> None:
@@ -260,8 +266,8 @@ def test_rewrites_that_commands_took_by_hand_are_decided_and_others_wait(tmp_pat
 
 
 def test_whoever_graded_before_the_guideline_had_versions_knows_the_first_and_others_are_new(old: Path) -> None:
-    api.migrate(old)
-    db = api.open_project(old).store.db.conn
+    migrate(old)
+    db = open_project(old).store.db.conn
     ((version, since, words),) = db.execute("SELECT version, since, words FROM guideline_version").fetchall()
     assert (version, since) == (1, None)
     kept = json.loads(words)
@@ -278,8 +284,8 @@ def test_whoever_graded_before_the_guideline_had_versions_knows_the_first_and_ot
 
 
 def test_moments_of_before_were_imported(old: Path) -> None:
-    api.migrate(old)
-    db = api.open_project(old).store.db.conn
+    migrate(old)
+    db = open_project(old).store.db.conn
     origins = [row[0] for row in db.execute("SELECT origin FROM moment")]
     assert origins == ["imported"] * len(rows(old / "reelrank.db")["moment"])
     assert db.execute("SELECT count(*) FROM shot").fetchone()[0] == 0
@@ -289,11 +295,11 @@ def test_clips_that_were_blocked_before_were_reported_by_people_and_no_video_was
     with closing(sqlite3.connect(old / "reelrank.db")) as db, db:
         db.execute("INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at) VALUES (1, 'too dark', 5)")
     before = rows(old / "reelrank.db")["clip_fault"]
-    api.migrate(old)
-    db = api.open_project(old).store.db.conn
+    migrate(old)
+    db = open_project(old).store.db.conn
     assert [row[0] for row in db.execute("SELECT found_by FROM clip_fault")] == ["person"] * len(before) != []
     assert db.execute("SELECT count(*) FROM video_check").fetchone()[0] == 0
-    assert [one.trouble for one in api.video_states(api.open_project(old), api.OPERATOR)] == [None] * len(
+    assert [one.trouble for one in video_states(open_project(old), OPERATOR)] == [None] * len(
         rows(old / "reelrank.db")["video"]
     )
 
@@ -303,7 +309,7 @@ def test_names_of_videos_are_composed_unless_another_has_that_name(old: Path) ->
     with closing(sqlite3.connect(old / "reelrank.db")) as db:
         db.executemany("INSERT INTO video (name, duration_s) VALUES (?, 9)", [(name,) for name in (*taken, free)])
         db.commit()
-    api.migrate(old)
+    migrate(old)
     with closing(sqlite3.connect(old / "reelrank.db")) as db:
         names = {row[0] for row in db.execute("SELECT name FROM video")}
     assert names >= {*taken, "\u00fcbung"}

@@ -9,11 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
-from backend.campaign.nouns import Role, Split
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.doctor.database import move
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role, Split
+from backend.campaign.qualification.guideline.rewording import guideline_versions, reword_guideline
 from backend.campaign.release.export import keeping, terms
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.selection.queries.editing import change_query
 from backend.campaign.selection.queries.rows import query_rows
 from backend.campaign.selection.queries.rules import parse_own
+from backend.campaign.setup.people.accounts import add_person
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import open_project
 from backend.core import typed_text
 from backend.core.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused
 from backend.store import events
@@ -50,11 +59,11 @@ def test_what_people_write_and_search_is_refused_in_words(judging: Judging) -> N
     pair = judging.pairs()[0].pair
     for text in BAD:
         with pytest.raises(ReelRankError):
-            api.add_person(project, lead, f"Zoe {text}", Role.ANNOTATOR, now=NOW)
+            add_person(project, lead, f"Zoe {text}", Role.ANNOTATOR, now=NOW)
         with pytest.raises(TextRefused):
-            api.report_clip(project, lead, pair, text, now=NOW)
+            report_clip(project, lead, pair, text, now=NOW)
         with pytest.raises(SignInRefused):
-            api.sign_in(project, f"Lea{text}", "a long password", now=NOW)
+            sign_in(project, f"Lea{text}", "a long password", now=NOW)
 
 
 def with_nul(folder: Path) -> None:
@@ -70,18 +79,18 @@ def test_what_an_earlier_release_took_is_named(judging: Judging, cluster: Cluste
     judging.project.store.close()
     folder = Path(shutil.copytree(judging.project.folder, tmp_path / "old"))
     with_nul(folder)
-    project = api.open_project(folder)
+    project = open_project(folder)
     last = project.store.db.conn.execute("SELECT max(event_id) FROM event").fetchone()[0]
     places = ("table annotator, row 2, column name", f"table event, row {last - 1}, column payload")
-    findings = {finding.check: set(finding.examples) for finding in api.doctor(project, now=NOW).findings}
+    findings = {finding.check: set(finding.examples) for finding in doctor(project, now=NOW).findings}
     assert findings.keys() == {"names", "nul"}
     assert findings["nul"] == set(places)
     project.store.close()
     with pytest.raises(ProjectError) as refusal:
-        api.move(folder, cluster.address(cluster.new()), now=NOW)
+        move(folder, cluster.address(cluster.new()), now=NOW)
     assert all(place in str(refusal.value) for place in places)
     assert "Nothing was changed" in str(refusal.value)
-    api.open_project(folder).store.close()
+    open_project(folder).store.close()
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -104,7 +113,7 @@ def test_files_are_refused_with_their_rows(
 ) -> None:
     (tmp_path / name).write_text(content, newline="")
     with pytest.raises(InputError) as refusal:
-        api.import_corpus(judging.project, api.OPERATOR, tmp_path / name, now=NOW)
+        import_corpus(judging.project, OPERATOR, tmp_path / name, now=NOW)
     said = [str(problem) for problem in refusal.value.problems]
     for row, line in zip(rows, said, strict=True):
         place, _, code = row.partition("U+")
@@ -124,9 +133,9 @@ def test_a_text_of_which_nothing_is_visible_is_empty(judging: Judging, tmp_path:
     for name, content in files.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
         with pytest.raises(InputError, match=r"row [12]: the (caption|video name) is empty"):
-            api.import_corpus(project, api.OPERATOR, tmp_path / name, now=NOW)
+            import_corpus(project, OPERATOR, tmp_path / name, now=NOW)
     with pytest.raises(ProjectError, match="needs a reason"):
-        api.adjudicate(project, lead, judging.pairs()[0].pair, 2, text, now=NOW)
+        adjudicate(project, lead, judging.pairs()[0].pair, 2, text, now=NOW)
     with pytest.raises(InputError, match="row 2: the text is empty"):
         parse_own(f"A cat sits.\n{text}\nIt rains.".encode(), "q.txt", Split.TEST, {})
     assert typed_text.tidy(text) == ""
@@ -136,14 +145,14 @@ def test_a_text_of_which_nothing_is_visible_is_empty(judging: Judging, tmp_path:
 def test_what_leads_type_has_no_control_characters(judging: Judging) -> None:
     project, lead = judging.project, judging.lead
     with pytest.raises(ProjectError, match=r"control character U\+001B"):
-        terms.set_release_terms(project, api.OPERATOR, citation="A paper\x1b[2J", now=NOW)
+        terms.set_release_terms(project, OPERATOR, citation="A paper\x1b[2J", now=NOW)
     with pytest.raises(ProjectError, match=r"control character U\+0008"):
         keeping.proper_notes("notes\b")
-    grading = replace(api.guideline_versions(project, lead)[-1].grading, reminders=("Look\x07 twice.",))
+    grading = replace(guideline_versions(project, lead)[-1].grading, reminders=("Look\x07 twice.",))
     with pytest.raises(InputError, match=r"control character U\+0007"):
-        api.reword_guideline(project, lead, grading, "better words", now=NOW)
+        reword_guideline(project, lead, grading, "better words", now=NOW)
     with reading(project.store) as db:
         there = query_rows(db)[0]
     for text, why in (("A cat\x7f", r"control character U\+007F"), ("\u3164", "the text is empty")):
         with pytest.raises(ProjectError, match=why):
-            api.change_query(project, api.OPERATOR, there.query_id, text, Split.TEST, seen=there.text, now=NOW)
+            change_query(project, OPERATOR, there.query_id, text, Split.TEST, seen=there.text, now=NOW)

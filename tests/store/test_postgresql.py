@@ -10,17 +10,29 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from api.test_gate import IN_CHARGE, LEADS
-from backend import api, store
+from backend import store
+from backend.campaign.desk import exchange
+from backend.campaign.doctor.backups import backup
+from backend.campaign.doctor.database import migrate, move, restore
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.judging.absences import suspend
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.model import ReleaseOptions
+from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
+from backend.campaign.review.pair_lists import case_page
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.people.accounts import add_person, list_people
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError, ReelRankError, StoreUnavailable
 from backend.encoders import sentence
 from backend.store import creating, postgresql
@@ -29,10 +41,11 @@ from backend.store.values import Raw
 from bench import campaign
 from postgres import Cluster, binary
 from support import NOW, Judging, WordEncoder
+from verbs import VERBS, arguments, permission
 
 GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
-LEFT_OUT = {"encoder_name", "choose_encoder", "build_pools", "look_at_videos"}
-"""They ask a model, or read files and no rows."""
+LEFT_OUT = {"encoder_name", "choose_encoder", "build_pools", "look_at_videos", "reword_guideline", "export_form"}
+"""They ask a model, read files and no rows, or take nothing that is made up here."""
 
 
 @pytest.fixture
@@ -41,19 +54,19 @@ def worked(judging: Judging) -> Judging:
     project = judging.project
     for nth, person in enumerate(judging.annotators[:3]):
         for turn in range(12):
-            desk = api.desk(project, person, now=NOW + turn)
+            desk = exchange.desk(project, person, now=NOW + turn)
             if not desk.items:
                 break
             event = GradeEvent(desk.items[0].pair, (turn + 3 * nth * (turn % 3 == 0)) % 5, f"{nth}-{turn}", 900)
-            api.exchange(project, person, [event], [], now=NOW + turn)
-    escalated = api.case_page(project, judging.lead, ReviewList.TO_DECIDE).rows
+            exchange.exchange(project, person, [event], [], now=NOW + turn)
+    escalated = case_page(project, judging.lead, ReviewList.TO_DECIDE).rows
     if escalated:
-        api.adjudicate(project, judging.lead, escalated[0].pair, 3, "Both hands are seen.", now=NOW + 50)
-    api.suspend(project, judging.lead, judging.annotators[3].annotator_id, True, now=NOW + 60)
+        adjudicate(project, judging.lead, escalated[0].pair, 3, "Both hands are seen.", now=NOW + 50)
+    suspend(project, judging.lead, judging.annotators[3].annotator_id, True, now=NOW + 60)
     return judging
 
 
-def copied(project: api.Project, to: Path) -> Path:
+def copied(project: Project, to: Path) -> Path:
     project.store.close()
     return Path(shutil.copytree(project.folder, to))
 
@@ -71,36 +84,36 @@ def without_secret(lines: list[str]) -> list[str]:
 def test_there_and_back_every_row_is_the_same(worked: Judging, cluster: Cluster, tmp_path: Path) -> None:
     folder = copied(worked.project, tmp_path / "moved")
     before = dump(folder / "reelrank.db")
-    rows, kept = api.move(folder, cluster.address(cluster.new()), now=NOW)
+    rows, kept = move(folder, cluster.address(cluster.new()), now=NOW)
     assert rows["judgement"] > 20
     assert kept is not None
     assert dump(kept) == without_secret(before)
     assert not (folder / "reelrank.db").exists()
-    moved = api.open_project(folder)
-    assert api.doctor(moved, now=NOW + 100).findings == ()
-    api.backup(moved, tmp_path / "copy.db")
+    moved = open_project(folder)
+    assert doctor(moved, now=NOW + 100).findings == ()
+    backup(moved, tmp_path / "copy.db")
     moved.store.close()
     assert dump(tmp_path / "copy.db") == without_secret(before)
-    assert api.move(folder, "file", now=NOW) == (rows, None)
+    assert move(folder, "file", now=NOW) == (rows, None)
     assert dump(folder / "reelrank.db") == before
-    again = api.open_project(folder)
-    assert api.doctor(again, now=NOW + 100).findings == ()
+    again = open_project(folder)
+    assert doctor(again, now=NOW + 100).findings == ()
     again.store.close()
 
 
 def told(folder: Path) -> dict[str, str]:
     """What every function of the api answers to a lead who asks for everything in turn, acts included."""
-    project = api.open_project(folder)
-    lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.role is Role.LEAD)
+    project = open_project(folder)
+    lead = next(row.person for row in list_people(project, OPERATOR) if row.person.role is Role.LEAD)
     answers = {}
-    for name, call in {**LEADS, **IN_CHARGE}.items():
-        if name not in LEFT_OUT:
-            answers[name] = answer(project, lead, call)
+    for name, verb in VERBS.items():
+        if permission(verb) in ("lead_only", "in_charge") and name.rpartition(".")[2] not in LEFT_OUT:
+            answers[name] = answer(project, lead, partial(verb, **arguments(verb)))
     project.store.close()
     return answers
 
 
-def answer(project: api.Project, lead: Person, call: Callable[[api.Project, Person], object]) -> str:
+def answer(project: Project, lead: Person, call: Callable[[Project, Person], object]) -> str:
     try:
         found = call(project, lead)
         text = repr(found if not hasattr(found, "__next__") else list(found))  # type: ignore[call-overload]
@@ -126,8 +139,8 @@ def test_published_judgements_are_the_same_on_both(
     campaign.write_pairs(rows, tmp_path / "pairs.csv")
     report = campaign.take_in(tmp_path / "project", tmp_path / "raw.csv", tmp_path / "pairs.csv")
     assert report.rows == len(rows) > 1000
-    project = api.open_project(tmp_path / "project")
-    api.add_person(project, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+    project = open_project(tmp_path / "project")
+    add_person(project, OPERATOR, "Lea", Role.LEAD, now=NOW)
     project.store.close()
     assert same_on_both(tmp_path / "project", cluster, tmp_path / "copies") > 120
 
@@ -141,14 +154,14 @@ def same_on_both(folder: Path, cluster: Cluster, copies: Path) -> int:
     first, second, moved, back = (Path(shutil.copytree(folder, copies / name)) for name in ("1", "2", "moved", "back"))
     before = dump(back / "reelrank.db")
     for project, target in ((moved, cluster.address(cluster.new())), (back, cluster.address(cluster.new()))):
-        api.move(project, target, now=NOW)
-    api.move(back, "file", now=NOW)
+        move(project, target, now=NOW)
+    move(back, "file", now=NOW)
     assert dump(back / "reelrank.db") == before
     releases, counts, unfinished = [], [], ReleaseOptions(unfinished=True)
     for one in (first, moved):
-        project = api.open_project(one)
-        counts.append(api.status_counts(project, api.OPERATOR))
-        api.export_release(project, api.OPERATOR, one / "release", unfinished, now=NOW + 100)
+        project = open_project(one)
+        counts.append(status_counts(project, OPERATOR))
+        export_release(project, OPERATOR, one / "release", unfinished, now=NOW + 100)
         releases.append({file.name: file.read_bytes() for file in sorted((one / "release").iterdir())})
         project.store.close()
     assert counts[0] == counts[1]
@@ -164,15 +177,15 @@ def test_what_cannot_be_moved_stays_as_it_is(judging: Judging, cluster: Cluster,
     folder = copied(judging.project, tmp_path / "moved")
     before = dump(folder / "reelrank.db"), (folder / "reelrank.toml").read_text()
     with pytest.raises(InputError, match="write an address such as"):
-        api.move(folder, "mysql://there", now=NOW)
+        move(folder, "mysql://there", now=NOW)
     with pytest.raises(StoreUnavailable, match=r"postgresql://me:\*\*\*@/none\?host=/no/such/place cannot be used"):
-        api.move(folder, "postgresql://me:secret@/none?host=/no/such/place", now=NOW)
+        move(folder, "postgresql://me:secret@/none?host=/no/such/place", now=NOW)
     taken = cluster.address(cluster.new())
     creating.create(taken).close()
     with pytest.raises(ProjectError, match="has a project already: name an empty database"):
-        api.move(folder, taken, now=NOW)
+        move(folder, taken, now=NOW)
     with pytest.raises(ProjectError, match=r"has its database in reelrank\.db already"):
-        api.move(folder, "file", now=NOW)
+        move(folder, "file", now=NOW)
     assert (dump(folder / "reelrank.db"), (folder / "reelrank.toml").read_text()) == before
 
 
@@ -182,8 +195,8 @@ def test_a_database_that_cannot_keep_every_script_is_refused(judging: Judging, c
     folder = judging.project.folder
     judging.project.store.close()
     with pytest.raises(ProjectError, match=r"/ascii.* keeps text as SQL_ASCII.*`createdb --enc"):
-        api.move(folder, cluster.address("ascii"), now=NOW)
-    api.open_project(folder).store.close()
+        move(folder, cluster.address("ascii"), now=NOW)
+    open_project(folder).store.close()
 
 
 def test_a_row_that_does_not_arrive_takes_the_move_back(
@@ -199,25 +212,25 @@ def test_a_row_that_does_not_arrive_takes_the_move_back(
 
     monkeypatch.setattr(creating, "_copy", lossy)
     with pytest.raises(ProjectError, match="query did not arrive as it was"):
-        api.move(folder, address, now=NOW)
-    api.open_project(folder).store.close()
+        move(folder, address, now=NOW)
+    open_project(folder).store.close()
     monkeypatch.undo()
     with pytest.raises(ProjectError, match="has no project"):
         postgresql.open_store(address, folder)
-    api.move(folder, address, now=NOW)
+    move(folder, address, now=NOW)
 
 
 def test_the_database_keeps_its_rules(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
     folder = copied(judging.project, tmp_path / "moved")
-    api.move(folder, cluster.address(cluster.new()), now=NOW)
-    project = api.open_project(folder)
+    move(folder, cluster.address(cluster.new()), now=NOW)
+    project = open_project(folder)
     name = judging.annotators[0].name
     with pytest.raises(ProjectError, match="there is already somebody named"):
-        api.add_person(project, api.OPERATOR, name.upper(), Role.ANNOTATOR, now=NOW)
+        add_person(project, OPERATOR, name.upper(), Role.ANNOTATOR, now=NOW)
     with pytest.raises(sqlite3.IntegrityError, match="event is append-only"), writing(project.store) as db:
         db.conn.execute("DELETE FROM event")
     with project.store.reading(), pytest.raises(ProjectError, match="in use"):
-        api.move(folder, "file", now=NOW)
+        move(folder, "file", now=NOW)
     project.store.close()
 
 
@@ -227,21 +240,21 @@ def test_a_server_that_dies_loses_nothing_that_was_saved(
 ) -> None:
     monkeypatch.setattr(postgresql, "WAIT_S", 2.0)
     folder = copied(judging.project, tmp_path / "moved")
-    api.move(folder, cluster.address(cluster.new()), now=NOW)
-    project = api.open_project(folder)
+    move(folder, cluster.address(cluster.new()), now=NOW)
+    project = open_project(folder)
     person = judging.annotators[0]
-    pairs = [item.pair for item in api.desk(project, person, now=NOW).items]
-    api.exchange(project, person, [GradeEvent(pairs[0], 3, "before", 900)], [], now=NOW)
+    pairs = [item.pair for item in exchange.desk(project, person, now=NOW).items]
+    exchange.exchange(project, person, [GradeEvent(pairs[0], 3, "before", 900)], [], now=NOW)
     cluster.stop("immediate")
     try:
         for _ in range(2):  # however long it is away, whoever comes when it is back is not told to wait
             with pytest.raises(StoreUnavailable, match="see that its server runs"):
-                api.exchange(project, person, [GradeEvent(pairs[1], 2, "meanwhile", 900)], [], now=NOW)
+                exchange.exchange(project, person, [GradeEvent(pairs[1], 2, "meanwhile", 900)], [], now=NOW)
     finally:
         cluster.start()
-    receipts, _ = api.exchange(project, person, [GradeEvent(pairs[1], 2, "meanwhile", 900)], [], now=NOW)
+    receipts, _ = exchange.exchange(project, person, [GradeEvent(pairs[1], 2, "meanwhile", 900)], [], now=NOW)
     assert [receipt.status for receipt in receipts] == ["saved"]
-    assert api.status_counts(project, api.OPERATOR)["judgements"] == 2
+    assert status_counts(project, OPERATOR)["judgements"] == 2
     project.store.close()
 
 
@@ -258,25 +271,25 @@ def test_a_project_remembers_where_its_database_is_and_no_password(
 ) -> None:
     address = cluster.address(cluster.new())
     monkeypatch.setenv("REELRANK_DATABASE", with_password(address))
-    project = api.init_project(tmp_path / "begun", encoder="minilm")
+    project = init_project(tmp_path / "begun", encoder="minilm")
     assert SECRET not in project.store.place
     project.store.close()
     monkeypatch.delenv("REELRANK_DATABASE")
     settings = tmp_path / "begun" / "reelrank.toml"
     assert f'database = "{address}"\n' in settings.read_text()
-    api.open_project(tmp_path / "begun").store.close()
+    open_project(tmp_path / "begun").store.close()
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
     settings.write_text(settings.read_text().replace(f'database = "{address}"\n', ""))  # as an older ReelRank left it
     for act in (
-        lambda: api.open_project(tmp_path / "begun"),
-        lambda: api.migrate(tmp_path / "begun"),
-        lambda: api.move(tmp_path / "begun", address, now=NOW),
-        lambda: api.move(tmp_path / "begun", "file", now=NOW),
+        lambda: open_project(tmp_path / "begun"),
+        lambda: migrate(tmp_path / "begun"),
+        lambda: move(tmp_path / "begun", address, now=NOW),
+        lambda: move(tmp_path / "begun", "file", now=NOW),
     ):
         with pytest.raises(ProjectError, match=r"neither reelrank\.db nor an address .* set REELRANK_DATABASE"):
             act()
     monkeypatch.setenv("REELRANK_DATABASE", address)
-    assert api.move(tmp_path / "begun", "file", now=NOW)[1] is None
+    assert move(tmp_path / "begun", "file", now=NOW)[1] is None
 
 
 @pytest.mark.long
@@ -285,25 +298,25 @@ def test_a_move_keeps_a_password_only_where_its_person_wrote_it(
 ) -> None:
     folder, address = copied(judging.project, tmp_path / "moved"), cluster.address(cluster.new())
     settings = folder / "reelrank.toml"
-    api.move(folder, with_password(address), now=NOW)
+    move(folder, with_password(address), now=NOW)
     assert SECRET not in settings.read_text()
     settings.write_text(settings.read_text().replace(address, with_password(address)))
-    api.open_project(folder).store.close()
+    open_project(folder).store.close()
     monkeypatch.setenv("REELRANK_DATABASE", address)
-    api.open_project(folder).store.close()
+    open_project(folder).store.close()
     assert with_password(address) in settings.read_text()
-    api.move(folder, "file", now=NOW)
+    move(folder, "file", now=NOW)
     with pytest.raises(ProjectError, match=r"database in reelrank\.db, but REELRANK_DATABASE names .*: unset"):
-        api.open_project(folder)  # not the tables that were left behind
+        open_project(folder)  # not the tables that were left behind
     with pytest.raises(ProjectError, match="where every command would look"):
-        api.move(folder, "postgresql://there/other", now=NOW)
+        move(folder, "postgresql://there/other", now=NOW)
     target = cluster.address(cluster.new())
     monkeypatch.setenv("REELRANK_DATABASE", with_password(target))
-    api.move(folder, target, now=NOW)
+    move(folder, target, now=NOW)
     with pytest.raises(ProjectError, match=r"has its database at .* already") as refused:
-        api.move(folder, target, now=NOW)
+        move(folder, target, now=NOW)
     assert SECRET not in str(refused.value)
-    api.open_project(folder).store.close()
+    open_project(folder).store.close()
 
 
 @pytest.mark.parametrize(
@@ -329,10 +342,10 @@ def test_no_message_shows_a_password(
     (tmp_path / "lost").mkdir()
     shutil.copy(folder / "reelrank.toml", tmp_path / "lost")
     acts: list[Callable[[], object]] = [
-        lambda: api.move(folder, address, now=NOW),
-        lambda: api.open_project(folder),
-        lambda: api.open_project(tmp_path / "lost"),
-        lambda: api.init_project(tmp_path / "new", encoder="minilm"),
+        lambda: move(folder, address, now=NOW),
+        lambda: open_project(folder),
+        lambda: open_project(tmp_path / "lost"),
+        lambda: init_project(tmp_path / "new", encoder="minilm"),
     ]
     for nth, act in enumerate(acts):
         if nth:
@@ -350,35 +363,35 @@ def test_a_dump_is_restored_by_the_documented_command(
 ) -> None:
     folder, address = copied(worked.project, tmp_path / "moved"), cluster.address(cluster.new())
     before = dump(folder / "reelrank.db")
-    api.move(folder, address, now=NOW)
+    move(folder, address, now=NOW)
     programs = watched_programs(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("REELRANK_DATABASE", with_password(address))
-    project, copy = api.open_project(folder), tmp_path / "monday.dump"
-    api.backup(project, copy)
+    project, copy = open_project(folder), tmp_path / "monday.dump"
+    backup(project, copy)
     assert copy.read_bytes()[:5] == b"PGDMP"  # PostgreSQL's custom format
     calls = {line.split()[0]: line for line in programs.read_text().splitlines()}
     assert set(calls) == {"pg_dump", "pg_restore"}
     assert "password given: s3cr3t" in calls["pg_dump"]
     assert SECRET not in calls["pg_dump"].replace("password given: s3cr3t", "")
     with pytest.raises(ProjectError, match="exists already"):
-        api.backup(project, copy)
-    api.add_person(project, api.OPERATOR, "Later", Role.ANNOTATOR, now=NOW)  # people go on
+        backup(project, copy)
+    add_person(project, OPERATOR, "Later", Role.ANNOTATOR, now=NOW)  # people go on
     project.store.close()
     monkeypatch.delenv("REELRANK_DATABASE")
     with pytest.raises(ProjectError, match="pg_restore --no-owner") as told:
-        api.restore(folder, copy, now=NOW)
+        restore(folder, copy, now=NOW)
     (command,) = re.findall(r"`(pg_restore .*?)`", str(told.value))
     assert command in GUIDE.read_text(encoding="utf-8")
     restored = cluster.address(cluster.new())
     subprocess.run(command.replace("ADDRESS", restored).replace("FILE", str(copy)).split(), check=True)
     settings = folder / "reelrank.toml"
     settings.write_text(settings.read_text().replace(address, restored))
-    again = api.open_project(folder)
+    again = open_project(folder)
     assert again.store.schema_differences() == []
-    assert api.doctor(again, now=NOW + 100).findings == ()
+    assert doctor(again, now=NOW + 100).findings == ()
     again.store.close()
-    api.move(folder, "file", now=NOW)
+    move(folder, "file", now=NOW)
     assert without_secret(dump(folder / "reelrank.db")) == without_secret(before)
 
 
@@ -399,28 +412,28 @@ def test_a_dump_that_cannot_be_made_says_what_to_do_and_leaves_nothing(
 ) -> None:
     file = tmp_path / "backup.dump"
     with pytest.raises(ProjectError, match=r"reelrank\.db is a file: name a FILE\.db"):
-        api.backup(judging.project, file)
+        backup(judging.project, file)
     folder = copied(judging.project, tmp_path / "moved")
-    api.move(folder, cluster.address(cluster.new()), now=NOW)
-    project = api.open_project(folder)
+    move(folder, cluster.address(cluster.new()), now=NOW)
+    project = open_project(folder)
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     with pytest.raises(StoreUnavailable, match=r"pg_dump is not on the PATH: install .* or name a file that ends with"):
-        api.backup(project, file)
+        backup(project, file)
     older = tmp_path / "bin" / "pg_dump"
     older.write_text('#!/bin/sh\necho "pg_dump: error: aborting because of server version mismatch" >&2\nexit 1\n')
     older.chmod(0o755)
     with pytest.raises(StoreUnavailable, match=r"server version mismatch\): it has to be of the server's version"):
-        api.backup(project, file)
-    api.backup(project, tmp_path / "backup.db")
+        backup(project, file)
+    backup(project, tmp_path / "backup.db")
     project.store.close()
     assert {path.name for path in tmp_path.iterdir()} == {"bin", "backup.db", "moved", "project", "moments.jsonl"}
 
 
 def test_commands_about_files_send_back_first(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
     folder = copied(judging.project, tmp_path / "moved")
-    api.move(folder, cluster.address(cluster.new()), now=NOW)
-    for act in (lambda: api.restore(folder, tmp_path / "any.db", now=NOW), lambda: api.migrate(folder)):
+    move(folder, cluster.address(cluster.new()), now=NOW)
+    for act in (lambda: restore(folder, tmp_path / "any.db", now=NOW), lambda: migrate(folder)):
         with pytest.raises(ProjectError, match=r"bring it back with `reelrank move .* file` first"):
             act()
     assert not (folder / "reelrank.db").exists()
@@ -429,8 +442,8 @@ def test_commands_about_files_send_back_first(judging: Judging, cluster: Cluster
 @pytest.mark.long
 def test_a_thread_that_is_done_leaves_the_others_at_work(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
     folder = copied(judging.project, tmp_path / "moved")
-    api.move(folder, cluster.address(cluster.new()), now=NOW)
-    project = api.open_project(folder)
+    move(folder, cluster.address(cluster.new()), now=NOW)
+    project = open_project(folder)
     over = threading.Event()
 
     def work() -> int:
@@ -460,5 +473,5 @@ def test_without_the_extra_it_is_said_what_lacks(tmp_path: Path, monkeypatch: py
     with pytest.raises(
         StoreUnavailable, match=r"psycopg, which is not here: run `pip install 'reelrank\[postgresql\]'`"
     ):
-        api.init_project(tmp_path / "project", encoder="minilm")
+        init_project(tmp_path / "project", encoder="minilm")
     assert not (tmp_path / "project" / "reelrank.toml").exists()

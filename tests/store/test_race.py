@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from backend import api
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.setup.project.folder import Project
 from bench import campaign
 
 PROCESSES, PAIRS = 8, 300
@@ -35,12 +36,12 @@ def tmp_path() -> Iterator[Path]:
     ],
 )
 def test_eight_processes_give_every_pair_exactly_the_grades_it_needs(
-    pairs: int, tmp_path: Path, kept: Callable[[Path], api.Project]
+    pairs: int, tmp_path: Path, kept: Callable[[Path], Project]
 ) -> None:
     assert race(tmp_path, pairs, kept) >= 2 * pairs
 
 
-def race(folder: Path, pairs: int, kept: Callable[[Path], api.Project]) -> int:
+def race(folder: Path, pairs: int, kept: Callable[[Path], Project]) -> int:
     """Let them begin, and look at what they left; how many grades were given."""
     project = campaign.open_project(folder / "project", pairs)
     people = campaign.add_annotators(project, PROCESSES)
@@ -72,6 +73,6 @@ def race(folder: Path, pairs: int, kept: Callable[[Path], api.Project]) -> int:
     seats = sql.execute("SELECT pair_id, seat_no, annotator_id FROM seat WHERE lease_until IS NULL").fetchall()
     assert {tuple(row) for row in seats} == {(row[0], row[1], row[2]) for row in rows}
     assert sql.execute("SELECT count(*) FROM seat").fetchone()[0] == len(rows)
-    assert api.doctor(project, now=time.time()).findings == ()
+    assert doctor(project, now=time.time()).findings == ()
     project.store.close()
     return len(rows)

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.pq import Trace
 
-from backend import api
+from backend.campaign.desk import exchange
 from backend.campaign.judging.model import GradeEvent
 from backend.store import postgresql
 from backend.store.postgresql import PostgresStore
@@ -63,13 +63,13 @@ def turns(judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_exchange_waits_for_few_answers_and_for_fewer_while_nobody_else_can_write(
     judging: Judging, turns: Callable[[], tuple[int, int]]
 ) -> None:
-    desk = api.desk(judging.project, judging.annotators[0], now=NOW)
+    desk = exchange.desk(judging.project, judging.annotators[0], now=NOW)
     found = []
     for turn in range(EXCHANGES):
         event = GradeEvent(desk.items[0].pair, 3, f"key press {turn}", 900)
         on_screen = desk.items[1].pair
         turns()
-        receipts, desk = api.exchange(
+        receipts, desk = exchange.exchange(
             judging.project,
             judging.annotators[0],
             [event],
@@ -108,5 +108,5 @@ def test_connections_that_ended_while_they_lay_are_noticed_by_nobody(judging: Ju
             "WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
         ).fetchall()
     assert ended[0] >= 5
-    desk = api.desk(judging.project, judging.annotators[0], now=NOW)
+    desk = exchange.desk(judging.project, judging.annotators[0], now=NOW)
     assert judging.grade(0, desk.items[0].pair, 3).status == "saved"

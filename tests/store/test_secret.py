@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.doctor.backups import backup, backup_now
+from backend.campaign.doctor.database import migrate, move, restore
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.media.jobs import clip_job
 from backend.store import upkeep
 from backend.store.schema import migrations
@@ -28,23 +31,23 @@ def tells(file: Path, secret: bytes) -> bool:
     return secret in data or secret.hex().encode() in data.lower()
 
 
-def clip_name(project: api.Project) -> str:
+def clip_name(project: Project) -> str:
     return clip_job(project.clips, Path("a.mp4"), 1.0, 2.0, "ab").path.name
 
 
 def test_every_campaign_has_a_secret_of_its_own_and_keeps_it(tmp_path: Path) -> None:
-    one, other = (api.init_project(tmp_path / name, encoder="minilm") for name in ("one", "other"))
+    one, other = (init_project(tmp_path / name, encoder="minilm") for name in ("one", "other"))
     assert len(one.secret) == len(other.secret) == 32
     assert one.secret != other.secret
-    assert api.open_project(one.folder).secret == one.secret
+    assert open_project(one.folder).secret == one.secret
     assert one.secret.hex() not in repr(one)
     assert repr(one.secret) not in repr(one)
     assert repr(one.secret) not in repr(clip_job(one.clips, Path("a.mp4"), 1.0, 2.0, "ab"))
 
 
 def test_whoever_has_the_corpus_and_the_code_cannot_name_a_clip(tmp_path: Path) -> None:
-    one, other = (api.init_project(tmp_path / name, encoder="minilm") for name in ("one", "other"))
-    assert clip_name(one) == clip_name(api.open_project(one.folder))
+    one, other = (init_project(tmp_path / name, encoder="minilm") for name in ("one", "other"))
+    assert clip_name(one) == clip_name(open_project(one.folder))
     assert clip_name(one) != clip_name(other)
 
 
@@ -52,8 +55,8 @@ def test_no_backup_tells_the_secret_and_a_restored_one_works_with_another(judgin
     project = judging.project
     folder, secret = project.folder, project.secret
     assert tells(folder / "reelrank.db", secret) or tells(folder / "reelrank.db-wal", secret)
-    api.backup(project, tmp_path / "monday.db")
-    on_the_page = api.backup_now(project, judging.lead, now=NOW)
+    backup(project, tmp_path / "monday.db")
+    on_the_page = backup_now(project, judging.lead, now=NOW)
     for copy in (tmp_path / "monday.db", on_the_page):
         assert not tells(copy, secret)
         assert stored(copy) == []
@@ -61,10 +64,10 @@ def test_no_backup_tells_the_secret_and_a_restored_one_works_with_another(judgin
     by_hand = Path(shutil.copy(folder / "reelrank.db", tmp_path / "by-hand.db"))
     assert tells(by_hand, secret)
     for copy in (tmp_path / "monday.db", by_hand):
-        kept = api.restore(folder, copy, now=NOW).kept
+        kept = restore(folder, copy, now=NOW).kept
         assert kept is not None
         assert not tells(kept, secret)
-        restored = api.open_project(folder)
+        restored = open_project(folder)
         assert len(restored.secret) == 32
         assert restored.secret != secret
         restored.store.close()
@@ -80,10 +83,10 @@ def test_migrating_makes_the_secret_and_the_copy_it_keeps_does_not_tell_it(
         db.execute("DROP TABLE campaign_secret")
         db.execute("DELETE FROM _sqlite_migrations WHERE name = 'm039_secret'")
         db.commit()
-    assert api.migrate(path.parent)[0] == ["m039_secret"]
+    assert migrate(path.parent)[0] == ["m039_secret"]
     (made,) = stored(path)
     assert bytes.fromhex(made) != secret
-    project = api.open_project(path.parent)
+    project = open_project(path.parent)
     assert project.secret == bytes.fromhex(made)
     project.store.close()
     monkeypatch.setattr(migrations, "_migrations", [*migrations._migrations])
@@ -102,14 +105,14 @@ def test_migrating_makes_the_secret_and_the_copy_it_keeps_does_not_tell_it(
 def test_a_move_keeps_the_secret_and_what_it_leaves_behind_does_not_tell_it(judging: Judging, cluster: Cluster) -> None:
     folder, secret = judging.project.folder, judging.project.secret
     judging.project.store.close()
-    _, kept = api.move(folder, cluster.address(cluster.new()), now=NOW)
+    _, kept = move(folder, cluster.address(cluster.new()), now=NOW)
     assert kept is not None
     assert not tells(kept, secret)
-    moved = api.open_project(folder)
+    moved = open_project(folder)
     assert moved.secret == secret
     for name in ("monday.db", "monday.dump"):
-        api.backup(moved, folder / name)
+        backup(moved, folder / name)
         assert not tells(folder / name, secret)
     moved.store.close()
-    api.move(folder, "file", now=NOW)
-    assert api.open_project(folder).secret == secret
+    move(folder, "file", now=NOW)
+    assert open_project(folder).secret == secret

@@ -7,8 +7,13 @@ from statistics import fmean
 
 import pytest
 
-from backend import api
-from backend.campaign.release.board.baselines import _task
+from backend.campaign.demo.building import build_demo
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.board.baselines import _task, write_baseline
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.setup.project.folder import Project
+from backend.scoring.evaluate import evaluate
+from backend.systems.baselines import BaselineOptions
 from support import NOW
 
 pytestmark = pytest.mark.long
@@ -17,22 +22,22 @@ KEY = "ndcg@20,0.5"
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> api.Project:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = tmp_path_factory.mktemp("demo") / "project"
-    return api.build_demo(folder, judged=True, now=NOW, progress=lambda what, done, total: None)
+    return build_demo(folder, judged=True, now=NOW, progress=lambda what, done, total: None)
 
 
 @pytest.fixture(scope="module")
-def score(demo: api.Project, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., float]:
+def score(demo: Project, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., float]:
     """NDCG@20,0.5 of a baseline over the settled validation queries."""
     folder = tmp_path_factory.mktemp("runs")
     release = folder / "release"
-    api.export_release(demo, api.OPERATOR, release, now=NOW)
+    export_release(demo, OPERATOR, release, now=NOW)
 
     def of(name: str, seed: int = 0) -> float:
         out = folder / f"{name}-{seed}.json"
-        api.write_baseline(demo, api.OPERATOR, name, out, api.BaselineOptions(seed=seed), split="val")
-        return api.evaluate(release / "val.json", out, measures=KEY, unknown="ignore").mean[KEY]
+        write_baseline(demo, OPERATOR, name, out, BaselineOptions(seed=seed), split="val")
+        return evaluate(release / "val.json", out, measures=KEY, unknown="ignore").mean[KEY]
 
     return of
 
@@ -46,10 +51,10 @@ def test_who_knows_more_scores_more(score: Callable[..., float]) -> None:
     assert fmean(blind) > fmean(chance)
 
 
-def test_captions_find_what_the_candidate_lists_hold(demo: api.Project, tmp_path: Path) -> None:
+def test_captions_find_what_the_candidate_lists_hold(demo: Project, tmp_path: Path) -> None:
     """The lists were chosen by the same encoder and the same search, elsewhere in the code."""
     out = tmp_path / "caption.json"
-    api.write_baseline(demo, api.OPERATOR, "caption", out, api.BaselineOptions(top=40))
+    write_baseline(demo, OPERATOR, "caption", out, BaselineOptions(top=40))
     rows = demo.store.db.conn.execute(
         "SELECT c.query_id, v.name, m.start_s, m.end_s, c.similarity FROM candidate c JOIN moment m USING (moment_id) "
         "JOIN video v USING (video_id) ORDER BY c.query_id, c.rank"
@@ -60,7 +65,7 @@ def test_captions_find_what_the_candidate_lists_hold(demo: api.Project, tmp_path
     assert json.loads(out.read_text()) == listed
 
 
-def test_no_training_moment_is_one_that_a_query_was_drawn_from(demo: api.Project) -> None:
+def test_no_training_moment_is_one_that_a_query_was_drawn_from(demo: Project) -> None:
     task = _task(demo, "val")
     asked = {row[0] for row in demo.store.db.conn.execute("SELECT text FROM query WHERE split <> 'train'")}
     drawn = {one[:3] for one in task.captions if one.caption in asked}

@@ -13,9 +13,10 @@ from annotate_app.screens.agreement import view as agreement_view
 from annotate_app.server import agreement_worker
 from annotate_app.session import auth
 from annotate_app.shared import address_state, look, wording
-from backend import api
-from backend.campaign.monitoring.quality.model import WHOLE, BoardPart
+from backend.campaign.monitoring.quality.agreement_board import agreement_board, agreement_version
+from backend.campaign.monitoring.quality.model import WHOLE, AggregatorReport, AgreementBoard, BoardPart
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ReelRankError
 
 _LOG = logging.getLogger(__name__)
@@ -35,10 +36,10 @@ _OTHERS = marked("Other rules")
 class _Taken:
     """A board as it was at some time, and the same with intervals once they are there."""
 
-    board: api.AgreementBoard
+    board: AgreementBoard
     version: str
     at: float
-    surer: "Future[api.AgreementBoard]"
+    surer: "Future[AgreementBoard]"
 
 
 def page() -> None:
@@ -57,7 +58,7 @@ def page() -> None:
     found = _surest(taken)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_over(found, taken), width="stretch")
-        if api.agreement_version(project, lead) != taken.version:
+        if agreement_version(project, lead) != taken.version:
             st.button(
                 tr("Bring up to date"), key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:"
             )
@@ -77,11 +78,11 @@ def bring_up_to_date() -> None:
 
 def compare() -> None:
     """Callback of the button: starts the worker unless it is at it already."""
-    running: Future[api.AggregatorReport] | None = st.session_state.get("others")
+    running: Future[AggregatorReport] | None = st.session_state.get("others")
     if running is not None and not running.done():
         return
 
-    def begin(project: api.Project, lead: Person) -> None:
+    def begin(project: Project, lead: Person) -> None:
         st.session_state["others"] = agreement_worker.start_others(project.folder, lead)
 
     st.session_state["others_problem"] = look.as_lead(begin)
@@ -91,14 +92,14 @@ def _others() -> None:
     """What other ways than the rule would make of the grades, when somebody asks for it."""
     agreement_view.what_others_are()
     look.refusal("others_problem")
-    future: Future[api.AggregatorReport] | None = st.session_state.get("others")
+    future: Future[AggregatorReport] | None = st.session_state.get("others")
     busy = future is not None and not future.done()
     st.button(tr("Compare"), key="compare_others", on_click=compare, disabled=busy, type="primary")
     if future is not None:
         auth.fragment(_compared, run_every=1.0 if busy else None)(future, busy)
 
 
-def _compared(future: "Future[api.AggregatorReport]", was_busy: bool) -> None:
+def _compared(future: "Future[AggregatorReport]", was_busy: bool) -> None:
     if not future.done():
         st.info(tr("Being compared: seconds for a quarter of a million grades. You can go on working."))
         return
@@ -114,7 +115,7 @@ def _compared(future: "Future[api.AggregatorReport]", was_busy: bool) -> None:
         st.error(tr("The comparison could not be made. The server's log says why; nothing was changed."))
 
 
-def _chosen(whole: api.AgreementBoard) -> BoardPart:
+def _chosen(whole: AgreementBoard) -> BoardPart:
     """Which pairs the lead wants to look at: all of them, unless they narrow it down."""
     names = [part.part for part in whole.settled[1:]]
     with st.popover(tr("Which pairs"), icon=":material/filter_alt:"):
@@ -129,10 +130,10 @@ def _chosen(whole: api.AgreementBoard) -> BoardPart:
     return BoardPart(split, query, first, last)
 
 
-def _taken(project: api.Project, lead: Person, part: BoardPart) -> _Taken:
+def _taken(project: Project, lead: Person, part: BoardPart) -> _Taken:
     """The board of this visit: taken anew when it is older than a minute and would be another one."""
     boards: dict[BoardPart, _Taken] = st.session_state.setdefault("agreement", {})
-    held, version = boards.get(part), api.agreement_version(project, lead)
+    held, version = boards.get(part), agreement_version(project, lead)
     if held is None or (held.version != version and time.time() - held.at > _HELD_S):
         with st.spinner(tr("Counting")):
             held = boards[part] = _board(project, lead, part, str(project.folder), version, astuple(part))
@@ -141,14 +142,14 @@ def _taken(project: api.Project, lead: Person, part: BoardPart) -> _Taken:
 
 @st.cache_resource(max_entries=9, show_spinner=False)
 def _board(
-    _project: api.Project, _lead: Person, _part: BoardPart, folder: str, version: str, part: tuple[str, ...]
+    _project: Project, _lead: Person, _part: BoardPart, folder: str, version: str, part: tuple[str, ...]
 ) -> _Taken:
     """Everybody who looks at the same grades shares it. Figures take a moment; their intervals come later."""
-    found = api.agreement_board(_project, _lead, _part, resamples=0)
+    found = agreement_board(_project, _lead, _part, resamples=0)
     return _Taken(found, version, time.time(), agreement_worker.start_board(_project.folder, _lead, _part))
 
 
-def _surest(taken: _Taken) -> api.AgreementBoard:
+def _surest(taken: _Taken) -> AgreementBoard:
     """With intervals once they are there; what was graded in the seconds between counts in it too."""
     if not taken.surer.done() or taken.surer.exception() is not None:
         return taken.board
@@ -172,7 +173,7 @@ def _wait_for(taken: _Taken) -> None:
         st.rerun()
 
 
-def _over(found: api.AgreementBoard, taken: _Taken) -> str:
+def _over(found: AgreementBoard, taken: _Taken) -> str:
     """What the board is over, in a sentence or two."""
     counted = {"grade": found.summary["rows"], "person": found.summary["annotators"], "pair": found.summary["pairs"]}
     grades, people, pairs = (wording.count_of(count, noun) for noun, count in counted.items())

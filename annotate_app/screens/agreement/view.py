@@ -13,10 +13,19 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, tables, wording
-from backend import api
-from backend.campaign.monitoring.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, Figure, PersonGrades, Verdicts
+from backend.campaign.monitoring.quality.agreement_files import agreement_csv, agreement_picture, other_relevances_csv
+from backend.campaign.monitoring.quality.model import (
+    AGGREGATOR_WORDS,
+    FIGURE_WORDS,
+    AggregatorReport,
+    AgreementBoard,
+    Figure,
+    PersonGrades,
+    Verdicts,
+)
+from backend.campaign.monitoring.quality.rules.board_tables import table as agreement_table
 
-Draw = Callable[[api.AgreementBoard, str, str], bytes]
+Draw = Callable[[AgreementBoard, str, str], bytes]
 """Makes a file of a picture: the board, the name of the picture, `png` or `svg`."""
 
 _HEADLINE = {
@@ -46,7 +55,7 @@ _PAIRS = 1_000
 _MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
 
 
-def figures(found: api.AgreementBoard, draw: Draw) -> None:
+def figures(found: AgreementBoard, draw: Draw) -> None:
     """The headline, every figure with its base and interval, what became of the pairs."""
     tiles = {tr(title): (found.figures[key], tr(meaning)) for key, (title, meaning) in _HEADLINE.items()}
     look.metrics({title: (value(one), f"{meaning} {_base(one)}") for title, (one, meaning) in tiles.items()})
@@ -59,18 +68,18 @@ def figures(found: api.AgreementBoard, draw: Draw) -> None:
     _take_along(found, "pairs")
 
 
-def grades(found: api.AgreementBoard, draw: Draw) -> None:
+def grades(found: AgreementBoard, draw: Draw) -> None:
     """How far the grades of a pair lie apart, and how grades and relevances spread."""
     _pictures(found, draw, "lowest-highest", "grades")
 
 
-def people(found: api.AgreementBoard, draw: Draw) -> None:
+def people(found: AgreementBoard, draw: Draw) -> None:
     """Everybody's bias and spread, and who agrees with whom."""
     st.html(people_table(found))
     _pictures(found, draw, "people", "spread", "couples")
 
 
-def over_time(found: api.AgreementBoard, draw: Draw) -> None:
+def over_time(found: AgreementBoard, draw: Draw) -> None:
     """Agreement by day or week, everybody's bias by week."""
     if not found.days:
         st.info(
@@ -83,12 +92,12 @@ def over_time(found: api.AgreementBoard, draw: Draw) -> None:
     _pictures(found, draw, by, "person-weeks")
 
 
-def queries(found: api.AgreementBoard, draw: Draw) -> None:
+def queries(found: AgreementBoard, draw: Draw) -> None:
     """Every query, those that people agree on least first."""
     if not found.queries:
         st.info(tr("None of the graded pairs has a query here."), icon=":material/format_list_numbered:")
         return
-    frame = pd.DataFrame(api.agreement_table(found, "queries")).sort_values("within_tolerance", kind="stable")
+    frame = pd.DataFrame(agreement_table(found, "queries")).sort_values("within_tolerance", kind="stable")
     number, share = st.column_config.NumberColumn, partial(st.column_config.NumberColumn, format="percent")
     shown: dict[str, Any] = {
         "query": st.column_config.TextColumn(tr("Query"), width=320, pinned=True),
@@ -120,7 +129,7 @@ def what_others_are() -> None:
     )
 
 
-def others(found: api.AggregatorReport) -> None:
+def others(found: AggregatorReport) -> None:
     """How many pairs would have another relevance, and which."""
     rows = [
         (
@@ -174,7 +183,7 @@ def others(found: api.AggregatorReport) -> None:
         st.caption(tr("The first {pairs:,} of {pairs_2:,}; the file has all.", pairs=_PAIRS, pairs_2=len(found.pairs)))
     st.download_button(
         "CSV",
-        data=lambda: api.other_relevances_csv(found),
+        data=lambda: other_relevances_csv(found),
         file_name="other-relevances.csv",
         mime="text/csv",
         key="take-others",
@@ -207,7 +216,7 @@ def _base(figure: Figure) -> str:
     return tr("Over {n:,} {of}.", n=figure.n, of=figure.of)
 
 
-def figure_table(found: api.AgreementBoard) -> str:
+def figure_table(found: AgreementBoard) -> str:
     """All figures; an undefined one says why."""
     rows = []
     for key, words in FIGURE_WORDS.items():
@@ -248,7 +257,7 @@ def settled_table(parts: tuple[Verdicts, ...]) -> str:
     )
 
 
-def people_table(found: api.AgreementBoard) -> str:
+def people_table(found: AgreementBoard) -> str:
     """Everybody with their grades, the one they use most, and their bias."""
     rows = [
         (
@@ -284,10 +293,10 @@ def _signed(number: float | None) -> str:
     return "" if number is None else f"{number:+.2f}".replace("-", "\u2212")
 
 
-def _pictures(found: api.AgreementBoard, draw: Draw, *names: str) -> None:
+def _pictures(found: AgreementBoard, draw: Draw, *names: str) -> None:
     with st.container(key="agreement-charts"):
         for name in names:
-            picture = api.agreement_picture(found, name)
+            picture = agreement_picture(found, name)
             st.subheader(retold(picture.title), anchor=False)
             # A chart keeps the width it was drawn with; on a narrow page it scrolls by itself, see look.css.
             st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.told))
@@ -295,10 +304,10 @@ def _pictures(found: api.AgreementBoard, draw: Draw, *names: str) -> None:
             _take_along(found, name, draw)
 
 
-def _take_along(found: api.AgreementBoard, name: str, draw: Draw | None = None) -> None:
+def _take_along(found: AgreementBoard, name: str, draw: Draw | None = None) -> None:
     """Downloads; each is made when asked for."""
     files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
-        "CSV": ("text/csv", lambda: api.agreement_csv(found, name)),
+        "CSV": ("text/csv", lambda: agreement_csv(found, name)),
     }
     if draw is not None:
         files["PNG"] = ("image/png", lambda: draw(found, name, "png"))

@@ -18,7 +18,8 @@ from annotate_app.shared import address_state, look, tables, thumbnails
 from annotate_app.shared.case_keys import keys_of, legend_of
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import clip_at
-from backend import api
+from backend.campaign.corpus.describing import opening
+from backend.campaign.corpus.describing.listing import description_counts, description_keys, find_descriptions
 from backend.campaign.corpus.describing.model import (
     LONGEST_SENTENCE,
     LONGEST_WORDS,
@@ -27,7 +28,9 @@ from backend.campaign.corpus.describing.model import (
     DescriptionReview,
     DescriptionStatus,
 )
+from backend.campaign.corpus.describing.reviewing import description
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId
 
 _NOTHING = {
@@ -67,8 +70,8 @@ def page() -> None:
         describing_choice.how(project, lead)
 
 
-def _review(project: api.Project, lead: Person) -> None:
-    counts = api.description_counts(project, lead)
+def _review(project: Project, lead: Person) -> None:
+    counts = description_counts(project, lead)
     total = sum(counts.values()) - counts[DescriptionStatus.WITHDRAWN]
     labels = {
         value: f"{tr(label)}  {total if value == acts.ALL else counts[DescriptionStatus(value)]:,}"
@@ -89,7 +92,7 @@ def _review(project: api.Project, lead: Person) -> None:
         address_state.choice(
             tr("Order"), "order", orders, clears=clears, box=True, label_visibility="collapsed", width=180
         )
-    keys = api.description_keys(project, lead, acts.wanted())
+    keys = description_keys(project, lead, acts.wanted())
     found = _on_show(project, lead, keys)
     if found is None:
         look.refusal(acts.PROBLEM)
@@ -104,7 +107,7 @@ def _review(project: api.Project, lead: Person) -> None:
         _list(project, lead, len(keys), found.description)
     place = keys.index(found.description) if found.description in keys else -1
     following = keys[place + 1] if 0 <= place < len(keys) - 1 else ""
-    then = api.description(project, lead, following) if following else None
+    then = description(project, lead, following) if following else None
     keys_of(
         "description-keys",
         reason=f".st-key-{acts.words_key(found.description)}",
@@ -114,10 +117,10 @@ def _review(project: api.Project, lead: Person) -> None:
     )
 
 
-def _empty(project: api.Project, lead: Person, total: int) -> str:
+def _empty(project: Project, lead: Person, total: int) -> str:
     if address_state.read("q"):
         return tr("No description in this list has these words.")
-    if not total and not api.describing_choice(project, lead).open:
+    if not total and not opening.describing_choice(project, lead).open:
         return tr(
             "Nobody describes videos here. Open it under “Who describes”: people then mark moments and write captions."
         )
@@ -125,11 +128,11 @@ def _empty(project: api.Project, lead: Person, total: int) -> str:
     return tr(_NOTHING.get(shown, _NOTHING[acts.ALL]))
 
 
-def _on_show(project: api.Project, lead: Person, keys: Sequence[str]) -> DescriptionReview | None:
+def _on_show(project: Project, lead: Person, keys: Sequence[str]) -> DescriptionReview | None:
     """The description that the address says, in the list or not; else the first of the page."""
     start = (address_state.page_number(-(-len(keys) // acts.PER_PAGE)) - 1) * acts.PER_PAGE
     asked = [address_state.read(acts.ON_SHOW), *keys[start : start + 1]]
-    found = (api.description(project, lead, key) for key in asked if key)
+    found = (description(project, lead, key) for key in asked if key)
     shown = next((one for one in found if one is not None), None)
     if shown is not None:
         place = keys.index(shown.description) if shown.description in keys else start
@@ -234,9 +237,9 @@ def _beside(found: DescriptionReview) -> None:
     st.caption(tr("Accept one, or several: each as a moment of its own, or as another caption of one moment."))
 
 
-def _list(project: api.Project, lead: Person, count: int, key: str) -> None:
+def _list(project: Project, lead: Person, count: int, key: str) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
-        found = api.find_descriptions(project, lead, acts.wanted(), first=first, most=most)
+        found = find_descriptions(project, lead, acts.wanted(), first=first, most=most)
         return [
             ListRow(one.description, (_told(one),), thumbnails.address(one.video, one.start_s, one.end_s))
             for one in found

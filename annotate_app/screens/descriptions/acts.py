@@ -8,9 +8,11 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.shared import address_state, look
-from backend import api
+from backend.campaign.corpus.describing.listing import description_keys
 from backend.campaign.corpus.describing.model import DescriptionFilter, DescriptionSort, DescriptionStatus
+from backend.campaign.corpus.describing.reviewing import accept_description, return_description, take_back_description
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId
 
 ON_SHOW = "description"
@@ -44,8 +46,8 @@ def accept(key: str, seen: int, into: MomentId | None = None) -> None:
     typed = str(st.session_state[sentence_key(key, seen)])
     done = tr("Accepted: it is a caption now.") if into is None else tr("Accepted as another caption of that moment.")
 
-    def act(project: api.Project, lead: Person) -> None:
-        api.accept_description(project, lead, key, sentence=typed, into=into, seen=seen, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        accept_description(project, lead, key, sentence=typed, into=into, seen=seen, now=time.time())
 
     _do(key, act, done, "check")
 
@@ -57,15 +59,15 @@ def give_back(key: str, seen: int) -> None:
         _refused(key, tr("Please say what its author should change (key W): they read it on their page."))
         return
 
-    def act(project: api.Project, lead: Person) -> None:
-        api.return_description(project, lead, key, words, seen=seen, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        return_description(project, lead, key, words, seen=seen, now=time.time())
 
     _do(key, act, tr("Sent back: its author sees your words."), "undo")
 
 
 def take_back(key: str) -> None:
     """Callback: it waits again. The description stays on show."""
-    problem = look.as_lead(lambda project, lead: api.take_back_description(project, lead, key, now=time.time()))
+    problem = look.as_lead(lambda project, lead: take_back_description(project, lead, key, now=time.time()))
     if problem:
         _refused(key, problem)
         return
@@ -85,8 +87,8 @@ def step(by: int) -> None:
     """Callback of the buttons: shows the next description of the list (`by` 1) or the one before (-1)."""
     key, _ = st.session_state[PLACE]
 
-    def go(project: api.Project, lead: Person) -> None:
-        keys = api.description_keys(project, lead, wanted())
+    def go(project: Project, lead: Person) -> None:
+        keys = description_keys(project, lead, wanted())
         place = keys.index(key) + by if key in keys else 0
         if 0 <= place < len(keys):
             _show(keys, place)
@@ -118,7 +120,7 @@ def _show(keys: Sequence[str], place: int) -> None:
     address_state.go(**{ON_SHOW: keys[place], "page": None if number == 1 else number})
 
 
-def _do(key: str, act: Callable[[api.Project, Person], None], done: str, icon: str) -> None:
+def _do(key: str, act: Callable[[Project, Person], None], done: str, icon: str) -> None:
     """Does it and goes on to the description that takes its place in the list, or stays with this one."""
     if problem := look.as_lead(act):
         _refused(key, problem)
@@ -128,8 +130,8 @@ def _do(key: str, act: Callable[[api.Project, Person], None], done: str, icon: s
     look.as_lead(partial(_go_on, key, st.session_state.get(PLACE, (key, 0))[1]))
 
 
-def _go_on(key: str, place: int, project: api.Project, lead: Person) -> None:
-    keys = api.description_keys(project, lead, wanted())
+def _go_on(key: str, place: int, project: Project, lead: Person) -> None:
+    keys = description_keys(project, lead, wanted())
     place = min(place + (key in keys), len(keys) - 1)
     if keys:
         _show(keys, place)

@@ -8,9 +8,14 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, tables, wording
-from backend import api
+from backend.campaign.corpus.describing.listing import describing_figures, descriptions_csv
 from backend.campaign.corpus.describing.model import DescribingChoice, DescribingFigures
+from backend.campaign.corpus.describing.opening import choose_describing, close_describing, describing_choice
+from backend.campaign.corpus.describing.rewording import describing_guideline, reword_describing
 from backend.campaign.nouns import Person, Role
+from backend.campaign.release.board.case_frames import videos_with_file
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import Project
 
 _PROBLEM, _DONE = "describing_problem", "describing_done"
 OFFERED = 300
@@ -18,23 +23,23 @@ OFFERED = 300
 _VIDEO, _MINUTE = marked("a video"), marked("a minute of video")
 
 
-def who(project: api.Project, lead: Person) -> None:
+def who(project: Project, lead: Person) -> None:
     """The form that opens and closes describing, and what people have written so far."""
     with st.container():
         look.refusal(_PROBLEM)
         if done := st.session_state.pop(_DONE, ""):
             st.success(plain(done))
-    chosen, figures = api.describing_choice(project, lead), api.describing_figures(project, lead)
+    chosen, figures = describing_choice(project, lead), describing_figures(project, lead)
     people = {
         one.person.annotator_id: one.person.name
-        for one in api.list_people(project, lead, now=time.time())
+        for one in list_people(project, lead, now=time.time())
         if one.person.role is Role.ANNOTATOR and not one.person.suspended
     }
     if chosen.open:
         st.markdown(tr(":green-badge[open] People who may describe have a page for it in their menu."))
     else:
         st.markdown(tr(":gray-badge[closed] Nobody may describe; what people still have in the browser is kept."))
-    videos = api.videos_with_file(project, lead)
+    videos = videos_with_file(project, lead)
     if not videos:
         st.info(tr("No video has a file yet: name their folder on the page Set up first."))
         return
@@ -102,7 +107,7 @@ def save() -> None:
         per_video=int(count) if count is not None and per == _VIDEO else None,
         per_minute=count if per == _MINUTE else None,
     )
-    problem = look.as_lead(lambda project, lead: api.choose_describing(project, lead, chosen, now=time.time()))
+    problem = look.as_lead(lambda project, lead: choose_describing(project, lead, chosen, now=time.time()))
     state[_PROBLEM] = problem
     if not problem:
         state[_DONE] = tr("Open: the page Describe is in their menu from now on.")
@@ -110,19 +115,19 @@ def save() -> None:
 
 def close() -> None:
     """Callback: nobody may describe any more."""
-    problem = look.as_lead(lambda project, lead: api.close_describing(project, lead, now=time.time()))
+    problem = look.as_lead(lambda project, lead: close_describing(project, lead, now=time.time()))
     st.session_state[_PROBLEM] = problem
     if not problem:
         st.session_state[_DONE] = tr("Closed. What was written stays, and so does what people still send.")
 
 
-def how(project: api.Project, lead: Person) -> None:
+def how(project: Project, lead: Person) -> None:
     """The guideline for describers, as the lead may change it."""
     with st.container():
         look.refusal("describing_words_problem")
         if done := st.session_state.pop("describing_words_done", ""):
             st.success(plain(done))
-    found = api.describing_guideline(project, lead)
+    found = describing_guideline(project, lead)
     key = f"describing-words-{found.version}"
     st.caption(tr("Shown before somebody's first description, and again when it changes. A line is a rule."))
     st.text_area(tr("What describers are told"), found.text, key=key, height=240)
@@ -142,8 +147,8 @@ def reword(version: int) -> None:
     state = st.session_state
     text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
 
-    def act(project: api.Project, lead: Person) -> None:
-        number = api.reword_describing(project, lead, text, reason, based_on=version, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())
         state["describing_words_done"] = tr(
             "Version {number} stands now: describers are shown it once more.", number=number
         )
@@ -155,7 +160,7 @@ def _time(hours: float) -> str:
     return f"{hours:.1f} h" if hours >= 1 else tr("{hours:.0f} min", hours=60 * hours)
 
 
-def _figures(project: api.Project, lead: Person, figures: DescribingFigures) -> None:
+def _figures(project: Project, lead: Person, figures: DescribingFigures) -> None:
     if not figures.people:
         return
     enough = "" if figures.enough is None else tr(", {enough:,} have as many as are wanted", enough=figures.enough)
@@ -169,7 +174,7 @@ def _figures(project: api.Project, lead: Person, figures: DescribingFigures) -> 
         st.markdown(told, width="content")
         st.download_button(
             tr("Descriptions as CSV"),
-            data=lambda: api.descriptions_csv(project, lead),
+            data=lambda: descriptions_csv(project, lead),
             file_name="descriptions.csv",
             mime="text/csv",
             key="descriptions-csv",

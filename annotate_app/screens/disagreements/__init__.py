@@ -17,9 +17,13 @@ from annotate_app.shared import address_state, look, pair_view, tables, thumbnai
 from annotate_app.shared.case_keys import case_keys, legend
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.ways import WayThere
-from backend import api
+from backend.campaign.judging.broken_clips import restore_clip
 from backend.campaign.nouns import Person
+from backend.campaign.qualification.guideline.examples import examples_chosen
+from backend.campaign.review import pair_lists
 from backend.campaign.review.model import PairReview, ReviewList, ReviewPage, ReviewRow
+from backend.campaign.review.notes import notes_csv
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 
 PER_PAGE = 10
@@ -43,7 +47,7 @@ _NOTHING = {
 def page() -> None:
     """A list of pairs and one of them large; of those whose clip cannot be shown, the list alone."""
     project, lead, _ = look.lead_page("Disagreements")
-    counts = api.case_counts(project, lead)
+    counts = pair_lists.case_counts(project, lead)
     which = _filters(counts)
     if which is ReviewList.BLOCKED:
         _blocked(project, lead)
@@ -70,7 +74,7 @@ def page() -> None:
 
 def restore(pair: PairKey) -> None:
     """Callback of a button: the clip may be shown again."""
-    problem = look.as_lead(lambda project, lead: api.restore_clip(project, lead, pair, now=time.time()))
+    problem = look.as_lead(lambda project, lead: restore_clip(project, lead, pair, now=time.time()))
     st.session_state["blocked_problem"] = problem
 
 
@@ -84,7 +88,7 @@ def leave(pair: PairKey, act: Callable[[], bool]) -> None:
     """Does something about a pair, and shows the case that takes its place in the list, or follows it there."""
     place = st.session_state[ON_SHOW][2]
 
-    def follow(project: api.Project, lead: Person) -> None:
+    def follow(project: Project, lead: Person) -> None:
         found = _page(project, lead, _which(), _start())
         if any(row.pair == pair for row in found.rows):
             _go(project, lead, pair, 1, found)
@@ -122,17 +126,17 @@ def _start() -> int:
     return (max(address_state.read_number("page", 1) or 1, 1) - 1) * PER_PAGE
 
 
-def _page(project: api.Project, lead: Person, which: ReviewList, start: int) -> ReviewPage:
+def _page(project: Project, lead: Person, which: ReviewList, start: int) -> ReviewPage:
     """A page of the list; the last one where an address points past it."""
     search = address_state.read("q")
-    found = api.case_page(project, lead, which, search, start=start, size=PER_PAGE)
+    found = pair_lists.case_page(project, lead, which, search, start=start, size=PER_PAGE)
     if found.rows or not found.count:
         return found
     last = (found.count - 1) // PER_PAGE * PER_PAGE
-    return api.case_page(project, lead, which, search, start=last, size=PER_PAGE)
+    return pair_lists.case_page(project, lead, which, search, start=last, size=PER_PAGE)
 
 
-def _on_show(project: api.Project, lead: Person, found: ReviewPage) -> PairReview | None:
+def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | None:
     """The pair that the address says, in the list or not; else the one before the lead's eyes, or the first one.
 
     Without that memory a reply to a note, which moves the pair to the end of its list, would take it off the screen.
@@ -140,7 +144,7 @@ def _on_show(project: api.Project, lead: Person, found: ReviewPage) -> PairRevie
     place = (_which(), address_state.read("q"), found.start)
     before = st.session_state.get(ON_SHOW, (place, "", 0))
     asked = [address_state.read(CASE), before[1] if before[0] == place else "", *(row.pair for row in found.rows[:1])]
-    pairs = (api.case(project, lead, PairKey(key)) for key in asked if key)
+    pairs = (pair_lists.case(project, lead, PairKey(key)) for key in asked if key)
     pair = next((found for found in pairs if found is not None), None)
     keys = [row.pair for row in found.rows]
     nth = keys.index(pair.pair) if pair and pair.pair in keys else 0
@@ -155,7 +159,7 @@ def _beside(found: ReviewPage, pair: PairKey, by: int) -> PairKey | None:
     return keys[place] if 0 <= place < len(keys) else None
 
 
-def _go(project: api.Project, lead: Person, pair: PairKey, by: int, found: ReviewPage) -> None:
+def _go(project: Project, lead: Person, pair: PairKey, by: int, found: ReviewPage) -> None:
     """Shows a neighbour of a pair, also over the end of the page; at the ends of the list nothing happens."""
     if (key := _beside(found, pair, by)) is not None:
         address_state.go(case=key)
@@ -194,7 +198,7 @@ def _bar(pair: PairReview, found: ReviewPage) -> bool:
         return st.checkbox(tr("Hide names"), key="dis_hide")
 
 
-def _case(project: api.Project, lead: Person, pair: PairReview, *, hidden: bool, skipped: bool) -> None:
+def _case(project: Project, lead: Person, pair: PairReview, *, hidden: bool, skipped: bool) -> None:
     campaign = project.campaign
     with st.container(border=True, key=f"card-{pair.pair}"):
         pair_view.heading(pair)
@@ -208,9 +212,9 @@ def _case(project: api.Project, lead: Person, pair: PairReview, *, hidden: bool,
             pair_view.rule(pair, campaign.grading)
             if skipped:
                 deciding.offer(pair)
-        deciding.form(pair, campaign.scale, api.recent_reasons(project, lead), leave)
+        deciding.form(pair, campaign.scale, pair_lists.recent_reasons(project, lead), leave)
         pair_view.record(pair, hidden=hidden)
-        pair_view.example(pair, api.examples_chosen(project, lead))
+        pair_view.example(pair, examples_chosen(project, lead))
 
 
 def _list(found: ReviewPage, pair: PairReview) -> None:
@@ -240,7 +244,7 @@ def _told(row: ReviewRow) -> str:
     return f"{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
 
 
-def _about_notes(project: api.Project, lead: Person, waiting: int) -> None:
+def _about_notes(project: Project, lead: Person, waiting: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         to_do = (
             tr("{notes} without a reply", notes=wording.count_of(waiting, "note"))
@@ -250,7 +254,7 @@ def _about_notes(project: api.Project, lead: Person, waiting: int) -> None:
         st.caption(tr("{to_do}; pairs with answered notes come last.", to_do=to_do), width="content")
         st.download_button(
             tr("Notes as CSV"),
-            data=lambda: api.notes_csv(project, lead),
+            data=lambda: notes_csv(project, lead),
             file_name="notes.csv",
             mime="text/csv",
             key="notes-csv",
@@ -258,7 +262,7 @@ def _about_notes(project: api.Project, lead: Person, waiting: int) -> None:
         )
 
 
-def _blocked(project: api.Project, lead: Person) -> None:
+def _blocked(project: Project, lead: Person) -> None:
     """The pairs whose clip cannot be shown, with why, their query, and the way back into people's hands."""
     look.refusal("blocked_problem")
     found = _page(project, lead, ReviewList.BLOCKED, _start())

@@ -10,10 +10,13 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import address_state, look, wording
-from backend import api
+from backend.campaign.judging import skips
+from backend.campaign.judging.broken_clips import restore_clip
 from backend.campaign.judging.model import ActKind
 from backend.campaign.nouns import Person, Scale, Verdict
+from backend.campaign.review import adjudicating
 from backend.campaign.review.model import PairReview
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 
 CASE = "case"
@@ -83,8 +86,8 @@ def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
     """Callback: the discard is right."""
     reason = _reason(pair)
 
-    def act(project: api.Project, lead: Person) -> None:
-        api.confirm_discard(project, lead, pair, reason, seen=seen, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        adjudicating.confirm_discard(project, lead, pair, reason, seen=seen, now=time.time())
 
     _do(pair, act, tr("Confirmed: the pair stays discarded."), (ActKind.DISCARD_CONFIRMED, seen), leave)
 
@@ -96,8 +99,8 @@ def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
         _refused(pair, tr("Please give a reason (key W): two more people will work on this pair."))
         return
 
-    def act(project: api.Project, lead: Person) -> None:
-        api.re_open(project, lead, pair, reason, seen=seen, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        adjudicating.re_open(project, lead, pair, reason, seen=seen, now=time.time())
 
     _do(pair, act, tr("Re-opened: two more people are asked."), (ActKind.RE_OPENED, seen), leave)
 
@@ -145,11 +148,11 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
     """Callback of a button: everybody who skipped the pair may get it again, and its clip may be shown."""
     people = 0
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         nonlocal people
-        people = api.offer_again(project, lead, pair, now=time.time())
+        people = skips.offer_again(project, lead, pair, now=time.time())
         if blocked:
-            api.restore_clip(project, lead, pair, now=time.time())
+            restore_clip(project, lead, pair, now=time.time())
 
     if problem := look.as_lead(act):
         _refused(pair, problem)
@@ -183,12 +186,12 @@ def _again(pair: PairKey, reasons: list[str]) -> None:
     st.pills(tr("Given lately"), reasons, format_func=plain, key=f"again-{pair}", on_change=fill)
 
 
-def _adjudicate(pair: PairKey, relevance: int, reason: str, seen: int, project: api.Project, lead: Person) -> None:
-    api.adjudicate(project, lead, pair, relevance, reason, seen=seen, now=time.time())
+def _adjudicate(pair: PairKey, relevance: int, reason: str, seen: int, project: Project, lead: Person) -> None:
+    adjudicating.adjudicate(project, lead, pair, relevance, reason, seen=seen, now=time.time())
 
 
 def _do(
-    pair: PairKey, act: Callable[[api.Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
+    pair: PairKey, act: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
 ) -> None:
     """Does it and goes on to the next case, or stays with this one, whatever list it is in by now."""
     problem = ""
@@ -209,7 +212,9 @@ def _do(
 
 
 def _take_back(pair: PairKey, reason: str, seen: int, done: str) -> None:
-    problem = look.as_lead(lambda project, lead: api.take_back(project, lead, pair, reason, seen=seen, now=time.time()))
+    problem = look.as_lead(
+        lambda project, lead: adjudicating.take_back(project, lead, pair, reason, seen=seen, now=time.time())
+    )
     if problem:
         _refused(pair, problem)
         return

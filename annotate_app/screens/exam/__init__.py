@@ -16,9 +16,15 @@ from annotate_app.shared import address_state, exam_results, look, tables, wordi
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import review_clip
 from annotate_app.shared.searched import matching, searched
-from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.exam.model import ExamPhase
+from backend.campaign.qualification.exam import results as qualification_exam_results
+from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item, preview_exam_key
+from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamPhase
+from backend.campaign.qualification.exam.setting import end_exam, exam_although, exam_held
+from backend.campaign.qualification.exam.using import exam_to_use
+from backend.campaign.review.queries import query_pairs
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId
 
 PER_PAGE = 10
@@ -38,7 +44,7 @@ def page() -> None:
         trial_round.section(project, lead)
 
 
-def _exam(project: api.Project, lead: Person) -> bool:
+def _exam(project: Project, lead: Person) -> bool:
     """What is held; then people, items, and the form for another exam. Without an exam, the form alone.
 
     Returns:
@@ -47,7 +53,7 @@ def _exam(project: api.Project, lead: Person) -> bool:
     look.refusal("exam_problem")
     if done := st.session_state.pop("exam_done", ""):
         st.success(done)
-    held, campaign = api.exam_held(project, lead), project.campaign
+    held, campaign = exam_held(project, lead), project.campaign
     if exam_round.key_desk(project, lead, held):
         return True
     if held is None:
@@ -60,23 +66,23 @@ def _exam(project: api.Project, lead: Person) -> bool:
             )
         )
         exam_plan.plan(project, lead)
-        exam_round.to_use(api.exam_to_use(project, lead))
-        _earlier(api.exam_outcomes(project, lead))
+        exam_round.to_use(exam_to_use(project, lead))
+        _earlier(qualification_exam_results.exam_outcomes(project, lead))
         return False
-    _facts(held, api.exam_although(project, lead))
-    standing = api.exam_results(project, lead)
-    exam_round.stage(held, standing, api.preview_exam_key(project, lead))
+    _facts(held, exam_although(project, lead))
+    standing = qualification_exam_results.exam_results(project, lead)
+    exam_round.stage(held, standing, preview_exam_key(project, lead))
     people, results, items, another = address_state.tabs(
         [marked("People"), marked("Results"), marked("Items"), marked("Another exam, or none")]
     )
     with people:
         _people(standing)
     with results:
-        exam_outcomes.outcomes(api.exam_outcomes(project, lead))
+        exam_outcomes.outcomes(qualification_exam_results.exam_outcomes(project, lead))
     with items:
         _items(project, lead, standing)
     with another:
-        exam_round.to_use(api.exam_to_use(project, lead))
+        exam_round.to_use(exam_to_use(project, lead))
         st.subheader(tr("Another exam"), anchor=False)
         st.markdown(tr("Another exam takes the place of this one. Who passed before has passed; open attempts end."))
         exam_plan.plan(project, lead)
@@ -91,13 +97,13 @@ def _exam(project: api.Project, lead: Person) -> bool:
 
 def end() -> None:
     """Callback of the button that ends the exam."""
-    st.session_state["exam_problem"] = look.as_lead(lambda project, lead: api.end_exam(project, lead, now=time.time()))
+    st.session_state["exam_problem"] = look.as_lead(lambda project, lead: end_exam(project, lead, now=time.time()))
 
 
 def retake(annotator_id: AnnotatorId) -> None:
     """Callback: somebody may take the exam once more."""
     st.session_state["exam_problem"] = look.as_lead(
-        lambda project, lead: api.grant_retake(project, lead, annotator_id, now=time.time())
+        lambda project, lead: grant_retake(project, lead, annotator_id, now=time.time())
     )
 
 
@@ -105,27 +111,27 @@ def exempt(annotator_id: AnnotatorId) -> None:
     """Callback: somebody may judge without having passed."""
     reason = st.session_state[f"exam-reason-{annotator_id}"]
     st.session_state["exam_problem"] = look.as_lead(
-        lambda project, lead: api.exempt_from_exam(project, lead, annotator_id, reason, now=time.time())
+        lambda project, lead: exempt_from_exam(project, lead, annotator_id, reason, now=time.time())
     )
 
 
 def explain(item_id: int) -> None:
     """Callback: the explanation of an item."""
     text = st.session_state[f"exam-text-{item_id}"]
-    problem = look.as_lead(lambda project, lead: api.explain_exam_item(project, lead, item_id, text, now=time.time()))
+    problem = look.as_lead(lambda project, lead: explain_exam_item(project, lead, item_id, text, now=time.time()))
     st.session_state["exam_problem"] = problem
     if not problem:
         st.toast(tr("Saved. It is shown to who missed the pair, after they handed in."), icon=":material/school:")
 
 
-def _earlier(found: api.ExamOutcomes) -> None:
+def _earlier(found: qualification_exam_results.ExamOutcomes) -> None:
     """What people did in exams that are not held any more."""
     if found.people:
         st.subheader(tr("Results so far"), anchor=False)
         exam_outcomes.outcomes(found)
 
 
-def _facts(held: api.Exam, reserve: tuple[list[str], str] | None) -> None:
+def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
     source = exam_preview.source(held.source)
     drawn = source if held.seed is None else tr("{source}, seed {seed}", source=source, seed=held.seed)
     lost = held.items - held.showable
@@ -158,7 +164,7 @@ def _facts(held: api.Exam, reserve: tuple[list[str], str] | None) -> None:
         )
 
 
-def _people(people: list[api.ExamPerson]) -> None:
+def _people(people: list[qualification_exam_results.ExamPerson]) -> None:
     if not people:
         st.info(tr("There are no annotators yet."))
         return
@@ -170,7 +176,7 @@ def _people(people: list[api.ExamPerson]) -> None:
     listed.end()
 
 
-def _person(one: api.ExamPerson) -> None:
+def _person(one: qualification_exam_results.ExamPerson) -> None:
     person, phase = one.person, one.phase
     if phase is None:
         return
@@ -198,7 +204,7 @@ def _person(one: api.ExamPerson) -> None:
         exam_results.one_attempt(attempt)
 
 
-def _told(one: api.ExamPerson) -> str:
+def _told(one: qualification_exam_results.ExamPerson) -> str:
     if one.phase is ExamPhase.EXEMPT:
         return tr("Exempt: {reason}", reason=one.reason)
     if not one.attempts:
@@ -214,9 +220,9 @@ def _told(one: api.ExamPerson) -> str:
     return tr("Attempt {number}: {exam_result}.", number=last.number, exam_result=wording.exam_result(last.result))
 
 
-def _items(project: api.Project, lead: Person, people: list[api.ExamPerson]) -> None:
+def _items(project: Project, lead: Person, people: list[qualification_exam_results.ExamPerson]) -> None:
     """One item with its explanation, and the list that it is from beside it."""
-    items = {item.item_id: item for item in api.exam_items(project, lead)}
+    items = {item.item_id: item for item in exam_items(project, lead)}
     missed = dict.fromkeys(items, 0)
     keys = {item.pair_key: item_id for item_id, item in items.items()}
     for one in (miss for person in people for attempt in person.attempts for miss in attempt.missed):
@@ -234,7 +240,7 @@ def _items(project: api.Project, lead: Person, people: list[api.ExamPerson]) -> 
             _item(project, lead, items[chosen])
 
 
-def _item_list(items: list[api.ExamItem], missed: dict[int, int], chosen: int | None) -> None:
+def _item_list(items: list[ExamItem], missed: dict[int, int], chosen: int | None) -> None:
     def rows(first: int, most: int) -> list[ListRow]:
         return [ListRow(item.item_id, (_row(item, missed[item.item_id]),)) for item in items[first : first + most]]
 
@@ -251,18 +257,18 @@ def _item_list(items: list[api.ExamItem], missed: dict[int, int], chosen: int | 
     )
 
 
-def _row(item: api.ExamItem, missed: int) -> str:
+def _row(item: ExamItem, missed: int) -> str:
     right = "<span class='rr-grade rr-none'>?</span>" if item.right is None else tables.grade(item.right)
     told = "" if item.explanation else tr(" · not explained")
     return f"{escape(item.query)}<small class='rr-of-case'>{right} {tr('missed {n}×', n=missed)}{told}</small>"
 
 
-def _item(project: api.Project, lead: Person, item: api.ExamItem) -> None:
+def _item(project: Project, lead: Person, item: ExamItem) -> None:
     told = tr("not known yet")
     if item.right is not None:
         told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
     st.markdown(tr("**{query}**  \nRight grade: {told}", query=plain(item.query), told=plain(told)))
-    pair = next((p for p in api.query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
+    pair = next((p for p in query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
     if pair is not None:
         review_clip(pair)
         st.caption(plain(wording.moment(pair)))

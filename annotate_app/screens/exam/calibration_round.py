@@ -9,23 +9,24 @@ from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, choose_queries, look, tables, wording
 from annotate_app.shared.review_clip import review_clip
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.qualification.exam.calibration import end_trial, start_trial, trial_csv, trial_round
 from backend.campaign.qualification.exam.model import CalibrationPair, CalibrationRound
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 
 _QUERIES, _PAIRS = 3, 5
 _NAME = "trial"
 
 
-def section(project: api.Project, lead: Person) -> None:
+def section(project: Project, lead: Person) -> None:
     """The round that is open, or the last one with the form for another."""
     st.divider()
     st.subheader(tr("Trial round"), anchor=False)
     look.refusal("trial_problem")
     if done := st.session_state.pop("trial_done", ""):
         st.success(done)
-    found = api.trial_round(project, lead)
+    found = trial_round(project, lead)
     if found is None or found.ended_at is not None:
         st.markdown(
             tr(
@@ -44,8 +45,8 @@ def start() -> None:
     """Callback of the button."""
     state = st.session_state
 
-    def act(project: api.Project, lead: Person) -> None:
-        report = api.start_trial(
+    def act(project: Project, lead: Person) -> None:
+        report = start_trial(
             project,
             lead,
             queries=int(state["trial_count"]),
@@ -65,12 +66,10 @@ def start() -> None:
 
 def end() -> None:
     """Callback of the button."""
-    st.session_state["trial_problem"] = look.as_lead(
-        lambda project, lead: api.end_trial(project, lead, now=time.time())
-    )
+    st.session_state["trial_problem"] = look.as_lead(lambda project, lead: end_trial(project, lead, now=time.time()))
 
 
-def _form(project: api.Project, lead: Person) -> None:
+def _form(project: Project, lead: Person) -> None:
     columns = st.columns(3)
     columns[0].number_input(tr("Queries"), 1, 50, _QUERIES, key="trial_count")
     columns[1].number_input(tr("Top pairs of each"), 1, 40, _PAIRS, key="trial_pairs")
@@ -87,7 +86,7 @@ def _form(project: api.Project, lead: Person) -> None:
     )
 
 
-def _round(project: api.Project, lead: Person, found: CalibrationRound) -> None:
+def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     is_open, zone = found.ended_at is None, st.context.timezone
     queries = len({pair.query_id for pair in found.pairs})
     st.markdown(
@@ -115,7 +114,7 @@ def _round(project: api.Project, lead: Person, found: CalibrationRound) -> None:
         hidden = st.checkbox(tr("Hide names"), key="trial_hide")
         st.download_button(
             tr("Answers as CSV"),
-            data=lambda: api.trial_csv(project, lead, names=not hidden),
+            data=lambda: trial_csv(project, lead, names=not hidden),
             file_name="trial.csv",
             mime="text/csv",
             key="trial-csv",

@@ -11,9 +11,14 @@ from annotate_app.plain import plain
 from annotate_app.screens.exam import preview as exam_preview
 from annotate_app.shared import look, wording
 from annotate_app.shared.player.player import player
-from backend import api
+from backend.campaign.desk.exchange import desk
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.exam.model import ExamKey, ExamPhase
+from backend.campaign.qualification.exam.answer_key import KeyPreview as ExamKeyPreview
+from backend.campaign.qualification.exam.answer_key import close_exam_round
+from backend.campaign.qualification.exam.model import Exam, ExamKey, ExamPhase
+from backend.campaign.qualification.exam.results import ExamPerson
+from backend.campaign.qualification.exam.using import use_exam
+from backend.campaign.setup.project.folder import Project
 
 KEYS = {
     ExamKey.SETTLED: marked("Relevance of settled pairs"),
@@ -31,18 +36,18 @@ _GIVING = "exam_giving_key"
 _MIDDLE = (ExamPhase.ANSWERING, ExamPhase.ANSWERED)
 
 
-def key_desk(project: api.Project, lead: Person, held: api.Exam | None) -> bool:
+def key_desk(project: Project, lead: Person, held: Exam | None) -> bool:
     """The player at which the lead gives the key, if they asked for it; whether it is shown instead of the page."""
     if not st.session_state.get(_GIVING) or held is None or held.key_from is not ExamKey.OWN:
         return False
     st.button(
         tr("Back to the exam"), key="exam-giving-off", icon=":material/arrow_back:", on_click=_give, args=(False,)
     )
-    player(asdict(api.desk(project, lead, now=time.time())), lead, key="key_player")
+    player(asdict(desk(project, lead, now=time.time())), lead, key="key_player")
     return True
 
 
-def stage(held: api.Exam, people: Sequence[api.ExamPerson], would_be: api.ExamKeyPreview | None) -> None:
+def stage(held: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | None) -> None:
     """Where the round is, and what the lead can do about it; nothing of an exam of settled pairs.
 
     `would_be` is the key that closing the round would fix now.
@@ -86,7 +91,7 @@ def stage(held: api.Exam, people: Sequence[api.ExamPerson], would_be: api.ExamKe
             st.form_submit_button(tr("Fix the key"), key="exam-close", type="primary", on_click=close)
 
 
-def to_use(found: api.Exam | None) -> None:
+def to_use(found: Exam | None) -> None:
     """Offers to let the answers of an exam count, where they may."""
     if found is None:
         return
@@ -109,9 +114,9 @@ def to_use(found: api.Exam | None) -> None:
 def close() -> None:
     """Callback: fixes the key of the round."""
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         although = st.session_state.get("exam_close_although", "")
-        report = api.close_exam_round(project, lead, although=although, now=time.time())
+        report = close_exam_round(project, lead, although=although, now=time.time())
         grades = ", ".join(f"{count} × {grade}" for grade, count in enumerate(report.grades) if count)
         finished = wording.count_of(report.finished, "person")
         st.session_state["exam_done"] = tr(
@@ -124,8 +129,8 @@ def close() -> None:
 def use() -> None:
     """Callback: lets the answers of the exam count."""
 
-    def act(project: api.Project, lead: Person) -> None:
-        report = api.use_exam(project, lead, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        report = use_exam(project, lead, now=time.time())
         each = (
             f"{report.fewest}"
             if report.fewest == report.most

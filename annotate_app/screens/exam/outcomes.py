@@ -9,22 +9,25 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.shared import tables, wording
-from backend import api
+from backend.campaign.qualification.exam.results import ExamOutcomes, exam_outcomes_csv
+from backend.campaign.qualification.exam.rules.outcomes import PAPER_KAPPA, PAPER_MISSED
+from backend.campaign.qualification.exam.rules.outcomes import Estimate as ExamEstimate
+from backend.campaign.qualification.exam.rules.outcomes import Outcome as ExamOutcome
 
 _PERSON, _ALL, _PAPER = "#6063f1", "#f59e0b", "#db2777"
 _EVERYBODY = marked("Mean of all")
 _ROW_PX = 26
 
 
-def outcomes(found: api.ExamOutcomes) -> None:
+def outcomes(found: ExamOutcomes) -> None:
     """The charts side by side, below each other on a narrow page; the table; the file to take along."""
     if not found.people:
         st.info(tr("Nobody has handed an exam in yet."))
         return
     whose = [(tr(_EVERYBODY), found.together), *((one.person.name, one.outcome) for one in found.people)]
     pictures = {
-        tr("Missed at first"): ([(name, of.missed_first) for name, of in whose], api.PAPER_MISSED, True),
-        tr("Kappa with the key"): ([(name, of.kappa) for name, of in whose], api.PAPER_KAPPA, False),
+        tr("Missed at first"): ([(name, of.missed_first) for name, of in whose], PAPER_MISSED, True),
+        tr("Kappa with the key"): ([(name, of.kappa) for name, of in whose], PAPER_KAPPA, False),
         tr("Quadratic kappa"): ([(name, of.kappa_quadratic) for name, of in whose], None, False),
     }
     for column, (title, (rows, paper, share)) in zip(st.columns(len(pictures)), pictures.items(), strict=True):
@@ -38,8 +41,8 @@ def outcomes(found: api.ExamOutcomes) -> None:
             "Dots are people, the amber one is their mean; lines are intervals of 95 %. Dashed: the "
             "annotators of TVR-Ranking, of whose first grades {percent} missed, at a mean kappa of "
             "{paper_kappa:.2f}.",
-            percent=wording.percent(100 * api.PAPER_MISSED),
-            paper_kappa=api.PAPER_KAPPA,
+            percent=wording.percent(100 * PAPER_MISSED),
+            paper_kappa=PAPER_KAPPA,
         )
     )
     st.html(table(whose))
@@ -51,11 +54,11 @@ def outcomes(found: api.ExamOutcomes) -> None:
         )
     )
     st.download_button(
-        "CSV", data=lambda: api.exam_outcomes_csv(found), file_name="exam-results.csv", mime="text/csv", key="exam-csv"
+        "CSV", data=lambda: exam_outcomes_csv(found), file_name="exam-results.csv", mime="text/csv", key="exam-csv"
     )
 
 
-def chart(rows: Sequence[tuple[str, api.ExamEstimate]], paper: float | None, share: bool) -> alt.TopLevelMixin:
+def chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> alt.TopLevelMixin:
     """Dots with their intervals, one person a row, the mean on top; `paper` is the figure to compare with."""
     shown: list[dict[str, Any]] = [
         {
@@ -92,7 +95,7 @@ def chart(rows: Sequence[tuple[str, api.ExamEstimate]], paper: float | None, sha
     return picture
 
 
-def table(whose: Sequence[tuple[str, api.ExamOutcome]]) -> str:
+def table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
     """Every figure with its interval, or why there is none."""
     rows = [
         (
@@ -109,7 +112,7 @@ def table(whose: Sequence[tuple[str, api.ExamOutcome]]) -> str:
     return tables.table(head, rows, "rr-outcomes")
 
 
-def _cell(one: api.ExamEstimate, share: bool) -> str:
+def _cell(one: ExamEstimate, share: bool) -> str:
     """`9 %` above `4.8 to 16.2 %`, or above why something is missing."""
     value = f"<b>{_figure(one.value, share)}</b>" if one.value is not None else ""
     if one.low is None or one.high is None:
@@ -118,7 +121,7 @@ def _cell(one: api.ExamEstimate, share: bool) -> str:
     return f"{value}<small>{tr('{low} to {high}', low=low, high=high)}</small>"
 
 
-def _number(one: api.ExamEstimate, share: bool) -> str:
+def _number(one: ExamEstimate, share: bool) -> str:
     """The same as a line."""
     if one.value is None:
         return retold(one.reason)
@@ -136,7 +139,7 @@ def _figure(value: float, share: bool) -> str:
     return wording.percent(100 * value) if share else f"{value:.2f}"
 
 
-def _in_words(title: str, rows: Sequence[tuple[str, api.ExamEstimate]], paper: float | None, share: bool) -> str:
+def _in_words(title: str, rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> str:
     told = "; ".join(f"{name}: {_number(one, share)}" for name, one in rows)
     return f"{title}: {told}." + ("" if paper is None else tr(" The paper: {figure}.", figure=_figure(paper, share)))
 

@@ -9,9 +9,11 @@ from annotate_app.plain import plain
 from annotate_app.screens.exam import open_round as exam_round
 from annotate_app.screens.exam import preview as exam_preview
 from annotate_app.shared import look, wording
-from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.model import ExamKey
+from backend.campaign.qualification.exam.previewing import preview_exam
+from backend.campaign.qualification.exam.setting import set_exam
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import ExamSettings
 from backend.core.errors import ReelRankError
 
@@ -19,14 +21,14 @@ _FIELDS = {"most_missed": "most"}
 """What a widget of the form is called, where that is not the name of its argument."""
 
 
-def plan(project: api.Project, lead: Person) -> None:
+def plan(project: Project, lead: Person) -> None:
     """The form; once it is filled in, what would be held, until it is or the lead changes something."""
     asked = st.session_state.get("exam_plan")
     if asked is None:
         _form(project.campaign.exam)
         return
     try:
-        preview = api.preview_exam(project, lead, **asked, now=time.time())
+        preview = preview_exam(project, lead, **asked, now=time.time())
     except ReelRankError as refusal:
         st.error(plain(retold(refusal)))
         st.button(tr("Change the draw"), key="exam-change", on_click=change)
@@ -69,8 +71,8 @@ def hold(previewed: str) -> None:
     """Callback: hold the exam that was looked at."""
     state = st.session_state
 
-    def act(project: api.Project, lead: Person) -> None:
-        report = api.set_exam(
+    def act(project: Project, lead: Person) -> None:
+        report = set_exam(
             project,
             lead,
             **state["exam_plan"],

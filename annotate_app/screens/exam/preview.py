@@ -10,8 +10,13 @@ from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import tables, wording
 from annotate_app.shared.review_clip import review_clip
-from backend import api
 from backend.campaign.nouns import Person, Scale
+from backend.campaign.qualification.exam.previewing import ExamPreview
+from backend.campaign.qualification.exam.previewing import PreviewItem as ExamPreviewItem
+from backend.campaign.qualification.exam.rules.guessing import Constant as ExamConstant
+from backend.campaign.qualification.exam.rules.guessing import Guesses as ExamGuesses
+from backend.campaign.review.queries import query_pairs
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
 
 _BESIDE = 3
@@ -20,7 +25,7 @@ _SOURCES = (marked("settled pairs", _context="from"), marked("open pairs", _cont
 _TEXT_LENGTH = 400
 
 
-def told(preview: api.ExamPreview) -> None:
+def told(preview: ExamPreview) -> None:
     """How many pairs, of which grades, and what one grade throughout or grades by chance would score."""
     tolerance = auth.project().campaign.tolerance
     drawn = source(preview.source)
@@ -49,7 +54,7 @@ def source(kept: str) -> str:
     return tr(kept, _context="from") if kept in _SOURCES else kept
 
 
-def figures(grades: tuple[int, ...], guesses: api.ExamGuesses) -> None:
+def figures(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
     """A key by grade, beside what guessing scores with it."""
     left, right = st.columns([1, 1.4], gap="large")
     with left:
@@ -60,7 +65,7 @@ def figures(grades: tuple[int, ...], guesses: api.ExamGuesses) -> None:
         st.html(guess_table(guesses))
 
 
-def reason(guesses: api.ExamGuesses, key: str) -> None:
+def reason(guesses: ExamGuesses, key: str) -> None:
     """Asks why an exam is held that guessing passes, or nearly; nothing of one that tells enough."""
     if guesses.weak:
         told = "".join(f"\n- {retold(why)}" for why in guesses.weak)
@@ -79,7 +84,7 @@ def key_table(grades: tuple[int, ...], scale: Scale) -> str:
     return tables.table((tr("Right grade"), tr("Meaning"), tr("Pairs")), rows, "rr-paces")
 
 
-def guess_table(guesses: api.ExamGuesses) -> str:
+def guess_table(guesses: ExamGuesses) -> str:
     """What every grade throughout misses, the highest first, and what chance does."""
     rows = [
         (tr("always {grade}", grade=tables.grade(one.grade)), _missed(one.missed, guesses.items), _verdict(one))
@@ -92,9 +97,9 @@ def guess_table(guesses: api.ExamGuesses) -> str:
     return tables.table((tr("Grades"), tr("Missed"), tr("Result")), rows, "rr-guesses")
 
 
-def clips(project: api.Project, lead: Person, preview: api.ExamPreview) -> None:
+def clips(project: Project, lead: Person, preview: ExamPreview) -> None:
     """The pairs of one query, which the lead chooses, as clips, each under its right grade."""
-    by_query: defaultdict[QueryId, list[api.ExamPreviewItem]] = defaultdict(list)
+    by_query: defaultdict[QueryId, list[ExamPreviewItem]] = defaultdict(list)
     for item in preview.items:
         by_query[item.query_id].append(item)
 
@@ -107,7 +112,7 @@ def clips(project: api.Project, lead: Person, preview: api.ExamPreview) -> None:
     chosen = st.selectbox(tr("Query, and its pairs"), list(by_query), format_func=label, key="exam_look")
     if chosen is None:
         return
-    there = {pair.pair: pair for pair in api.query_pairs(project, lead, chosen)}
+    there = {pair.pair: pair for pair in query_pairs(project, lead, chosen)}
     items = sorted(by_query[chosen], key=lambda one: -1 if one.right is None else one.right, reverse=True)
     for start in range(0, len(items), _BESIDE):
         for column, item in zip(st.columns(_BESIDE), items[start : start + _BESIDE], strict=False):
@@ -124,7 +129,7 @@ def _missed(count: float, of: int) -> str:
     return tables.bar(count, of, tr(" of {of:,}, {percent}", of=of, percent=wording.percent(100 * count / of)))
 
 
-def _verdict(one: api.ExamConstant) -> str:
+def _verdict(one: ExamConstant) -> str:
     if one.passed:
         return f"<b class='rr-fast'>{tr('passes')}</b>"
     return f"<span class='rr-fast'>{tr('fails narrowly')}</span>" if one.near else tr("fails")

@@ -12,7 +12,6 @@ from annotate_app.screens.explore import charts as explore_charts
 from annotate_app.screens.explore import lists as explore_lists
 from annotate_app.shared import address_state, look, tables, wording
 from annotate_app.shared.long_list import long_list, sorted_by
-from backend import api
 from backend.campaign.monitoring.explore.model import (
     AgreedQuery,
     Along,
@@ -21,7 +20,22 @@ from backend.campaign.monitoring.explore.model import (
     SourceStanding,
     VideoCoverage,
 )
+from backend.campaign.monitoring.explore.rules import by_show as coverage_by_show
+from backend.campaign.monitoring.explore.tables import (
+    agreed_queries,
+    coverage,
+    durations,
+    explored_csv,
+    explored_version,
+    found_pair_count,
+    found_pairs,
+    relevances_along,
+    same_words,
+    source_standings,
+)
 from backend.campaign.nouns import Person, Scale
+from backend.campaign.review.status import next_step
+from backend.campaign.setup.project.folder import Project
 
 _PARTS = {
     "similarity": marked("Similarity"),
@@ -41,7 +55,7 @@ def page() -> None:
     """The choice of the part, and the part."""
     project, lead, counts = look.lead_page("Explore")
     if not any(counts["pairs"].values()):
-        st.info(tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(api.next_step(project, lead))))
+        st.info(tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(next_step(project, lead))))
         return
     part = address_state.choice(tr("Part"), "part", translated(_PARTS), clears=_OF_A_PART, label_visibility="collapsed")
     match part:
@@ -61,9 +75,9 @@ def page() -> None:
             _along(project, lead, Along.SIMILARITY)
 
 
-def _along(project: api.Project, lead: Person, along: Along) -> None:
+def _along(project: Project, lead: Person, along: Along) -> None:
     """Relevance against similarity, rank or duration: shares, means, numbers, and the pairs of a bin."""
-    bins = _counted(project, lead, along.value, lambda: api.relevances_along(project, lead, along))
+    bins = _counted(project, lead, along.value, lambda: relevances_along(project, lead, along))
     scale, of = project.campaign.scale, explore_charts.WORDS[along].of
     if not bins:
         st.info(tr("No candidate was found by its caption, so none has a similarity: choose another part."))
@@ -76,7 +90,7 @@ def _along(project: api.Project, lead: Person, along: Along) -> None:
         explore_charts.means(bins, along, scale)
     with right:
         explore_charts.counts(bins, along)
-    _take(f"relevance-by-{of}", lambda: api.explored_csv(bins))
+    _take(f"relevance-by-{of}", lambda: explored_csv(bins))
     words = explore_charts.WORDS[along].bin
     options = {"": tr("All pairs"), **{str(one.place): _upper(words(one)) for one in bins}}
     st.subheader(tr("The pairs behind it"), anchor=False)
@@ -100,9 +114,9 @@ def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
     st.caption(tr("Over {pairs} with a relevance.{waits}", pairs=wording.count_of(decided, "pair"), waits=waits))
 
 
-def _same_words(project: api.Project, lead: Person) -> None:
+def _same_words(project: Project, lead: Person) -> None:
     """Pairs whose caption says what the query says, and which are not all perfect: the paper's B.5."""
-    counts, without = _counted(project, lead, "same", lambda: api.same_words(project, lead))
+    counts, without = _counted(project, lead, "same", lambda: same_words(project, lead))
     scale, decided = project.campaign.scale, sum(counts)
     st.markdown(
         tr(
@@ -134,9 +148,9 @@ def _same_words(project: api.Project, lead: Person) -> None:
     _pairs(project, lead, PairPart(relevance=relevance, same_words=True), tr("There is none: all of them are perfect."))
 
 
-def _sources(project: api.Project, lead: Person) -> None:
+def _sources(project: Project, lead: Person) -> None:
     """What became of the candidates of each source: what the truth would lack without it."""
-    found: list[SourceStanding] = _counted(project, lead, "sources", lambda: api.source_standings(project, lead))
+    found: list[SourceStanding] = _counted(project, lead, "sources", lambda: source_standings(project, lead))
     st.caption(
         tr(
             "What found the candidates: captions under an encoder, runs that were pooled. What a source "
@@ -148,12 +162,12 @@ def _sources(project: api.Project, lead: Person) -> None:
         return
     rows = [explore_lists.source_row(one) for one in found]
     st.html(tables.table(map(tr, explore_lists.SOURCE_HEADS), rows, "rr-figures rr-sources"))
-    _take("sources", lambda: api.explored_csv(found))
+    _take("sources", lambda: explored_csv(found))
 
 
-def _coverage(project: api.Project, lead: Person) -> None:
+def _coverage(project: Project, lead: Person) -> None:
     """What of the corpus was handed out, by show and by video; a video's pairs."""
-    videos: list[VideoCoverage] = _counted(project, lead, "coverage", lambda: api.coverage(project, lead))
+    videos: list[VideoCoverage] = _counted(project, lead, "coverage", lambda: coverage(project, lead))
     opened = address_state.read_number("video")
     if one := next((video for video in videos if video.video_id == opened), None):
         st.button(
@@ -180,7 +194,7 @@ def _coverage(project: api.Project, lead: Person) -> None:
         )
         _pairs(project, lead, PairPart(video=one.video_id), tr("Nothing of this video was handed out."))
         return
-    shows = api.coverage_by_show(videos)
+    shows = coverage_by_show(videos)
     covered = sum(show.covered for show in shows)
     moments, judged = sum(show.moments for show in shows), sum(show.judged_moments for show in shows)
     look.metrics(
@@ -218,12 +232,12 @@ def _coverage(project: api.Project, lead: Person) -> None:
         opens="video",
         noun="video",
     )
-    _take("coverage", lambda: api.explored_csv(listed))
+    _take("coverage", lambda: explored_csv(listed))
 
 
-def _durations(project: api.Project, lead: Person) -> None:
+def _durations(project: Project, lead: Person) -> None:
     """How long moments and videos last, and whether relevance goes with it."""
-    moments, videos = _counted(project, lead, "durations", lambda: api.durations(project, lead))
+    moments, videos = _counted(project, lead, "durations", lambda: durations(project, lead))
     for found, noun in ((moments, "moment"), (videos, "video")):
         if found is None:
             continue
@@ -238,13 +252,13 @@ def _durations(project: api.Project, lead: Person) -> None:
             )
         )
         explore_charts.lasting(found, noun)
-        _take(f"durations-of-{noun}s", lambda found=found: api.explored_csv(found))  # type: ignore[misc]  # a default binds it
+        _take(f"durations-of-{noun}s", lambda found=found: explored_csv(found))  # type: ignore[misc]  # a default binds it
     _along(project, lead, Along.DURATION)
 
 
-def _agreement(project: api.Project, lead: Person) -> None:
+def _agreement(project: Project, lead: Person) -> None:
     """Queries by how well people agree on their pairs."""
-    queries: list[AgreedQuery] = _counted(project, lead, "agreement", lambda: api.agreed_queries(project, lead))
+    queries: list[AgreedQuery] = _counted(project, lead, "agreement", lambda: agreed_queries(project, lead))
     st.caption(
         tr(
             "Of every two grades of one pair, the share that differs by no more than the tolerance. "
@@ -264,18 +278,18 @@ def _agreement(project: api.Project, lead: Person) -> None:
         nothing=tr("No pair has two grades yet."),
         page="/queries",
     )
-    _take("agreement-of-queries", lambda: api.explored_csv(listed))
+    _take("agreement-of-queries", lambda: explored_csv(listed))
 
 
-def _pairs(project: api.Project, lead: Person, part: PairPart, nothing: str = "") -> None:
+def _pairs(project: Project, lead: Person, part: PairPart, nothing: str = "") -> None:
     """The pairs of a part, which open their query; a page of them is fetched."""
-    count = _counted(project, lead, f"count-{part}", lambda: api.found_pair_count(project, lead, part))
+    count = _counted(project, lead, f"count-{part}", lambda: found_pair_count(project, lead, part))
     long_list(
         tr("Pairs"),
         explore_lists.PAIR_COLUMNS,
         count,
         lambda first, most: [
-            explore_lists.pair_row(pair) for pair in api.found_pairs(project, lead, part, first=first, most=most)
+            explore_lists.pair_row(pair) for pair in found_pairs(project, lead, part, first=first, most=most)
         ],
         opens="query",
         noun="pair",
@@ -283,7 +297,7 @@ def _pairs(project: api.Project, lead: Person, part: PairPart, nothing: str = ""
         page="/queries",
     )
     if count:
-        _take("pairs", lambda: api.explored_csv(api.found_pairs(project, lead, part)))
+        _take("pairs", lambda: explored_csv(found_pairs(project, lead, part)))
 
 
 def _relevance(scale: Scale, most: int | None = None) -> int | None:
@@ -293,9 +307,9 @@ def _relevance(scale: Scale, most: int | None = None) -> int | None:
     return int(chosen) if chosen else None
 
 
-def _counted(project: api.Project, lead: Person, what: str, count: Callable[[], _Found]) -> _Found:
+def _counted(project: Project, lead: Person, what: str, count: Callable[[], _Found]) -> _Found:
     """What was counted for anybody since the last grade or event; otherwise counted now."""
-    found: _Found = _kept(str(project.folder), api.explored_version(project, lead), what, count)
+    found: _Found = _kept(str(project.folder), explored_version(project, lead), what, count)
     return found
 
 

@@ -11,9 +11,12 @@ from annotate_app.plain import plain
 from annotate_app.screens.guideline.preview import preview
 from annotate_app.shared import address_state, look, practice, tables, wording
 from annotate_app.shared.guideline import guideline
-from backend import api
 from backend.campaign.nouns import GradeMeaning, Person, Scale
+from backend.campaign.qualification.guideline import examples as guideline_examples
 from backend.campaign.qualification.guideline.model import Change
+from backend.campaign.qualification.guideline.rewording import guideline_readers, guideline_versions, reword_guideline
+from backend.campaign.qualification.guideline.rules import changes as guideline_changes
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign, Grading, GuidelineVersion, Question
 
 _LABEL_LENGTH, _REASON_LENGTH = 24, 200
@@ -27,12 +30,12 @@ def page() -> None:
         look.refusal("guideline_problem")
         if done := st.session_state.pop("guideline_done", ""):
             st.success(plain(done))
-    versions = api.guideline_versions(project, lead)
+    versions = guideline_versions(project, lead)
     words, kept, practised = address_state.tabs([marked("Words"), marked("Versions"), marked("Tutorial")])
     with words:
         _words(project, lead, versions[-1])
     with kept:
-        _versions(versions, api.guideline_readers(project, lead))
+        _versions(versions, guideline_readers(project, lead))
     with practised:
         practice.practice(project, lead)
 
@@ -41,9 +44,9 @@ def save(version: int) -> None:
     """Callback: what is typed stands from now on, as another version."""
     state = st.session_state
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         typed, reason = _typed(project.campaign.grading, version), str(state.get(f"words-{version}-reason", ""))
-        number, changed = api.reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
+        number, changed = reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
         texts = wording.count_of(len(changed), "text")
         state["guideline_done"] = tr(
             "Version {number} stands now; {texts} of it {len} new. Annotators are told before their next clip.",
@@ -68,7 +71,7 @@ def changes_table(changes: list[Change]) -> str:
     return tables.table((tr("Text"), tr("Before"), tr("After")), rows, "rr-changes")
 
 
-def _words(project: api.Project, lead: Person, version: GuidelineVersion) -> None:
+def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
     grading, campaign = project.campaign.grading, project.campaign
     form, seen = st.columns([5, 4], gap="large")
     with form:
@@ -83,7 +86,7 @@ def _words(project: api.Project, lead: Person, version: GuidelineVersion) -> Non
         typed = _form(grading, version.version)
     with seen:
         st.markdown(tr("**As annotators see it**"))
-        examples = api.examples(project, lead)
+        examples = guideline_examples.examples(project, lead)
         preview(guideline(_with(campaign, typed), examples))
         st.caption(
             tr(
@@ -183,7 +186,7 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
     after = right.selectbox(tr("To version"), list(by_number), index=newest - 1, key=f"versions-to-{newest}")
     if before is None or after is None:
         return
-    changed = api.guideline_changes(by_number[before].grading, by_number[after].grading)
+    changed = guideline_changes(by_number[before].grading, by_number[after].grading)
     if changed:
         st.html(changes_table(changed))
     else:

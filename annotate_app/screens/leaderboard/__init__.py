@@ -12,9 +12,13 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.screens.leaderboard import board as board_view
 from annotate_app.shared import address_state, look, wording
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.release.board.kept_runs import add_run, add_truth, list_runs, list_truths, remove_run
+from backend.campaign.release.board.leaderboard import Leaderboard, leaderboard_version, score_kept_runs, truth_names
+from backend.campaign.release.board.model import Kept
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ReelRankError
+from backend.scoring.views.ranking import sentence as score_sentence
 
 _PARTS = (marked("Ranking"), marked("Charts"), marked("Groups"), marked("Errors"), marked("Cases"), marked("Runs"))
 _FEW = 3
@@ -31,7 +35,7 @@ _MEANINGS = marked(
 def page() -> None:
     """What is compared, then its parts; without anything to compare, how to bring it."""
     project, lead, _ = look.lead_page("Leaderboard")
-    truths, runs = api.truth_names(project, lead), api.list_runs(project, lead)
+    truths, runs = truth_names(project, lead), list_runs(project, lead)
     look.refusal("board_problem")
     if not truths:
         st.info(
@@ -52,7 +56,7 @@ def page() -> None:
             address_state.go(preset="TVR-Ranking")
         preset = address_state.choice(tr("Preset"), "preset", presets, box=True, help=tr(_MEANINGS))
     try:
-        version = api.leaderboard_version(project, lead, truth)
+        version = leaderboard_version(project, lead, truth)
         with st.spinner(tr("Scoring")):
             board = _scored(project, lead, str(project.folder), truth, _PRESETS[preset], version)
     except ReelRankError as refusal:
@@ -73,12 +77,12 @@ def keep() -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = {what: _written(Path(folder) / what, upload) for what, upload in uploads.items() if upload}
 
-        def act(project: api.Project, lead: Person) -> None:
+        def act(project: Project, lead: Person) -> None:
             if kind == _RUN:
                 videos = paths.get("videos")
-                kept = api.add_run(project, lead, paths["file"], name=name, videos=videos, now=time.time())
+                kept = add_run(project, lead, paths["file"], name=name, videos=videos, now=time.time())
             else:
-                kept = api.add_truth(project, lead, paths["file"], name=name, now=time.time())
+                kept = add_truth(project, lead, paths["file"], name=name, now=time.time())
             held = f"{wording.count_of(kept.queries, 'query')}, {wording.count_of(kept.moments, 'moment')}"
             st.toast(tr("Kept {name}: {held}.", name=plain(kept.name), held=held), icon=":material/save:")
 
@@ -92,26 +96,26 @@ def keep() -> None:
 def remove(name: str) -> None:
     """Callback of a button: the run is kept no longer."""
     st.session_state["board_problem"] = look.as_lead(
-        lambda project, lead: api.remove_run(project, lead, name, now=time.time())
+        lambda project, lead: remove_run(project, lead, name, now=time.time())
     )
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _scored(
-    _project: api.Project, _lead: Person, folder: str, truth: str, preset: Literal["paper", "tvr-ranking"], version: str
-) -> api.Leaderboard:
+    _project: Project, _lead: Person, folder: str, truth: str, preset: Literal["paper", "tvr-ranking"], version: str
+) -> Leaderboard:
     """Kept until a run, or the truth, changes; everybody who looks shares it."""
-    return api.score_kept_runs(_project, _lead, truth, preset=preset)
+    return score_kept_runs(_project, _lead, truth, preset=preset)
 
 
-def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: api.Leaderboard, version: str) -> None:
+def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderboard, version: str) -> None:
     _left_out(board.left_out)
     scores = board.scores
     if scores is None:
         _keeper(project, lead, runs, board.left_out)
         return
     notes = "".join(f"; {plain(retold(note))}" for note in scores.setting.notes)
-    st.caption(f"{plain(board.truth)}: {plain(retold(api.score_sentence(scores.summary())))}{notes}")
+    st.caption(f"{plain(board.truth)}: {plain(retold(score_sentence(scores.summary())))}{notes}")
     part = address_state.choice(tr("Part"), "part", {name: tr(name) for name in _PARTS}, label_visibility="collapsed")
     if part == "Charts":
         board_view.charts(scores)
@@ -149,7 +153,7 @@ def _left_out(runs: Mapping[str, str]) -> None:
         st.warning(said[0], icon=":material/block:")
 
 
-def _keeper(project: api.Project, lead: Person, runs: Sequence[api.Kept], left_out: Mapping[str, str]) -> None:
+def _keeper(project: Project, lead: Person, runs: Sequence[Kept], left_out: Mapping[str, str]) -> None:
     """The kept runs with their facts, and the form that keeps another file."""
     for number, run in enumerate(runs):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept-{number}"):
@@ -160,7 +164,7 @@ def _keeper(project: api.Project, lead: Person, runs: Sequence[api.Kept], left_o
             facts = tr("{file} · {held} · kept {when}{who}", file=plain(run.file), held=held, when=when, who=who)
             st.markdown(f"**{plain(run.name)}**{note}  \n{facts} · sha256 `{run.sha256[:12]}`", width="stretch")
             st.button(tr("Remove"), key=f"remove-{number}", on_click=remove, args=(run.name,))
-    kept = api.list_truths(project, lead)
+    kept = list_truths(project, lead)
     if kept:
         st.caption(tr("Ground truths kept: ") + ", ".join(plain(truth.name) for truth in kept))
     with st.form("board_form", clear_on_submit=True):

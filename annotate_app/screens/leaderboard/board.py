@@ -17,8 +17,29 @@ from annotate_app.plain import plain
 from annotate_app.screens.leaderboard.case_view import case_view
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, wording
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.release.board.case_frames import report_frames, videos_with_file
+from backend.campaign.release.board.leaderboard import Leaderboard
+from backend.campaign.setup.project.folder import Project
+from backend.scoring.report.page import report_page
+from backend.scoring.report.parts import board_pictures
+from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.statistics.sureness import Sureness, add_statistics
+from backend.scoring.tables import SCORE_FORMATS, per_query_csv
+from backend.scoring.tables import to_csv as score_csv
+from backend.scoring.views.case import FIRST as CASE_FIRST
+from backend.scoring.views.case import KINDS as CASE_KINDS
+from backend.scoring.views.case import CaseView, notable_queries
+from backend.scoring.views.case import bars_told as case_bars_told
+from backend.scoring.views.case import query_title as case_title
+from backend.scoring.views.case import view as score_case
+from backend.scoring.views.errors import examples as score_examples
+from backend.scoring.views.errors import outcomes as score_outcomes
+from backend.scoring.views.groups import groups as score_groups
+from backend.scoring.views.naming import named as score_names
+from backend.scoring.views.ranking import means as score_means_named
+from backend.scoring.views.ranking import ranking as score_ranking
+from backend.scoring.views.table import Table as ScoreTable
 
 _BREAKDOWNS = {"duration": marked("Duration"), "show": marked("Show"), "relevance": marked("Highest relevance")}
 _AS_TEXT = ("interval", "difference_interval", "p_holm", "p_t", "wins", "moment")
@@ -30,7 +51,7 @@ _TEXT = st.column_config.TextColumn
 _SCORE = partial(_NUMBER, format="%.4f")
 
 
-def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: api.Scoreboard, version: str) -> None:
+def ranking(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard, version: str) -> None:
     """Means with intervals, and every run against the baseline; files to take along. `version` names the scores."""
     names = [run.name for run in scores.runs]
     with st.container(horizontal=True):
@@ -38,10 +59,10 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
         baseline = st.selectbox(tr("Baseline"), names, key="board_baseline") if len(names) > 1 else None
     with st.spinner(tr("Resampling")):
         summary = _with_statistics(scores, version, baseline)
-    table = api.score_ranking(summary, focus).without("p")
+    table = score_ranking(summary, focus).without("p")
     if not any(run["missing"] for run in summary["runs"]):
         table = table.without("missing")  # a column of zeros, for which the others would lack room
-    highest = api.score_names(summary, [focus])[focus].measure.highest
+    highest = score_names(summary, [focus])[focus].measure.highest
     best = max((run["measures"].get(focus, 0.0) for run in summary["runs"]), default=0.0)
     _frame(
         table,
@@ -67,14 +88,14 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
         st.caption(plain(retold(note)))
     _take_along(project, lead, board, summary)
     with st.expander(tr("All measures")):
-        means = api.score_means_named(summary)
+        means = score_means_named(summary)
         _frame(means, "board_measures", measure=partial(_TEXT, pinned=True), **dict.fromkeys(names, _SCORE))
         st.caption("  \n".join(plain(retold(line)) for line in means.notes))
 
 
-def _measure(scores: api.Scoreboard, key: str) -> str:
+def _measure(scores: Scoreboard, key: str) -> str:
     """A choice of measures, each with what its key stands for."""
-    keys, names = scores.settings.keys, api.score_names(scores.summary(), scores.settings.keys)
+    keys, names = scores.settings.keys, score_names(scores.summary(), scores.settings.keys)
     chosen = st.selectbox(
         tr("Measure"),
         keys,
@@ -85,7 +106,7 @@ def _measure(scores: api.Scoreboard, key: str) -> str:
     return chosen or scores.focus
 
 
-def _frame(table: api.ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
+def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
     """A view as Streamlit shows it: numbers to sort by, words as they are written, help under every head."""
     # Names of runs stay as they are, and so does the p of statistics.
     as_is = [column.run or column.title.startswith("p ") for column in table.columns]
@@ -115,18 +136,18 @@ def _frame(table: api.ScoreTable, key: str, **columns: Callable[..., Any]) -> No
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _with_statistics(_scores: api.Scoreboard, version: str, baseline: str | None) -> dict[str, Any]:
+def _with_statistics(_scores: Scoreboard, version: str, baseline: str | None) -> dict[str, Any]:
     """Every script run shows the table; 10,000 resamples are drawn for the first one alone, of every measure."""
     summary = _scores.summary()
-    api.add_statistics(summary, _scores, api.Sureness(baseline))
+    add_statistics(summary, _scores, Sureness(baseline))
     return summary
 
 
-def charts(scores: api.Scoreboard) -> None:
+def charts(scores: Scoreboard) -> None:
     """A measure by cut-off, the runs in its order under others, the two best query by query, the best IoUs."""
     focus = _measure(scores, "board_chart_focus")
     with st.container(key="board-charts"):
-        for picture in api.board_pictures(scores, focus):
+        for picture in board_pictures(scores, focus):
             st.subheader(retold(picture.title), anchor=False)
             # Facets keep the widths they were drawn with: stretched to the page they lose their shape. On a narrow
             # page a chart scrolls by itself, see look.css.
@@ -134,14 +155,14 @@ def charts(scores: api.Scoreboard) -> None:
             st.caption(plain(retold(picture.caption)))
 
 
-def groups(scores: api.Scoreboard) -> None:
+def groups(scores: Scoreboard) -> None:
     """Means of groups of queries."""
     with st.container(horizontal=True):
         by = st.selectbox(
             tr("Queries by"), list(_BREAKDOWNS), key="board_by", format_func=lambda one: tr(_BREAKDOWNS[one])
         )
         focus = _measure(scores, "board_group_focus")
-    table = api.score_groups(scores.summary([by]), by, focus)
+    table = score_groups(scores.summary([by]), by, focus)
     sizes = ""
     if len(scores.runs) > max(len(table.rows), _ABREAST):
         # More runs have room below one another.
@@ -153,10 +174,10 @@ def groups(scores: api.Scoreboard) -> None:
     st.caption(f"{plain(retold(table.title))}. {plain(' '.join(map(retold, table.notes)) + sizes)}")
 
 
-def errors(board: api.Leaderboard, scores: api.Scoreboard) -> None:
+def errors(board: Leaderboard, scores: Scoreboard) -> None:
     """What became of every relevant moment, by run."""
     summary = scores.summary(errors=True)
-    table = api.score_outcomes(summary)
+    table = score_outcomes(summary)
     st.markdown(f"{plain(retold(table.title))} {plain(' '.join(map(retold, table.notes)))}")
     fates = table.columns[1:-1]
     shares = {column.name: [cell.share for cell in table.cells(column.name)] for column in fates}
@@ -173,16 +194,16 @@ def errors(board: api.Leaderboard, scores: api.Scoreboard) -> None:
     )
     meanings = [(retold(column.title), retold(column.help)) for column in fates]
     st.dataframe(pd.DataFrame(meanings, columns=[tr("Class"), tr("Meaning")]), hide_index=True)
-    examples = api.score_examples(summary, board.inputs.facts.texts)
+    examples = score_examples(summary, board.inputs.facts.texts)
     if examples.rows:
         with st.expander(retold(examples.title)):
             _frame(examples, "board_examples")
 
 
-def cases(project: api.Project, lead: Person, board: api.Leaderboard, scores: api.Scoreboard) -> None:
+def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard) -> None:
     """One query seen whole: its truth and what one or two runs predict, as clips."""
     names = [run.name for run in scores.runs]
-    order = api.notable_queries(scores)
+    order = notable_queries(scores)
     k, mu = scores.middle
     wide, middle, other, narrow = st.columns([4, 2, 2, 1])
     if not order:
@@ -199,9 +220,9 @@ def cases(project: api.Project, lead: Person, board: api.Leaderboard, scores: ap
     mu = narrow.selectbox(tr("IoU from"), scores.settings.mu, index=scores.settings.mu.index(mu), key="board_mu")
     shown = [name for name in dict.fromkeys([first, second]) if name]
     (case,) = scores.cases([query], k, mu)
-    view = api.score_case(scores, case, shown, board.inputs.facts)
+    view = score_case(scores, case, shown, board.inputs.facts)
     st.markdown(f"#### {plain(retold(view.title))}")
-    case_view(case_data(view, api.videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
+    case_view(case_data(view, videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
         tr(
             "Matched at K = {k} and an IoU threshold of {mu:g}; the first {case_first} predictions and "
@@ -209,13 +230,13 @@ def cases(project: api.Project, lead: Person, board: api.Leaderboard, scores: ap
             "truth. {case_bars_told} Point at a card, or move to it with Tab, to see its partner.",
             k=k,
             mu=mu,
-            case_first=api.CASE_FIRST,
-            case_bars_told=api.case_bars_told(view.unmeasured),
+            case_first=CASE_FIRST,
+            case_bars_told=case_bars_told(view.unmeasured),
         )
     )
 
 
-def _take_along(project: api.Project, lead: Person, board: api.Leaderboard, summary: Mapping[str, Any]) -> None:
+def _take_along(project: Project, lead: Person, board: Leaderboard, summary: Mapping[str, Any]) -> None:
     """Downloads; each is made when asked for."""
     scores = board.scores
     if scores is None:
@@ -223,24 +244,24 @@ def _take_along(project: api.Project, lead: Person, board: api.Leaderboard, summ
 
     def report() -> str:
         made = datetime.fromtimestamp(time.time(), UTC)
-        return api.report_page(
+        return report_page(
             scores,
             board.inputs,
             made=made,
-            asked=api.Sureness(summary["baseline"]),
-            film=api.report_frames(project, lead),
+            asked=Sureness(summary["baseline"]),
+            film=report_frames(project, lead),
         )
 
     files: dict[str, tuple[str, str, Callable[[], str]]] = {
         tr("Report"): ("leaderboard.html", "text/html", report),
-        "CSV": ("leaderboard.csv", "text/csv", lambda: api.score_csv(summary, for_people=True)),
+        "CSV": ("leaderboard.csv", "text/csv", lambda: score_csv(summary, for_people=True)),
         tr("Every query"): (
             "per-query.csv",
             "text/csv",
-            lambda: api.per_query_csv(summary, list(scores.per_query()), for_people=True),
+            lambda: per_query_csv(summary, list(scores.per_query()), for_people=True),
         ),
-        "LaTeX": ("leaderboard.tex", "text/x-tex", lambda: api.SCORE_FORMATS["latex"](summary)),
-        tr("Markdown"): ("leaderboard.md", "text/markdown", lambda: api.SCORE_FORMATS["markdown"](summary)),
+        "LaTeX": ("leaderboard.tex", "text/x-tex", lambda: SCORE_FORMATS["latex"](summary)),
+        tr("Markdown"): ("leaderboard.md", "text/markdown", lambda: SCORE_FORMATS["markdown"](summary)),
     }
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(tr("Take along"), width="content")
@@ -248,7 +269,7 @@ def _take_along(project: api.Project, lead: Person, board: api.Leaderboard, summ
             st.download_button(label, data=make, file_name=name, mime=kind, key=f"take-{name}", on_click="ignore")
 
 
-def case_data(view: api.CaseView, files: Mapping[str, float]) -> dict[str, Any]:
+def case_data(view: CaseView, files: Mapping[str, float]) -> dict[str, Any]:
     """A case as the component wants it; clips only of videos in `files`, and nothing after their end."""
     kept = [card for card in view.moments if card.first]
     relevant = sum(card.relevance > 0 for card in view.moments)
@@ -288,14 +309,14 @@ def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
     return texts | {"src": full_path(f"/moments.mp4?{address}") if there else None}
 
 
-def _queries(board: api.Leaderboard, scores: api.Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
+def _queries(board: Leaderboard, scores: Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
     """The words of each query, by its id; where two have the same words, the id stands beside them."""
-    titles = {number: api.case_title(scores.queries[number], board.inputs.facts) for number in order}
+    titles = {number: case_title(scores.queries[number], board.inputs.facts) for number in order}
     times = Counter(titles.values())
     found = {}
     for number, title in titles.items():
         query = str(scores.queries[number])
         same = tr(" · query {query}", query=query) if times[title] > 1 else ""
-        why = f" ({retold(api.CASE_KINDS[order[number]][1])})" if order[number] else ""
+        why = f" ({retold(CASE_KINDS[order[number]][1])})" if order[number] else ""
         found[query] = f"{retold(title)}{same}{why}"
     return found

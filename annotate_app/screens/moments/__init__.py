@@ -17,9 +17,10 @@ from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import clip_at
 from annotate_app.shared.searched import matching
 from annotate_app.shared.ways import WayThere
-from backend import api
+from backend.campaign.corpus.moments.editing import moments_of_video, videos_and_moments
 from backend.campaign.corpus.moments.model import MomentRow, Origin, VideoMoments
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 
 PER_PAGE = 8
 ORIGINS = {
@@ -48,7 +49,7 @@ _MOMENTS = (
 def page() -> None:
     """The videos, or one of them with its moments."""
     project, lead, _ = look.lead_page("Moments")
-    videos = api.videos_and_moments(project, lead)
+    videos = videos_and_moments(project, lead)
     if not videos:
         st.info(tr("There are no videos yet."))
         st.html(WayThere("Set up", "", tr("Take the videos of a folder")).link)
@@ -106,8 +107,8 @@ def _all(videos: Sequence[VideoMoments]) -> None:
     long_list(tr("Videos"), _VIDEOS, len(found), fetch, opens=acts.VIDEO, noun="video")
 
 
-def _one(project: api.Project, lead: Person, video: VideoMoments) -> None:
-    rows = api.moments_of_video(project, lead, video.name)
+def _one(project: Project, lead: Person, video: VideoMoments) -> None:
+    rows = moments_of_video(project, lead, video.name)
     of = ", ".join(f"{count:,} {tr(ORIGINS[origin])}" for origin, count in video.moments.items())
     st.subheader(plain(video.name), anchor=False)
     shots = "" if video.shots is None else f", {wording.count_of(video.shots, 'shot')}"

@@ -7,9 +7,10 @@ import streamlit as st
 
 from annotate_app.language import tr
 from annotate_app.shared import address_state, look
-from backend import api
+from backend.campaign.corpus.moments.editing import change_moments, join_moments, moments_of_video, split_moment
 from backend.campaign.corpus.moments.model import MomentRow
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId
 
 ON_SHOW = "moment"
@@ -36,8 +37,8 @@ def split(row: MomentRow) -> None:
     at_s = float(st.session_state[key("at", row)])
     spans = [(row.start_s, at_s), (at_s, row.end_s)]
 
-    def act(project: api.Project, lead: Person) -> None:
-        api.split_moment(project, lead, row.moment_id, at_s, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        split_moment(project, lead, row.moment_id, at_s, now=time.time())
 
     _do(row.video, [row], spans, tr("Split in two."), act)
 
@@ -46,8 +47,8 @@ def join(row: MomentRow, following: MomentRow) -> None:
     """Callback: one moment of this one and the next."""
     spans = [(row.start_s, max(row.end_s, following.end_s))]
 
-    def act(project: api.Project, lead: Person) -> None:
-        api.join_moments(project, lead, [row.moment_id, following.moment_id], now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        join_moments(project, lead, [row.moment_id, following.moment_id], now=time.time())
 
     _do(row.video, [row, following], spans, tr("Joined."), act)
 
@@ -69,10 +70,10 @@ def undo() -> None:
         return
     video, came, went = last
 
-    def act(project: api.Project, lead: Person) -> None:
-        there = {(row.start_s, row.end_s): row.moment_id for row in api.moments_of_video(project, lead, video)}
+    def act(project: Project, lead: Person) -> None:
+        there = {(row.start_s, row.end_s): row.moment_id for row in moments_of_video(project, lead, video)}
         gone = [there.get(span, MomentId(0)) for span in came]
-        api.change_moments(project, lead, video, gone, went, now=time.time())
+        change_moments(project, lead, video, gone, went, now=time.time())
 
     if problem := look.as_lead(act):
         st.session_state[PROBLEM] = problem
@@ -97,10 +98,10 @@ def _do(
     gone: Sequence[MomentRow],
     come: Sequence[_Span],
     done: str,
-    act: Callable[[api.Project, Person], object] | None = None,
+    act: Callable[[Project, Person], object] | None = None,
 ) -> None:
-    def usual(project: api.Project, lead: Person) -> None:
-        api.change_moments(project, lead, video, [row.moment_id for row in gone], come, now=time.time())
+    def usual(project: Project, lead: Person) -> None:
+        change_moments(project, lead, video, [row.moment_id for row in gone], come, now=time.time())
 
     if problem := look.as_lead(act or usual):
         st.session_state[PROBLEM] = problem
@@ -109,9 +110,9 @@ def _do(
     shown: int | None = None
     if come:
 
-        def find(project: api.Project, lead: Person) -> None:
+        def find(project: Project, lead: Person) -> None:
             nonlocal shown
-            rows = api.moments_of_video(project, lead, video)
+            rows = moments_of_video(project, lead, video)
             shown = next((row.moment_id for row in rows if (row.start_s, row.end_s) == come[0]), None)
 
         look.as_lead(find)

@@ -11,11 +11,17 @@ from annotate_app.screens.people import assigning
 from annotate_app.screens.people import flags as person_flags
 from annotate_app.shared import exam_results, inviting, look, wording
 from annotate_app.shared.searched import searched
-from backend import api
+from backend.campaign.judging import absences
+from backend.campaign.monitoring.explore.tables import explored_version
+from backend.campaign.monitoring.quality import flags as quality_flags
 from backend.campaign.monitoring.quality.model import PersonFlags
 from backend.campaign.nouns import Person, Role
+from backend.campaign.qualification.exam import results
 from backend.campaign.qualification.exam.model import ExamPhase
+from backend.campaign.qualification.exam.setting import exam_held
+from backend.campaign.setup.people.accounts import list_people, new_invitation
 from backend.campaign.setup.people.model import Pause, PersonReview
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId
 
 _WIDTHS = (2.2, 5.6, 4.6)
@@ -29,7 +35,7 @@ def page() -> None:
         person_flags.show(project, lead)
         return
     inviting.outcome()
-    reviews = api.list_people(project, lead, now=time.time())
+    reviews = list_people(project, lead, now=time.time())
     reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # who waits for a lead comes first
     listed = searched(reviews, lambda review: review.person.name, "person")
     # On a narrow screen every row carries its labels instead; see look.css.
@@ -37,9 +43,9 @@ def page() -> None:
         _, labels, _ = st.columns(_WIDTHS)
         cells = "".join(f"<span>{tr(label)}</span>" for label in _FACTS)
         labels.html(f"<div class='rr-facts rr-facts-head' aria-hidden='true'>{cells}</div>")
-    examined = api.exam_results(project, lead) if api.exam_held(project, lead) else []
+    examined = results.exam_results(project, lead) if exam_held(project, lead) else []
     phases = {one.person.annotator_id: one.phase for one in examined}
-    version = api.explored_version(project, lead)
+    version = explored_version(project, lead)
     flags = {one.annotator_id: one for one in _flags(project, lead, str(project.folder), version)}
     for review in listed.rows:
         who = review.person.annotator_id
@@ -53,8 +59,8 @@ def page() -> None:
 def renew(annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a new one-time link, shown once; the person's older links become void."""
 
-    def act(project: api.Project, lead: Person) -> None:
-        person, invitation = api.new_invitation(project, lead, annotator_id, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
         inviting.show_once(person.name, invitation)
 
     st.session_state["people_problem"] = look.as_lead(act)
@@ -63,7 +69,7 @@ def renew(annotator_id: AnnotatorId) -> None:
 def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
     """Callback of a row's button."""
     st.session_state["people_problem"] = look.as_lead(
-        lambda project, lead: api.suspend(project, lead, annotator_id, suspended, now=time.time())
+        lambda project, lead: absences.suspend(project, lead, annotator_id, suspended, now=time.time())
     )
 
 
@@ -71,8 +77,8 @@ def pause(annotator_id: AnnotatorId) -> None:
     """Callback of a row's form: no pairs for this person from now on."""
     key = f"pause-reason-{annotator_id}"
 
-    def act(project: api.Project, lead: Person) -> None:
-        api.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        absences.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
         st.session_state[key] = ""
 
     st.session_state["people_problem"] = look.as_lead(act)
@@ -81,14 +87,14 @@ def pause(annotator_id: AnnotatorId) -> None:
 def go_on(annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a paused person is handed pairs again."""
     st.session_state["people_problem"] = look.as_lead(
-        lambda project, lead: api.unpause_person(project, lead, annotator_id, now=time.time())
+        lambda project, lead: absences.unpause_person(project, lead, annotator_id, now=time.time())
     )
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _flags(_project: api.Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
+def _flags(_project: Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
     """What was found for anybody since the last grade or event: it takes a look at every grade."""
-    return api.flags(_project, _lead)
+    return quality_flags.flags(_project, _lead)
 
 
 def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: ExamPhase | None) -> None:

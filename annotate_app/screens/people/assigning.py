@@ -9,10 +9,11 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.shared import choose_queries, look, wording
 from annotate_app.shared.searched import searched
-from backend import api
+from backend.campaign.judging import work_assignments
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Person, Role, Split
 from backend.campaign.setup.people.model import PersonReview
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId
 
 _SPLITS: Mapping[Split | None, str] = {
@@ -30,7 +31,7 @@ _SEEN = "assign_seen"
 _FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_day", "assign_all")
 
 
-def assignments(project: api.Project, lead: Person, people: Sequence[PersonReview]) -> None:
+def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) -> None:
     """The assignments that stand, each with the way to take it back, and the form that gives one."""
     annotators = {
         one.person.annotator_id: one.person.name
@@ -45,7 +46,7 @@ def assignments(project: api.Project, lead: Person, people: Sequence[PersonRevie
     if done := st.session_state.pop("assign_done", ""):
         st.success(plain(done))
     names = {one.person.annotator_id: one.person.name for one in people}
-    standing = api.assignments_standing(project, lead)
+    standing = work_assignments.assignments_standing(project, lead)
     st.session_state[_SEEN] = {who: given.assignment_id for who, given in standing.items()}
     given_to = sorted(standing.items(), key=lambda one: names.get(one[0], ""))
     listed = searched(given_to, lambda one: names.get(one[0], ""), "assignment", name="assigned", page="assigned-page")
@@ -106,9 +107,9 @@ def assign() -> None:
     )
     count = 0
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         nonlocal count
-        count = api.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
+        count = work_assignments.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
 
     problem = look.as_lead(act)
     state["assign_problem"] = problem
@@ -126,13 +127,15 @@ def assign() -> None:
 def take_back(annotator_id: AnnotatorId, name: str) -> None:
     """Callback of a button: this person grades whatever there is again."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
-    problem = look.as_lead(lambda project, lead: api.unassign(project, lead, annotator_id, seen=seen, now=time.time()))
+    problem = look.as_lead(
+        lambda project, lead: work_assignments.unassign(project, lead, annotator_id, seen=seen, now=time.time())
+    )
     st.session_state["assign_problem"] = problem
     if not problem:
         st.session_state["assign_done"] = tr("{name} grades whatever there is again.", name=name)
 
 
-def _form(project: api.Project, lead: Person, annotators: Mapping[AnnotatorId, str]) -> None:
+def _form(project: Project, lead: Person, annotators: Mapping[AnnotatorId, str]) -> None:
     st.multiselect(
         tr("Whom"), list(annotators), format_func=lambda one: annotators[one], key="assign_who", placeholder=tr("Names")
     )

@@ -9,9 +9,11 @@ from annotate_app.plain import plain
 from annotate_app.screens.people.flag_chart import flag_chart
 from annotate_app.shared import look, pair_view, wording
 from annotate_app.shared.address_state import read_number
-from backend import api
+from backend.campaign.judging.skips import lift_skips
+from backend.campaign.monitoring.quality import flags as quality_flags
 from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FLAG_NAMES, Flag, FlagKind, PersonFlags
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId, PairId
 
 PER_PAGE = 5
@@ -83,18 +85,18 @@ def close() -> None:
 def lift(who: AnnotatorId, reports_only: bool) -> None:
     """Callback: undoes all skips of somebody, or only their reports of broken clips."""
 
-    def act(project: api.Project, lead: Person) -> None:
-        done = api.lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        done = lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
         skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
         st.toast(tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips), icon=":material/undo:")
 
     st.session_state[_PROBLEM] = look.as_lead(act)
 
 
-def show(project: api.Project, lead: Person) -> None:
+def show(project: Project, lead: Person) -> None:
     """The person that the address asks for."""
     st.button(tr("All people"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
-    found = api.flags(project, lead, asked())
+    found = quality_flags.flags(project, lead, asked())
     if not found:
         st.info(tr("There is no such annotator here."))
         return
@@ -151,13 +153,13 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
                     )
 
 
-def _behind(project: api.Project, lead: Person, flags: PersonFlags, flag: Flag) -> None:
+def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> None:
     st.subheader(retold(FLAG_NAMES[flag.kind]), anchor=False)
     st.markdown(retold(FLAG_MEANINGS[flag.kind]))
     if flag.value is None:
         st.info(retold(flag.reason))
         return
-    found = api.behind_flag(project, lead, flags.annotator_id, flag.kind)
+    found = quality_flags.behind_flag(project, lead, flags.annotator_id, flag.kind)
     if flag.kind in _OF_SKIPS:
         _lift(flags, flag.kind, len(found.pairs))
     elif found.stretches:
@@ -204,10 +206,10 @@ def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
         )
 
 
-def _pairs(project: api.Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
+def _pairs(project: Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
     pages = max(-(-len(pairs) // PER_PAGE), 1)
     chosen = min(int(st.session_state.get(_PAGE, 1)), pages)
-    for pair in api.pairs_behind(project, lead, pairs[(chosen - 1) * PER_PAGE : chosen * PER_PAGE]):
+    for pair in quality_flags.pairs_behind(project, lead, pairs[(chosen - 1) * PER_PAGE : chosen * PER_PAGE]):
         with st.container(border=True, key=f"card-{pair.pair}"):
             picture, words = st.columns([2, 3], gap="medium")
             with picture:

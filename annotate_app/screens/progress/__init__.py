@@ -16,9 +16,15 @@ from annotate_app.session import auth
 from annotate_app.shared import look, tables, waiting, wording
 from annotate_app.shared.day_chart import day_chart
 from annotate_app.shared.video_troubles import reported_clips, video_troubles
-from backend import api
+from backend.campaign.monitoring.explore import tables as explore_tables
+from backend.campaign.monitoring.progress import progress
+from backend.campaign.monitoring.progress.clip_queue import bucket_troubles, little_room
 from backend.campaign.monitoring.progress.model import Ahead, PersonPace, Wait, WorkProgress
+from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.nouns import Person
+from backend.campaign.review.status import next_step, status_counts
+from backend.campaign.selection.pool_check.reporting import pool_check_report
+from backend.campaign.setup.project.folder import Project
 
 _BAR = {
     "consensus": marked("consensus"),
@@ -42,12 +48,12 @@ _AT_LEAST_S = 300.0
 def page() -> None:
     """Verdicts as one bar, what waits and what is stuck, the pace, the days, the people; the backup."""
     project, lead, _ = look.lead_page("Progress")
-    if trouble := api.little_room(project, lead):
+    if trouble := little_room(project, lead):
         st.error(plain(retold(trouble)), icon=":material/hard_drive:")
-    for trouble in api.bucket_troubles(project, lead):
+    for trouble in bucket_troubles(project, lead):
         st.warning(plain(retold(trouble)), icon=":material/cloud_off:")
     _live(project, lead)
-    if wrong := api.video_states(project, lead, wrong=True):
+    if wrong := video_states(project, lead, wrong=True):
         st.subheader(tr("Videos with something wrong"), anchor=False)
         st.caption(tr("As they were when somebody looked last. The page Set up looks at them again."))
         video_troubles(wrong)
@@ -56,15 +62,15 @@ def page() -> None:
 
 
 @partial(auth.fragment, run_every=waiting.REFRESH_S)
-def _live(project: api.Project, lead: Person) -> None:
+def _live(project: Project, lead: Person) -> None:
     """All that changes while people work. It is counted anew only where something has changed."""
-    version, now = api.work_version(project, lead), time.time()
+    version, now = progress.work_version(project, lead), time.time()
     kept = st.session_state.get("progress_kept")
     if kept is None or kept[0] != version or now - kept[1] > _AT_LEAST_S:
         began = time.perf_counter()
-        waits, found = api.waits(project, lead), api.progress(project, lead, now=now)
-        took_s, pairs = time.perf_counter() - began, api.status_counts(project, lead)["pairs"]
-        kept = (version, now, found, pairs, waits, api.funnel(project, lead))
+        waits, found = progress.waits(project, lead), progress.progress(project, lead, now=now)
+        took_s, pairs = time.perf_counter() - began, status_counts(project, lead)["pairs"]
+        kept = (version, now, found, pairs, waits, explore_tables.funnel(project, lead))
         st.session_state["progress_kept"] = kept
         # The menu tells the same.
         waiting.keep(project, waiting.Counted(version, now, waits, found.ahead.stuck, took_s))
@@ -73,13 +79,11 @@ def _live(project: api.Project, lead: Person) -> None:
         st.html(verdict_bar(pairs))
         st.html(funnel(steps))
     else:
-        st.markdown(
-            tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(api.next_step(project, lead)))
-        )
+        st.markdown(tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(next_step(project, lead))))
     _metrics(found)
     if any(pairs.values()):
         _steering(waits, found.ahead)
-    if check := api.pool_check_report(project, lead):
+    if check := pool_check_report(project, lead):
         pool_check(check)
     days, people = st.columns([3, 2], gap="large")
     with days:

@@ -7,13 +7,14 @@ import streamlit as st
 from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, wording
-from backend import api
+from backend.campaign.doctor.backups import backup_now, list_backups
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 
 _SHOWN = 10
 
 
-def backups(project: api.Project, lead: Person) -> None:
+def backups(project: Project, lead: Person) -> None:
     """The button, and a line for each of the newest copies."""
     st.subheader(tr("Backups"), anchor=False)
     st.caption(
@@ -25,7 +26,7 @@ def backups(project: api.Project, lead: Person) -> None:
     )
     look.refusal("backup_problem")
     st.button(tr("Back up now"), key="back_up", on_click=_back_up, icon=":material/shield:")
-    found = api.list_backups(project, lead)
+    found = list_backups(project, lead)
     for number, one in enumerate(found[:_SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", key=f"backup-{number}"):
             made = wording.when(one.made_at, st.context.timezone)
@@ -55,6 +56,4 @@ def backups(project: api.Project, lead: Person) -> None:
 
 def _back_up() -> None:
     """Makes the copy, or leaves a message why not."""
-    st.session_state["backup_problem"] = look.as_lead(
-        lambda project, lead: api.backup_now(project, lead, now=time.time())
-    )
+    st.session_state["backup_problem"] = look.as_lead(lambda project, lead: backup_now(project, lead, now=time.time()))

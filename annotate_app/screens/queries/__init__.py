@@ -12,9 +12,12 @@ from annotate_app.screens.queries import one_query
 from annotate_app.screens.queries.next_batches import next_batches
 from annotate_app.shared import address_state, look, tables, waiting
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list, sorted_by
-from backend import api
+from backend.campaign.monitoring.progress.progress import stuck_queries, work_version
 from backend.campaign.nouns import Person, Split
 from backend.campaign.review.model import QueryFilter, QueryReview, QueryShow
+from backend.campaign.review.queries import count_queries, find_queries
+from backend.campaign.review.status import next_step
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
 
 _STUCK = "stuck"
@@ -54,15 +57,15 @@ def page() -> None:
         return
     _metrics(counts)
     waiting.line(project, lead)
-    if not api.count_queries(project, lead, QueryFilter()):
-        st.info(tr("No query has candidates yet. Next: {next_step}", next_step=plain(api.next_step(project, lead))))
+    if not count_queries(project, lead, QueryFilter()):
+        st.info(tr("No query has candidates yet. Next: {next_step}", next_step=plain(next_step(project, lead))))
         return
     next_batches(project, lead)
     _filters()
     _list(project, lead, _wanted(project, lead))
 
 
-def _wanted(project: api.Project, lead: Person) -> QueryFilter:
+def _wanted(project: Project, lead: Person) -> QueryFilter:
     """What the address says is listed."""
     show, split = address_state.read("show"), address_state.read("split")
     return QueryFilter(
@@ -70,14 +73,14 @@ def _wanted(project: api.Project, lead: Person) -> QueryFilter:
         Split(split) if split and split in _SPLITS else None,
         address_state.read("q"),
         sorted_by(_COLUMNS),
-        _stuck(project, lead, str(project.folder), api.work_version(project, lead)) if show == _STUCK else None,
+        _stuck(project, lead, str(project.folder), work_version(project, lead)) if show == _STUCK else None,
     )
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _stuck(_project: api.Project, _lead: Person, folder: str, version: tuple[int, ...]) -> frozenset[QueryId]:
+def _stuck(_project: Project, _lead: Person, folder: str, version: tuple[int, ...]) -> frozenset[QueryId]:
     """The queries with a stuck pair, until something changes: it takes a look at every pair that wants grades."""
-    return api.stuck_queries(_project, _lead)
+    return stuck_queries(_project, _lead)
 
 
 def _filters() -> None:
@@ -99,14 +102,14 @@ def _filters() -> None:
         )
 
 
-def _list(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
+def _list(project: Project, lead: Person, wanted: QueryFilter) -> None:
     def rows(first: int, most: int) -> list[ListRow]:
-        return [_row(one) for one in api.find_queries(project, lead, wanted, first=first, most=most)]
+        return [_row(one) for one in find_queries(project, lead, wanted, first=first, most=most)]
 
     long_list(
         tr("Queries"),
         _COLUMNS,
-        api.count_queries(project, lead, wanted),
+        count_queries(project, lead, wanted),
         rows,
         opens=one_query.QUERY,
         noun="query",

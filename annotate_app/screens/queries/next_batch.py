@@ -8,9 +8,10 @@ import streamlit as st
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, wording
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.selection.batches import next_batch as batches_next_batch
 from backend.campaign.selection.batches.model import WORDS, NextBatch, NextState, OpenedBatch, RuleReading, RuleWord
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
 
 WORD_COLOURS = {RuleWord.OPEN: "green", RuleWord.LEAVE: "gray", RuleWord.UNTOLD: "orange"}
@@ -18,9 +19,9 @@ REASON_LENGTH = 300
 _MESSAGE = "next_batch_message"
 
 
-def next_batch(project: api.Project, lead: Person, query_id: QueryId) -> None:
+def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
     """Everything about the next batch of a query, and what a lead may do about it."""
-    found = api.next_batch(project, lead, query_id)
+    found = batches_next_batch.next_batch(project, lead, query_id)
     with st.container(key="next-batch"):
         kind, text = st.session_state.pop(_MESSAGE, ("", ""))
         if text:
@@ -124,8 +125,8 @@ def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: in
 def open_batch(query_id: QueryId, number: int) -> None:
     """Opens the batch that the button names."""
 
-    def act(project: api.Project, lead: Person) -> str:
-        opened = api.open_batch(project, lead, query_id, number=number, now=time.time())
+    def act(project: Project, lead: Person) -> str:
+        opened = batches_next_batch.open_batch(project, lead, query_id, number=number, now=time.time())
         return tr(
             "Batch {number} is open: {pairs} went to the annotators.",
             number=number,
@@ -138,8 +139,10 @@ def open_batch(query_id: QueryId, number: int) -> None:
 def decline_batch(query_id: QueryId, number: int, reason: str) -> None:
     """Declines the batch, with the reason that stands in the session under this name."""
 
-    def act(project: api.Project, lead: Person) -> str:
-        api.decline_batch(project, lead, query_id, st.session_state[reason], number=number, now=time.time())
+    def act(project: Project, lead: Person) -> str:
+        batches_next_batch.decline_batch(
+            project, lead, query_id, st.session_state[reason], number=number, now=time.time()
+        )
         return tr("Batch {number} is declined.", number=number)
 
     _do(act)
@@ -148,8 +151,10 @@ def decline_batch(query_id: QueryId, number: int, reason: str) -> None:
 def take_back_decline(query_id: QueryId, number: int, reason: str) -> None:
     """Lets the batch be decided about again."""
 
-    def act(project: api.Project, lead: Person) -> str:
-        api.take_back_decline(project, lead, query_id, st.session_state[reason], number=number, now=time.time())
+    def act(project: Project, lead: Person) -> str:
+        batches_next_batch.take_back_decline(
+            project, lead, query_id, st.session_state[reason], number=number, now=time.time()
+        )
         return tr("Batch {number} is to be decided about again.", number=number)
 
     _do(act)
@@ -158,8 +163,10 @@ def take_back_decline(query_id: QueryId, number: int, reason: str) -> None:
 def undo_batch(query_id: QueryId, number: int, reason: str) -> None:
     """Takes the opened batch back."""
 
-    def act(project: api.Project, lead: Person) -> str:
-        pairs = api.undo_batch(project, lead, query_id, st.session_state[reason], number=number, now=time.time())
+    def act(project: Project, lead: Person) -> str:
+        pairs = batches_next_batch.undo_batch(
+            project, lead, query_id, st.session_state[reason], number=number, now=time.time()
+        )
         return tr(
             "Batch {number} is taken back: {pairs} went, as if it had never been opened.",
             number=number,
@@ -169,11 +176,11 @@ def undo_batch(query_id: QueryId, number: int, reason: str) -> None:
     _do(act)
 
 
-def _do(act: Callable[[api.Project, Person], str]) -> None:
+def _do(act: Callable[[Project, Person], str]) -> None:
     """Does it, and leaves a message for the run that follows."""
     done = ""
 
-    def noted(project: api.Project, lead: Person) -> None:
+    def noted(project: Project, lead: Person) -> None:
         nonlocal done
         done = act(project, lead)
 

@@ -13,9 +13,11 @@ from annotate_app.plain import plain
 from annotate_app.screens.queries.next_batch import REASON_LENGTH, WORD_COLOURS
 from annotate_app.session import auth
 from annotate_app.shared import look, wording
-from backend import api
 from backend.campaign.nouns import Person, Scale
 from backend.campaign.selection.batches.model import WORDS, AcceptedReport, BatchRule, RuleWord, Suggestions
+from backend.campaign.selection.batches.rule_versions import batch_rule_versions, set_batch_rule
+from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_shares, batch_suggestions
+from backend.campaign.setup.project.folder import Project
 
 _SEEN, _ACCEPTED = "next_batches", "next_batches_accepted"
 _NUMBERS = (
@@ -25,12 +27,12 @@ _NUMBERS = (
 _MESSAGE, _PROBLEM = "next_batches_message", "next_batches_problem"
 
 
-def next_batches(project: api.Project, lead: Person) -> None:
+def next_batches(project: Project, lead: Person) -> None:
     """A line with the shares, and the button of the dialog that accepts suggestions and changes the rule."""
     if text := st.session_state.pop(_MESSAGE, ""):
         st.success(plain(text))
     with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
-        st.caption(shares(api.batch_shares(project, lead)), width="stretch")
+        st.caption(shares(batch_shares(project, lead)), width="stretch")
         st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
     look.refusal(_PROBLEM)
     if _SEEN in st.session_state:
@@ -64,8 +66,8 @@ def _so_many(count: int, *, bare: bool) -> str:
 def _look() -> None:
     """Reads what the rule suggests now, for the dialog."""
 
-    def act(project: api.Project, lead: Person) -> None:
-        st.session_state[_SEEN] = api.batch_suggestions(project, lead)
+    def act(project: Project, lead: Person) -> None:
+        st.session_state[_SEEN] = batch_suggestions(project, lead)
 
     if problem := look.as_lead(act):
         st.session_state[_PROBLEM] = problem
@@ -75,7 +77,7 @@ def _close() -> None:
     st.session_state.pop(_SEEN, None)
 
 
-def _dialog(project: api.Project, lead: Person) -> None:
+def _dialog(project: Project, lead: Person) -> None:
     seen: Suggestions = st.session_state[_SEEN]
     st.markdown(tr("A next batch is worth opening if {words}.", words=plain(retold(seen.rule.rule.words))))
     _rule(project, lead, seen)
@@ -126,7 +128,7 @@ def _accept(seen: Suggestions, decline: bool) -> None:
     bar = st.progress(0.0, tr("Annotators go on meanwhile. What is done stays done if you close this."))
     done: list[AcceptedReport] = []
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         def tell(what: str, number: int, total: int) -> None:
             bar.progress(
                 number / total,
@@ -138,7 +140,7 @@ def _accept(seen: Suggestions, decline: bool) -> None:
                 ),
             )
 
-        done.append(api.accept_suggestions(project, lead, seen, decline=decline, now=time.time(), progress=tell))
+        done.append(accept_suggestions(project, lead, seen, decline=decline, now=time.time(), progress=tell))
 
     if problem := look.as_lead(act):
         st.session_state[_PROBLEM] = problem
@@ -184,11 +186,11 @@ def _table(seen: Suggestions) -> str:
     return "\n".join(lines) + f"\n\n:gray[{rest}]"
 
 
-def _rule(project: api.Project, lead: Person, seen: Suggestions) -> None:
+def _rule(project: Project, lead: Person, seen: Suggestions) -> None:
     """The form that changes the rule, and its versions."""
     rule, scale = seen.rule.rule, project.campaign.scale
     with st.expander(tr("Change the rule")):
-        versions = api.batch_rule_versions(project, lead)
+        versions = batch_rule_versions(project, lead)
         with st.form(f"batch-rule-{seen.rule.version}", border=False):
             _fields(rule, scale)
             st.text_input(tr("Why?"), key="batch_rule_reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
@@ -234,8 +236,8 @@ def _change(version: int) -> None:
         int(state["batch_rule_grade"]),
     )
 
-    def act(project: api.Project, lead: Person) -> None:
-        api.set_batch_rule(project, lead, rule, state["batch_rule_reason"], based_on=version, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        set_batch_rule(project, lead, rule, state["batch_rule_reason"], based_on=version, now=time.time())
 
     if problem := look.as_lead(act):
         state[_PROBLEM] = problem

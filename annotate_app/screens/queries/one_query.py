@@ -10,25 +10,27 @@ from annotate_app.screens.queries.next_batch import next_batch
 from annotate_app.screens.queries.stuck import query_stuck
 from annotate_app.session import auth
 from annotate_app.shared import address_state, pair_view, wording
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.qualification.guideline.examples import examples_chosen
 from backend.campaign.review.model import QueryFilter, QueryReview
+from backend.campaign.review.queries import query_pairs, query_place, query_review
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
 
 QUERY, PAIR = "query", "pair"
 """The names in the address of the query that is shown, and of the candidate that is opened, by its rank."""
 
 
-def show(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
+def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
     """The query that the address asks for, with the way to its neighbours in the list that was wanted."""
     query_id = QueryId(address_state.read_number(QUERY, 0) or 0)
-    review = api.query_review(project, lead, query_id)
+    review = query_review(project, lead, query_id)
     if review is None:
         _back()
         st.info(tr("There is no such query, or it has no candidates yet."))
         return
     campaign = project.campaign
-    pairs = api.query_pairs(project, lead, query_id)
+    pairs = query_pairs(project, lead, query_id)
     probe = [pair for pair in pairs if pair.probe]
     pairs = [pair for pair in pairs if not pair.probe]
     opened = address_state.read_number(PAIR) in {pair.rank for pair in pairs}
@@ -68,9 +70,9 @@ def _back() -> None:
     )
 
 
-def _walk(project: api.Project, lead: Person, wanted: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
+def _walk(project: Project, lead: Person, wanted: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
     """Back to the list, and on to its next query; also where an opened batch took this one out of the list."""
-    place = api.query_place(project, lead, wanted, query_id)
+    place = query_place(project, lead, wanted, query_id)
     with st.container(horizontal=True, vertical_alignment="center", key="query-walk"):
         _back()
         if place is None:
@@ -114,10 +116,10 @@ def _facts(review: QueryReview) -> str:
     return " · ".join(facts)
 
 
-def _opened(project: api.Project, lead: Person, query_id: QueryId) -> None:
+def _opened(project: Project, lead: Person, query_id: QueryId) -> None:
     """The opened candidate, and the way to its neighbours. A dialog is run by itself, so it reads what it shows."""
     rank = address_state.read_number(PAIR)
-    pairs = [pair for pair in api.query_pairs(project, lead, query_id) if not pair.probe]
+    pairs = [pair for pair in query_pairs(project, lead, query_id) if not pair.probe]
     at = next((at for at, pair in enumerate(pairs) if pair.rank == rank), None)
     if at is None:
         st.info(tr("This candidate is gone: its batch was taken back."))
@@ -136,7 +138,7 @@ def _opened(project: api.Project, lead: Person, query_id: QueryId) -> None:
         with words:
             pair_view.heading(pair)
             pair_view.judged(pair, project.campaign.grading, hidden=False)
-            pair_view.example(pair, api.examples_chosen(project, lead))
+            pair_view.example(pair, examples_chosen(project, lead))
 
 
 def _close() -> None:

@@ -6,18 +6,19 @@ from annotate_app.language import marked, tr
 from annotate_app.shared import waiting, wording
 from annotate_app.shared.waiting import Line
 from annotate_app.shared.ways import WayThere
-from backend import api
+from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.model import QueryStuck
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
 
 _CLIPS = WayThere("Disagreements", "?show=blocked", marked("Look at the clips"))
 _EXAM = WayThere("Exam", "", marked("Look"))
 
 
-def query_stuck(project: api.Project, lead: Person, query_id: QueryId) -> None:
+def query_stuck(project: Project, lead: Person, query_id: QueryId) -> None:
     """The sentences, each with its way out; nothing where all goes on by itself."""
-    if found := lines(api.query_stuck(project, lead, query_id)):
+    if found := lines(progress.query_stuck(project, lead, query_id)):
         st.markdown(f"**{tr('Stuck')}**")
         st.html(waiting.list_of(found))
 

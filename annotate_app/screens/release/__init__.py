@@ -13,9 +13,12 @@ from annotate_app.screens.release.terms import release_terms
 from annotate_app.server import job_functions, jobs
 from annotate_app.shared import look, wording
 from annotate_app.shared.job_view import job_view
-from backend import api
+from backend.campaign.monitoring.progress.progress import work_version
 from backend.campaign.nouns import Person, Split
+from backend.campaign.release.export.contents import release_preview
+from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions, ReleaseSelection
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import LongWork, WorkState
 from backend.core.saying import said
 
@@ -32,7 +35,7 @@ def page() -> None:
     busy = job is not None and job.state is WorkState.UNDER_WAY
     with st.container(key="release_options"):
         options = _options(busy)
-    found = _preview(project, lead, str(project.folder), options, api.work_version(project, lead))
+    found = _preview(project, lead, str(project.folder), options, work_version(project, lead))
     queries = counts["queries"]
     look.metrics(
         {
@@ -52,7 +55,7 @@ def page() -> None:
     look.refusal("release_problem")
     release_terms(project, lead)
     _maker(options, busy)
-    made = api.list_releases(project, lead)
+    made = list_releases(project, lead)
     releases(project, lead, made)
     release_diff(project, lead, made)
 
@@ -142,7 +145,7 @@ def _make(options: ReleaseOptions, name: str | None = None, notes: str = "") -> 
         "notes": notes,
     }
 
-    def begin(project: api.Project, lead: Person) -> None:
+    def begin(project: Project, lead: Person) -> None:
         make, title = job_functions.make_release, said("Making a release")
         jobs.begin(project, lead, jobs.RELEASE, title, make, options, name, notes, asked=asked, now=time.time())
 
@@ -161,10 +164,10 @@ def _again(job: LongWork) -> None:
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def _preview(
-    _project: api.Project, _lead: Person, folder: str, options: ReleaseOptions, version: tuple[int, ...]
+    _project: Project, _lead: Person, folder: str, options: ReleaseOptions, version: tuple[int, ...]
 ) -> ReleaseSelection:
     """Counted anew only where something has changed: half a second for a large campaign."""
-    return api.release_preview(_project, _lead, options)
+    return release_preview(_project, _lead, options)
 
 
 def _options(busy: bool) -> ReleaseOptions:

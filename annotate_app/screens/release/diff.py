@@ -7,8 +7,12 @@ import streamlit as st
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, wording
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.release.export.diffing import diff_csv
+from backend.campaign.release.export.kept_releases import release_changes
+from backend.campaign.release.export.model import KeptRelease
+from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ReelRankError
 
 _SHOWN = 100
@@ -16,7 +20,7 @@ _NONE = " "
 """No release is called this."""
 
 
-def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRelease]) -> None:
+def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
     """The choice of both, in the address, and what is different; nothing while there are fewer than two."""
     names = {one.name: one.name for one in found if one.megabytes is not None}
     if len(names) < 2:
@@ -67,7 +71,7 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
     _changes(tr("Pairs of queries that both have"), [_pair(one) for one in changes.pairs])
     st.download_button(
         tr("All changes as CSV"),
-        data=api.diff_csv(changes),
+        data=diff_csv(changes),
         file_name=f"changes-{was}-{now}.csv",
         mime="text/csv",
         key="diff_csv",
@@ -77,13 +81,13 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def _compared(
-    _project: api.Project, _lead: Person, folder: str, was: str, now: str, hash_was: str, hash_now: str
-) -> api.ReleaseDiff:
+    _project: Project, _lead: Person, folder: str, was: str, now: str, hash_was: str, hash_now: str
+) -> ReleaseDiff:
     """Releases never change, nor what leads did between them; reading two large ones takes seconds."""
-    return api.release_changes(_project, _lead, was, now)
+    return release_changes(_project, _lead, was, now)
 
 
-def _query(one: api.QueryChange) -> str:
+def _query(one: QueryChange) -> str:
     before, after = (plain(text) or "–" for text in (one.before, one.after))
     return tr(
         "Query {query_id} · {before} **→** {after}{why}",
@@ -94,7 +98,7 @@ def _query(one: api.QueryChange) -> str:
     )
 
 
-def _pair(one: api.PairChange) -> str:
+def _pair(one: PairChange) -> str:
     before, after = ("–" if value is None else str(value) for value in (one.before, one.after))
     moment = tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=plain(one.video), start_s=one.start_s, end_s=one.end_s)
     return f"**{before} → {after}** · {plain(one.query)} · {moment}{_why(one.reason)}"

@@ -8,11 +8,13 @@ import streamlit as st
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import wording
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.release.export.kept_releases import release_file
+from backend.campaign.release.export.model import KeptRelease
+from backend.campaign.setup.project.folder import Project
 
 
-def releases(project: api.Project, lead: Person, found: Sequence[api.KeptRelease]) -> None:
+def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
     """A line for each, the newest first."""
     st.subheader(tr("Releases"), anchor=False)
     if not found:
@@ -32,7 +34,7 @@ def releases(project: api.Project, lead: Person, found: Sequence[api.KeptRelease
                 )
 
 
-def told(one: api.KeptRelease, timezone: str | None) -> str:
+def told(one: KeptRelease, timezone: str | None) -> str:
     """What a release is, as Markdown: its name, what it holds, where it comes from."""
     who = tr(" by {made_by}", made_by=plain(one.made_by)) if one.made_by else ""
     held = tr("counts in its manifest")
@@ -62,6 +64,6 @@ def told(one: api.KeptRelease, timezone: str | None) -> str:
     )
 
 
-def _reader(project: api.Project, lead: Person, name: str) -> Callable[[], bytes]:
+def _reader(project: Project, lead: Person, name: str) -> Callable[[], bytes]:
     """Check and read the zip on the click only: it can be large, and most runs of the page do not need it."""
-    return lambda: api.release_file(project, lead, name).read_bytes()
+    return lambda: release_file(project, lead, name).read_bytes()

@@ -7,14 +7,15 @@ import streamlit as st
 from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, wording
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.release.export import terms
 from backend.campaign.release.export.model import LICENCES
+from backend.campaign.setup.project.folder import Project
 
 
-def release_terms(project: api.Project, lead: Person) -> None:
+def release_terms(project: Project, lead: Person) -> None:
     """Folded away once they are said."""
-    found = api.release_terms(project, lead)
+    found = terms.release_terms(project, lead)
     with st.expander(
         tr("Licence and citation: {value}", value=plain(found.licence or tr("no licence chosen"))), expanded=False
     ):
@@ -53,8 +54,8 @@ def release_terms(project: api.Project, lead: Person) -> None:
 
 
 def _keep() -> None:
-    def act(project: api.Project, lead: Person) -> None:
-        api.set_release_terms(
+    def act(project: Project, lead: Person) -> None:
+        terms.set_release_terms(
             project,
             lead,
             licence=st.session_state["terms_licence"] or "",

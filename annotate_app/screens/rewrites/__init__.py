@@ -14,7 +14,7 @@ from annotate_app.language import as_builtins, browser_texts, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look
 from annotate_app.shared.desk import joined
-from backend import api
+from backend.campaign.corpus.captions.decisions import rewrite_queue
 from backend.campaign.corpus.captions.model import RewriteCounts
 from backend.campaign.nouns import Person
 
@@ -33,7 +33,7 @@ _mount = st.components.v2.component(
 def page() -> None:
     """The rewrite that waits, with the keys that decide about it; once queries were drawn, only how it ended."""
     project, lead, _ = look.lead_page("Rewrites")
-    queue = api.rewrite_queue(project, lead)
+    queue = rewrite_queue(project, lead)
     if not queue.counts.rewritten:
         drawn = tr("Queries were drawn from the captions as published.")
         st.info(

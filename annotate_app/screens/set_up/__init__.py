@@ -15,8 +15,9 @@ from annotate_app.screens.set_up.step import SetUpStep
 from annotate_app.shared import inviting, look
 from annotate_app.shared.job_view import job_view
 from annotate_app.shared.upload import not_taken
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import LongWork, WorkState
 
 STEPS: Sequence[SetUpStep] = (
@@ -57,6 +58,6 @@ def _then(job: LongWork) -> None:
         step.then(job)
 
 
-def is_first(project: api.Project, lead: Person) -> bool:
+def is_first(project: Project, lead: Person) -> bool:
     """Whether a lead is better led here than to the queries: as long as no pair was handed out."""
-    return not any(api.status_counts(project, lead)["pairs"].values())
+    return not any(status_counts(project, lead)["pairs"].values())

@@ -13,8 +13,10 @@ from annotate_app.screens.set_up.step import SetUpStep, StepStanding
 from annotate_app.server import job_functions, jobs, uploads
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
-from backend import api
+from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.jobs import look_at_work
 from backend.campaign.setup.serving.model import LongWork
 from backend.core.errors import ProjectError
 from backend.core.saying import said
@@ -28,7 +30,7 @@ _LOOKED = "looked at"
 def look_at() -> None:
     """Callback of the button: check and count everything, and write nothing."""
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         asked = _asked(project)
         title = said("Looking at {name}", name=Path(asked["file"]).name)
         _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
@@ -44,8 +46,8 @@ def choose_sent(names: list[str]) -> None:
 def take() -> None:
     """Callback of the button beside what was looked at: import that very file, read in the same way."""
 
-    def act(project: api.Project, lead: Person) -> None:
-        work = api.look_at_work(project, lead, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        work = look_at_work(project, lead, now=time.time())
         if work is None or work.step != KEY or _LOOKED not in work.asked:
             raise ProjectError(tr("what was looked at was put away by somebody: look at the file again"))
         title = said("Importing {name}", name=Path(work.asked["file"]).name)
@@ -54,12 +56,12 @@ def take() -> None:
     st.session_state["set_up_problem"] = look.as_lead(act)
 
 
-def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     captions = counts["captions"]
     return StepStanding(captions > 0, wording.count_of(captions, "caption") if captions else tr("none, which is fine"))
 
 
-def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
         tr(
             "A file that says what happens when in which video: of ActivityNet, Charades-STA, DiDeMo, "
@@ -75,7 +77,7 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     if sent := [file.name for file in uploads.sent_files(project, "files")]:
         st.caption(tr("Sent so far: {join}", join=plain(", ".join(sent))))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox(tr("Format"), [_TOLD, *api.CORPUS_FORMATS], key="set_up_format", format_func=tr)
+        st.selectbox(tr("Format"), [_TOLD, *CORPUS_FORMATS], key="set_up_format", format_func=tr)
         st.text_input(
             tr("Folder of its videos"),
             key="set_up_file_videos",
@@ -105,7 +107,7 @@ def _then(work: LongWork) -> None:
         st.button(tr("Import it"), key="import_file", on_click=take, type="primary")
 
 
-def _asked(project: api.Project) -> dict[str, str]:
+def _asked(project: Project) -> dict[str, str]:
     """What the form says, the file by its path."""
     state = st.session_state
     name = state["set_up_file"].strip()
@@ -128,7 +130,7 @@ def _asked(project: api.Project) -> dict[str, str]:
 
 
 def _begin(
-    project: api.Project, lead: Person, title: str, asked: dict[str, str], *, dry_run: bool, kept: dict[str, str]
+    project: Project, lead: Person, title: str, asked: dict[str, str], *, dry_run: bool, kept: dict[str, str]
 ) -> None:
     columns = [part.partition("=") for part in asked["columns"].split(",") if part.strip()]
     if wrong := [name for name, _, column in columns if not (name.strip() and column.strip())]:

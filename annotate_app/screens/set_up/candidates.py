@@ -15,9 +15,12 @@ from annotate_app.server.candidate_jobs import CandidatesAsked
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from annotate_app.shared.ways import WayThere
-from backend import api
+from backend.campaign.monitoring.hours.report import expected_work
 from backend.campaign.nouns import Person
+from backend.campaign.selection.queries.editing import queries_csv
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.settings.model import MOST_CANDIDATES
+from backend.campaign.setup.serving.jobs import look_at_work
 from backend.campaign.setup.serving.model import LongWork
 from backend.core.errors import ProjectError
 from backend.core.saying import said, said_n
@@ -33,7 +36,7 @@ _RUNS = "pooled"
 def choose() -> None:
     """Callback of the button: the worker begins."""
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         asked = _asked(project)
         if asked.runs or asked.visual:
             _pool(project, lead, asked, again=False, dry_run=False)
@@ -46,7 +49,7 @@ def choose() -> None:
 def look_at(again: bool) -> None:
     """Callback of the button: what pooling these runs would come to; nothing is written."""
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
         if not (asked.runs or asked.visual):
             raise ProjectError(tr("choose a run first: send it, then name it among the runs to pool"))
@@ -58,8 +61,8 @@ def look_at(again: bool) -> None:
 def take() -> None:
     """Callback of the button beside what was looked at: those very runs, pooled in the same way."""
 
-    def act(project: api.Project, lead: Person) -> None:
-        work = api.look_at_work(project, lead, now=time.time())
+    def act(project: Project, lead: Person) -> None:
+        work = look_at_work(project, lead, now=time.time())
         if work is None or work.step != KEY or _LOOKED not in work.asked:
             raise ProjectError(tr("what was looked at was put away by somebody: look at the runs again"))
         asked = msgspec.json.decode(work.asked[_LOOKED], type=CandidatesAsked)
@@ -74,7 +77,7 @@ def choose_sent(names: list[str]) -> None:
     st.session_state["candidates_runs"] = list(dict.fromkeys([*chosen, *names]))
 
 
-def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     pairs = sum(counts["pairs"].values())
     if pairs:
         return StepStanding(True, tr("{pairs} handed out", pairs=wording.count_of(pairs, "pair")))
@@ -83,7 +86,7 @@ def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> Ste
     return StepStanding(False, tr("none yet"))
 
 
-def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     if any(counts["batches"].values()):
         way = WayThere("Queries", "", tr("Queries"))
         st.html(
@@ -131,7 +134,7 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
             st.button(tr("Only look at what they come to"), key="look_at_runs", on_click=look_at, args=(False,))
 
 
-def _choose_runs(project: api.Project, lead: Person) -> None:
+def _choose_runs(project: Project, lead: Person) -> None:
     with st.container(key="set-up-runs"):
         upload(
             _RUNS,
@@ -143,7 +146,7 @@ def _choose_runs(project: api.Project, lead: Person) -> None:
         if not sent:
             st.download_button(
                 tr("The queries for systems, as CSV"),
-                data=lambda: api.queries_csv(project, lead),
+                data=lambda: queries_csv(project, lead),
                 file_name="queries.csv",
                 mime="text/csv",
                 key="queries_for_systems",
@@ -179,7 +182,7 @@ def _choose_runs(project: api.Project, lead: Person) -> None:
         )
 
 
-def _options(project: api.Project, lead: Person) -> None:
+def _options(project: Project, lead: Person) -> None:
     size, name = st.columns([1, 3])
     size.number_input(
         tr("Candidates a batch"),
@@ -215,11 +218,11 @@ def _options(project: api.Project, lead: Person) -> None:
         )
 
 
-def _expected(project: api.Project, lead: Person) -> None:
+def _expected(project: Project, lead: Person) -> None:
     """What it comes to, before it is done."""
     state = st.session_state
     pooled = bool(state.get("candidates_runs"))
-    found = api.expected_work(
+    found = expected_work(
         project, lead, batch_size=state["candidates_batch"], probe=state.get("candidates_probe") or 0, pooled=pooled
     )
     about, most = tr("about") if found.measured else tr("at least"), tr("at most ") if pooled else ""
@@ -253,7 +256,7 @@ def _time(hours: float) -> str:
     return f"{hours:,.1f} h" if hours >= 1 else tr("{hours:.0f} min", hours=hours * 60)
 
 
-def _runs(project: api.Project) -> dict[str, Any]:
+def _runs(project: Project) -> dict[str, Any]:
     """The chosen runs, by their paths, and how they are pooled."""
     state = st.session_state
     folder = project.folder / uploads.KINDS[_RUNS].folder
@@ -266,7 +269,7 @@ def _runs(project: api.Project) -> dict[str, Any]:
     }
 
 
-def _asked(project: api.Project) -> CandidatesAsked:
+def _asked(project: Project) -> CandidatesAsked:
     state = st.session_state
     asked = CandidatesAsked(
         batch_size=state["candidates_batch"],
@@ -286,7 +289,7 @@ def _asked(project: api.Project) -> CandidatesAsked:
     return asked
 
 
-def _pool(project: api.Project, lead: Person, asked: CandidatesAsked, *, again: bool, dry_run: bool) -> None:
+def _pool(project: Project, lead: Person, asked: CandidatesAsked, *, again: bool, dry_run: bool) -> None:
     of = said_n("{n} run", "{n} runs", len(asked.runs)) if asked.runs else said("what is found")
     title = said("Looking at {of}", of=of) if dry_run else said("Pooling {of}", of=of)
     kept = {_LOOKED: msgspec.json.encode(asked).decode(), **({_AGAIN: "yes"} if again else {})} if dry_run else {}

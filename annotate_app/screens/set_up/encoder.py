@@ -3,15 +3,16 @@
 import streamlit as st
 
 from annotate_app.language import tr
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.selection.candidates.choosing import encoder_name
+from backend.campaign.setup.project.folder import Project
 
 _OFFLINE = "minilm"
 
 
-def encoder_box(project: api.Project, lead: Person, key: str) -> None:
+def encoder_box(project: Project, lead: Person, key: str) -> None:
     """A box with the project's encoder and what else there is; any other may be typed."""
-    now = api.encoder_name(project, lead)
+    now = encoder_name(project, lead)
     st.selectbox(
         tr("Encoder"),
         list(dict.fromkeys([now, _OFFLINE])),

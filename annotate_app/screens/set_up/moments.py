@@ -10,9 +10,10 @@ from annotate_app.screens.set_up.step import SetUpStep, StepStanding
 from annotate_app.server import job_functions, jobs
 from annotate_app.shared import look, wording
 from annotate_app.shared.ways import WayThere
-from backend import api
+from backend.campaign.corpus.describing.opening import describing_choice
 from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.saying import said
 
@@ -31,7 +32,7 @@ def propose() -> None:
     """Callback of the button."""
     state = st.session_state
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         how: ByShots | ByWindows
         if state["moments_how"] == _WINDOWS:
             how = ByWindows(_lengths(state["moments_lengths"]), state["moments_stride"])
@@ -50,7 +51,7 @@ def _lengths(text: str) -> tuple[float, ...]:
         raise ProjectError(tr("{text!r} are no lengths: write seconds, such as 5, 10, 20", text=text)) from None
 
 
-def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     if not counts["videos"]:
         return StepStanding(False, tr("none yet"), tr("Moments are of videos: these come first."))
     if not counts["moments"]:
@@ -59,7 +60,7 @@ def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> Ste
     return StepStanding(True, f"{wording.count_of(counts['moments'], 'moment')}: {', '.join(parts)}")
 
 
-def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
         tr(
             "What is judged are moments: spans of videos. An annotation file brings its own. Without one "
@@ -90,7 +91,7 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     if counts["moments"]:
         way = WayThere("Moments", "", tr("Look through the moments, and change them"))
         st.html(f"<p class='rr-waiting'>{way.link}</p>")
-    chosen = api.describing_choice(project, lead)
+    chosen = describing_choice(project, lead)
     way = WayThere("Descriptions", "?tab=Who describes", tr("Choose who may describe what"))
     told = (
         tr("Describing is open: people mark moments and write a sentence about each.")

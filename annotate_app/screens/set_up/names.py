@@ -16,9 +16,11 @@ from annotate_app.session import auth
 from annotate_app.shared import look, wording
 from annotate_app.shared.searched import searched
 from annotate_app.shared.ways import WayThere
-from backend import api
+from backend.campaign.corpus.captions.decisions import rewrite_queue, rewrite_summary
 from backend.campaign.corpus.captions.model import CastLine
+from backend.campaign.corpus.captions.name_mapping import cast_lines, correct_cast
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError
 from backend.core.saying import said
 
@@ -31,7 +33,7 @@ _FIELD = "cast-"
 def look_for() -> None:
     """Callback of the button: names that the cast lacks."""
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         jobs.begin(
             project, lead, KEY, said("Looking for names in the captions"), job_functions.look_for_names, now=time.time()
         )
@@ -43,7 +45,7 @@ def save(lines: Sequence[CastLine]) -> None:
     """Callback of the list's form: what was changed of these lines."""
     said = {line.name: (st.session_state[_key(line)].strip(), line.becomes) for line in lines}
     becomes = {name: words for name, (words, before) in said.items() if words != before}
-    st.session_state["set_up_problem"] = look.as_lead(lambda project, lead: api.correct_cast(project, lead, becomes))
+    st.session_state["set_up_problem"] = look.as_lead(lambda project, lead: correct_cast(project, lead, becomes))
 
 
 def add() -> None:
@@ -54,7 +56,7 @@ def add() -> None:
         state["set_up_problem"] = tr("Write the name first.")
         return
     becomes = {name: state["cast_becomes"]}
-    state["set_up_problem"] = look.as_lead(lambda project, lead: api.correct_cast(project, lead, becomes))
+    state["set_up_problem"] = look.as_lead(lambda project, lead: correct_cast(project, lead, becomes))
     if not state["set_up_problem"]:
         state["cast_name"] = state["cast_becomes"] = ""
 
@@ -63,7 +65,7 @@ def rewrite() -> None:
     """Callback of the button: the captions anew, but for those that people decided on."""
     state = st.session_state
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         asked = job_functions.RewritingAsked(
             state["rewrite_encoder"], state.get("rewrite_model", "").strip(), os.environ.get(_PLACE_OF_MODELS, "")
         )
@@ -72,8 +74,8 @@ def rewrite() -> None:
     state["set_up_problem"] = look.as_lead(act)
 
 
-def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
-    found = api.rewrite_queue(project, lead)
+def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+    found = rewrite_queue(project, lead)
     if found.counts.rewritten:
         waiting = tr(", {waiting:,} of them wait for you", waiting=found.counts.waiting) if found.counts.waiting else ""
         return StepStanding(
@@ -90,8 +92,8 @@ def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> Ste
     return StepStanding(False, tr("captions are as published") if counts["captions"] else tr("no captions"), waits)
 
 
-def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
-    queue = api.rewrite_queue(project, lead)
+def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+    queue = rewrite_queue(project, lead)
     if queue.fixed:
         st.markdown(
             tr("Queries are there, so the texts of captions are fixed. To rewrite them, take the queries back.")
@@ -116,10 +118,10 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
         st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
 
 
-def _cast(project: api.Project, lead: Person) -> None:
+def _cast(project: Project, lead: Person) -> None:
     """The names, those first of which nobody has said what they become."""
     try:
-        lines = api.cast_lines(project, lead)
+        lines = cast_lines(project, lead)
     except InputError as problem:
         st.error(
             tr(
@@ -143,8 +145,8 @@ def _cast(project: api.Project, lead: Person) -> None:
         st.form_submit_button(tr("Add"), key="add_to_cast", on_click=add)
 
 
-def _what_changed(project: api.Project, lead: Person) -> None:
-    found = api.rewrite_summary(project, lead)
+def _what_changed(project: Project, lead: Person) -> None:
+    found = rewrite_summary(project, lead)
     st.markdown(
         tr(
             "{imprecise_captions}, {changed:,} of them changed; words a caption {words_before:.2f} "
@@ -180,7 +182,7 @@ def _line(line: CastLine) -> None:
     example.caption(plain(tr("{count}, such as: {example}", count=count, example=line.example)) if line.example else "")
 
 
-def _rewriting(project: api.Project, lead: Person) -> None:
+def _rewriting(project: Project, lead: Person) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         encoder_box(project, lead, "rewrite_encoder")
         if os.environ.get(_KEY_OF_MODELS) or os.environ.get(_PLACE_OF_MODELS):

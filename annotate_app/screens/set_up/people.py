@@ -8,16 +8,19 @@ from annotate_app.language import marked, tr
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
 from annotate_app.shared import inviting, tables, wording
 from annotate_app.shared.ways import WayThere
-from backend import api
 from backend.campaign.nouns import Person, Role
+from backend.campaign.qualification.exam.setting import exam_held
+from backend.campaign.qualification.guideline.rewording import guideline_versions
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import Project
 
 
 def _ways(*ways: tuple[str, WayThere]) -> None:
     st.html(tables.table(("", ""), [(told, way.link) for told, way in ways]))
 
 
-def _trained(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
-    version, held = api.guideline_versions(project, lead)[-1].version, api.exam_held(project, lead) is not None
+def _trained(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+    version, held = guideline_versions(project, lead)[-1].version, exam_held(project, lead) is not None
     return StepStanding(
         version > 1 or held,
         tr(
@@ -28,7 +31,7 @@ def _trained(project: api.Project, lead: Person, counts: dict[str, Any]) -> Step
     )
 
 
-def _train(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+def _train(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     _ways(
         (tr("What annotators read before they grade"), WayThere("Guideline", "", tr("Look at the guideline"))),
         (
@@ -39,13 +42,13 @@ def _train(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     )
 
 
-def _invited(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _invited(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     there, seats = counts["annotators"], project.campaign.seats
     told = wording.count_of(there, "annotator") if there else tr("nobody yet")
     return StepStanding(there >= seats, told)
 
 
-def _invite(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+def _invite(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     seats, further = project.campaign.seats, project.campaign.further_seats
     st.markdown(
         tr(
@@ -56,7 +59,7 @@ def _invite(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
             number_3=wording.number(seats + further).lower(),
         )
     )
-    people = [row.person for row in api.list_people(project, lead) if not row.person.suspended]
+    people = [row.person for row in list_people(project, lead) if not row.person.suspended]
     for role, noun in ((Role.LEAD, tr("Leads")), (Role.ANNOTATOR, tr("Annotators"))):
         names = [person.name for person in people if person.role is role]
         if names:
@@ -65,7 +68,7 @@ def _invite(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     _ways((tr("Links, pauses, who grades which queries"), WayThere("People", "", tr("The page People"))))
 
 
-def _lacks(project: api.Project, counts: dict[str, Any]) -> list[str]:
+def _lacks(project: Project, counts: dict[str, Any]) -> list[str]:
     lacking = project.campaign.seats - counts["annotators"]
     return [
         *([] if any(counts["pairs"].values()) else [tr("no pair is handed out yet")]),
@@ -83,7 +86,7 @@ def _lacks(project: api.Project, counts: dict[str, Any]) -> list[str]:
     ]
 
 
-def _opened(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _opened(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     lacks = _lacks(project, counts)
     return StepStanding(
         not lacks,
@@ -92,7 +95,7 @@ def _opened(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepS
     )
 
 
-def _open(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+def _open(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     address = inviting.app_address(st.context.url or "")
     st.markdown(tr("Everybody who signs in as an annotator is handed pairs now. The address to sign in at:"))
     st.code(address or tr("the address of this page"), language=None)

@@ -11,9 +11,12 @@ from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
 from annotate_app.shared import address_state, look, tables, wording
 from annotate_app.shared.ways import WayThere
-from backend import api
 from backend.campaign.nouns import Person, Split
+from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.selection.queries.editing import change_query, count_drawn_queries, drawn_queries, remove_queries
 from backend.campaign.selection.queries.model import ListedQuery, OwnFile, Repeats, Stratum
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.ids import QueryId
 
@@ -30,9 +33,9 @@ def look_at() -> None:
     state = st.session_state
     state.pop(_SEEN, None)
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         asked = _asked()
-        state[_SEEN] = (asked, api.draw_queries(project, lead, **asked, dry_run=True, now=time.time()))
+        state[_SEEN] = (asked, draw_queries(project, lead, **asked, dry_run=True, now=time.time()))
 
     state["set_up_problem"] = look.as_lead(act)
 
@@ -41,7 +44,7 @@ def take() -> None:
     """Callback of the button below what was looked at: exactly that is taken."""
     state = st.session_state
     asked, _ = state[_SEEN]
-    problem = look.as_lead(lambda project, lead: api.draw_queries(project, lead, **asked, now=time.time()))
+    problem = look.as_lead(lambda project, lead: draw_queries(project, lead, **asked, now=time.time()))
     state["set_up_problem"] = problem
     if not problem:
         state.pop(_SEEN)
@@ -53,27 +56,25 @@ def change(query: ListedQuery) -> None:
     """Callback of a query's form."""
     text, split = st.session_state[f"query-text-{query.query_id}"], st.session_state[f"query-split-{query.query_id}"]
     st.session_state["set_up_problem"] = look.as_lead(
-        lambda project, lead: api.change_query(
-            project, lead, query.query_id, text, split, seen=query.text, now=time.time()
-        )
+        lambda project, lead: change_query(project, lead, query.query_id, text, split, seen=query.text, now=time.time())
     )
 
 
 def remove(query_id: QueryId) -> None:
     """Callback of a query's button."""
     st.session_state["set_up_problem"] = look.as_lead(
-        lambda project, lead: api.remove_queries(project, lead, [query_id], now=time.time())
+        lambda project, lead: remove_queries(project, lead, [query_id], now=time.time())
     )
 
 
 def take_back() -> None:
     """Callback of the button that ends it all."""
     st.session_state["set_up_problem"] = look.as_lead(
-        lambda project, lead: api.take_back_queries(project, lead, now=time.time())
+        lambda project, lead: take_back_queries(project, lead, now=time.time())
     )
 
 
-def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     there = counts["queries"]
     if there["val"] + there["test"]:
         return StepStanding(True, _counted(there["test"], there["val"]))
@@ -90,7 +91,7 @@ def _split(split: Split) -> str:
     return tr(_SPLITS[split])
 
 
-def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     there, chosen = any(counts["queries"].values()), any(counts["batches"].values())
     if not chosen:
         _form(can_draw=not there and counts["captions"] > 0)
@@ -141,7 +142,7 @@ def _drawing() -> None:
 
 
 def _asked() -> dict[str, Any]:
-    """What the form says, as `api.draw_queries` takes it."""
+    """What the form says, as `draw_queries` takes it."""
     state = st.session_state
     typed, file = str(state.get("queries_typed") or ""), state.get(f"queries_file_{state.get(_FILES, 0)}")
     if typed.strip() and file is not None:
@@ -195,8 +196,8 @@ def _seen() -> None:
         st.button(tr("Take {noun}", noun=noun), key="take_queries", type="primary", on_click=take)
 
 
-def _list(project: api.Project, lead: Person, *, may_change: bool) -> None:
-    every = api.count_drawn_queries(project, lead)
+def _list(project: Project, lead: Person, *, may_change: bool) -> None:
+    every = count_drawn_queries(project, lead)
     search = ""
     if every > _PER_PAGE or address_state.read("words"):
         search = address_state.text(
@@ -207,12 +208,12 @@ def _list(project: api.Project, lead: Person, *, may_change: bool) -> None:
             placeholder=tr("Search {querys}", querys=wording.count_of(every, "query")),
             label_visibility="collapsed",
         )
-    found = api.count_drawn_queries(project, lead, search)
+    found = count_drawn_queries(project, lead, search)
     if every and not found:
         st.info(tr("No query in this list has these words."))
     pages = -(-found // _PER_PAGE)
     first = (address_state.page_number(pages, "part") - 1) * _PER_PAGE
-    for query in api.drawn_queries(project, lead, search, first=first, most=_PER_PAGE):
+    for query in drawn_queries(project, lead, search, first=first, most=_PER_PAGE):
         _row(query, may_change=may_change)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         address_state.pagination(pages, "part")

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import LongWork
 
 
@@ -19,14 +19,14 @@ class StepStanding(NamedTuple):
 
 
 class SetUpStep(NamedTuple):
-    """One step. `standing` and `show` get the project, the lead and the counts of `api.status_counts`.
+    """One step. `standing` and `show` get the project, the lead and the counts of `status_counts`.
 
     `then` draws what a lead may do with the outcome of the step's long work.
     """
 
     key: str
     title: str
-    standing: Callable[[api.Project, Person, dict[str, Any]], StepStanding]
-    show: Callable[[api.Project, Person, dict[str, Any]], None]
+    standing: Callable[[Project, Person, dict[str, Any]], StepStanding]
+    show: Callable[[Project, Person, dict[str, Any]], None]
     optional: bool = False
     then: Callable[[LongWork], None] | None = None

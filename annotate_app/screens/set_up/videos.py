@@ -15,10 +15,12 @@ from annotate_app.server import job_functions, jobs, uploads
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from annotate_app.shared.video_troubles import reported_clips, video_troubles
-from backend import api
 from backend.campaign.corpus.importing.model import Trouble
+from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.jobs import look_at_work
 from backend.core.saying import said
 
 KEY = "videos"
@@ -40,7 +42,7 @@ def take_sent(names: list[str]) -> None:
 
 
 def _take(folder: Path | None) -> None:
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         where = folder or project.folder / uploads.KINDS["videos"].folder
         title = said("Taking the videos that were sent")
         if folder:
@@ -57,7 +59,7 @@ def look_again() -> None:
     elsewhere = st.session_state.get("missing_videos", "").strip()
     folder = Path(elsewhere).expanduser() if elsewhere else None
 
-    def act(project: api.Project, lead: Person) -> None:
+    def act(project: Project, lead: Person) -> None:
         title = said("Looking at the videos again")
         how = measuring(measuring_asked(_MEASURING))
         again = job_functions.look_at_videos
@@ -66,16 +68,16 @@ def look_again() -> None:
     st.session_state["set_up_problem"] = look.as_lead(act)
 
 
-def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     videos = counts["videos"]
-    wrong = len(api.video_states(project, lead, wrong=True))
+    wrong = len(video_states(project, lead, wrong=True))
     told = wording.count_of(videos, "video") if videos else tr("none yet")
     return StepStanding(
         videos > 0, tr("{told}, {wrong:,} with something wrong", told=told, wrong=wrong) if wrong else told
     )
 
 
-def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
         tr(
             "Name a folder on the server, or send files to it. Every video in the folder, and in those "
@@ -92,16 +94,16 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     _not_taken(project, lead)
     if counts["videos"]:
         reported_clips(project, lead)
-        _again(api.video_states(project, lead, wrong=True))
+        _again(video_states(project, lead, wrong=True))
 
 
-def _not_taken(project: api.Project, lead: Person) -> None:
+def _not_taken(project: Project, lead: Person) -> None:
     """Files that arrived, but whose page was closed before they were taken."""
     if not (sent := uploads.sent_files(project, "videos")):
         return
-    taken = {project.file(one.path).resolve() for one in api.video_states(project, lead) if one.path}
+    taken = {project.file(one.path).resolve() for one in video_states(project, lead) if one.path}
     left = [file.name for file in sent if file.resolve() not in taken]
-    if left and api.look_at_work(project, lead, now=time.time()) is None:
+    if left and look_at_work(project, lead, now=time.time()) is None:
         st.caption(plain(tr("Sent, and not taken: {join}", join=", ".join(left))))
         st.button(tr("Take what was sent"), key="take_sent", on_click=_take, args=(None,))
 

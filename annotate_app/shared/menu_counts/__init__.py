@@ -12,10 +12,10 @@ import streamlit as st
 from annotate_app.pages import address
 from annotate_app.shared import waiting
 from annotate_app.shared.desk import joined
-from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 
-MORE: list[Callable[[api.Project, Person], dict[str, str]]] = []
+MORE: list[Callable[[Project, Person], dict[str, str]]] = []
 """What else is told behind a title, by who knows: the server adds itself."""
 _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
@@ -26,12 +26,12 @@ _mount = st.components.v2.component(
 )
 
 
-def menu_counts(project: api.Project, lead: Person) -> None:
+def menu_counts(project: Project, lead: Person) -> None:
     """Puts the counts into the menu, and keeps them true."""
     _mount(key="menu-counts", data={"told": told(project, lead), "every_ms": 1000 * waiting.REFRESH_S})
 
 
-def told(project: api.Project, lead: Person) -> dict[str, object]:
+def told(project: Project, lead: Person) -> dict[str, object]:
     """What the route answers: the counts by the path of their page, and when they were made, in seconds since 1970."""
     kept = waiting.now_waiting(project, lead)
     counts = waiting.counts(kept.waits, kept.stuck)

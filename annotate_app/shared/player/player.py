@@ -9,9 +9,9 @@ from annotate_app.language import browser_texts
 from annotate_app.session import auth
 from annotate_app.shared.desk import DESK_SCRIPTS, joined
 from annotate_app.shared.guideline import guideline
-from backend import api
 from backend.campaign.judging.rules import renewal_interval_s
 from backend.campaign.nouns import Person
+from backend.campaign.qualification.guideline.examples import examples
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
@@ -74,7 +74,7 @@ def player(
         lesson: what is to be read, and practised, before the desk, as `screens.grade` has it; None for nothing.
     """
     project = auth.project()
-    words = guideline(project.campaign, api.examples(project, person))
+    words = guideline(project.campaign, examples(project, person))
     data = {
         "desk": desk_json,
         "person": int(person.annotator_id),

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.setup.people.permissions import in_charge, lead_only, public
+from backend.campaign.setup.people.permissions import commands_only, in_charge, lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.private import make_private_folder
@@ -16,7 +16,7 @@ BACKUPS = "backups"
 """The folder of the project where its pages put copies."""
 
 
-@public
+@commands_only
 def backup(project: Project, file: Path) -> None:
     """Write a consistent, checked copy of the database while people work; by `pg_dump` if its name ends with `.dump`.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from backend.campaign.doctor.checks import CHECKS, Check
 from backend.campaign.doctor.inspections import clip_files, predicted
-from backend.campaign.setup.people.permissions import public
+from backend.campaign.setup.people.permissions import commands_only
 from backend.campaign.setup.project.folder import Project
 from backend.store.connection import reading
 
@@ -44,7 +44,7 @@ class DoctorReport:
         return all(finding.repaired for finding in self.findings)
 
 
-@public
+@commands_only
 def doctor(project: Project, *, now: float, repair: bool = False) -> DoctorReport:
     """Check every invariant of a project, all of one instant of the database.
 

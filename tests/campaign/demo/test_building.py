@@ -5,34 +5,38 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
 from backend.campaign.demo import building, clips
-from backend.campaign.nouns import Role
+from backend.campaign.demo.building import build_demo
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.review.status import status_counts
 from backend.campaign.selection.queries import drawing
+from backend.campaign.setup.people.accounts import add_person
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import ProjectError, SchemaOutOfDate
 from backend.encoders import sentence
 from support import NOW, WordEncoder
 
 
-def build(folder: Path) -> api.Project:
-    return api.build_demo(folder, judged=False, now=NOW, progress=lambda *_: None)
+def build(folder: Path) -> Project:
+    return build_demo(folder, judged=False, now=NOW, progress=lambda *_: None)
 
 
 @pytest.fixture
-def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> api.Project:
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     return build(tmp_path / "demo")
 
 
-def test_the_demo_has_the_kept_clips_and_captions_and_asks_for_240_pairs(built: api.Project) -> None:
-    counts = api.status_counts(built, api.OPERATOR)
+def test_the_demo_has_the_kept_clips_and_captions_and_asks_for_240_pairs(built: Project) -> None:
+    counts = status_counts(built, OPERATOR)
     assert (counts["videos"], counts["moments"], sum(counts["pairs"].values())) == (16, 96, 240)
     assert counts["simulated"] == 0
     assert built.settings.cast == clips.cast()
 
 
-def test_a_demo_that_was_moved_still_has_its_videos(built: api.Project, tmp_path: Path) -> None:
-    moved = api.open_project(built.folder.rename(tmp_path / "elsewhere"))
+def test_a_demo_that_was_moved_still_has_its_videos(built: Project, tmp_path: Path) -> None:
+    moved = open_project(built.folder.rename(tmp_path / "elsewhere"))
     stored = dict(moved.store.db.execute("SELECT video_id, path FROM video").fetchall())
     files = [moved.file(path) for path in stored.values()]
     assert len(files) == 16
@@ -61,7 +65,7 @@ def test_a_demo_whose_building_was_killed_is_built_anew_by_the_next_try(
     assert not (place / "demo").exists()
     demo = build(place / "demo")
     assert (demo.name, [path.name for path in place.iterdir()]) == ("demo", ["demo"])
-    assert sum(api.status_counts(demo, api.OPERATOR)["pairs"].values()) == 240
+    assert sum(status_counts(demo, OPERATOR)["pairs"].values()) == 240
 
 
 def test_two_commands_do_not_build_one_demo(tmp_path: Path) -> None:
@@ -82,7 +86,7 @@ def test_files_of_others_are_never_written_over_and_a_file_is_refused(tmp_path: 
         build(own)
 
 
-def test_a_demo_of_another_version_says_what_to_do(built: api.Project) -> None:
+def test_a_demo_of_another_version_says_what_to_do(built: Project) -> None:
     applied = "_sqlite_migrations"
     built.store.db.execute(f"INSERT INTO {applied} (migration_set, name) VALUES ('reelrank', 'm999_later')")
     with pytest.raises(SchemaOutOfDate, match=r"update ReelRank to open it, or delete .*demo and begin a new demo$"):
@@ -90,8 +94,8 @@ def test_a_demo_of_another_version_says_what_to_do(built: api.Project) -> None:
 
 
 def test_a_project_of_its_own_is_not_taken_for_the_demo(tmp_path: Path) -> None:
-    project = api.init_project(tmp_path / "mine", encoder="minilm")
+    project = init_project(tmp_path / "mine", encoder="minilm")
     for name in ("Ana", "Ben", "Lea"):  # as in docs/first-run.md
-        api.add_person(project, api.OPERATOR, name, Role.ANNOTATOR, now=NOW)
+        add_person(project, OPERATOR, name, Role.ANNOTATOR, now=NOW)
     with pytest.raises(ProjectError, match=r"mine is a project of its own"):
         build(project.folder)

@@ -10,11 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.corpus.moments.clips import moment_clip
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.desk.exchange import desk, record_skips
 from backend.campaign.doctor import examination
+from backend.campaign.doctor.database import move
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import SkipEvent, SkipKind
-from backend.campaign.nouns import Verdict
+from backend.campaign.nouns import OPERATOR, Verdict
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.ids import PairKey
 from backend.media.jobs import SAFE_AGE_S, ClipForm, Profile, clip_job, gif, storyboard, thumbnail, with_context
 from backend.store import connection
@@ -33,11 +40,11 @@ class Worked:
     video: Path
 
     @property
-    def project(self) -> api.Project:
+    def project(self) -> Project:
         return self.judging.project
 
     def found(self, *, repair: bool = False) -> dict[str, examination.Finding]:
-        report = api.doctor(self.project, now=LATER, repair=repair)
+        report = doctor(self.project, now=LATER, repair=repair)
         return {finding.check: finding for finding in report.findings}
 
 
@@ -54,13 +61,13 @@ def worked(judging: Judging) -> Worked:
     judging.grade(0, pairs[20], 1)
     judging.grade(0, pairs[20], 3)  # taken back
     project = judging.project
-    api.adjudicate(project, judging.lead, PairKey(escalated[3]), 2, "seen it", now=NOW)
-    api.report_clip(project, judging.lead, PairKey(pairs[41]), "damaged index", now=NOW)
+    adjudicate(project, judging.lead, PairKey(escalated[3]), 2, "seen it", now=NOW)
+    report_clip(project, judging.lead, PairKey(pairs[41]), "damaged index", now=NOW)
     skip = SkipEvent(PairKey(pairs[42]), SkipKind.CANNOT_JUDGE, "too dark", "skip-1")
-    api.record_skips(project, judging.annotators[0], [skip], now=NOW)
+    record_skips(project, judging.annotators[0], [skip], now=NOW)
     for person in judging.annotators[:3]:
-        api.desk(project, person, now=NOW)
-    api.export_release(project, api.OPERATOR, project.folder / "release", PARTLY, now=NOW)
+        desk(project, person, now=NOW)
+    export_release(project, OPERATOR, project.folder / "release", PARTLY, now=NOW)
     video = project.folder / "v.mp4"
     video.touch()
     project.store.db.conn.execute(
@@ -98,7 +105,7 @@ UNTOUCHED = (
 def test_a_project_that_people_worked_in_is_well(worked: Worked) -> None:
     verdicts = {pair.verdict for pair in worked.judging.pairs()}
     assert verdicts == set(Verdict)
-    report = api.doctor(worked.project, now=LATER)
+    report = doctor(worked.project, now=LATER)
     assert report.findings == ()
     assert report.well
     assert len(report.checks) == len(set(report.checks)) == len(examination.CHECKS)
@@ -252,7 +259,7 @@ def test_an_index_that_does_not_match_its_table_is_found_though_the_database_ope
                 db.execute(
                     "INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)", row
                 )
-    report = api.doctor(api.open_project(worked.project.folder), now=LATER)
+    report = doctor(open_project(worked.project.folder), now=LATER)
     assert [finding.check for finding in report.findings] == ["database"]
     assert "missing from index event_subject" in report.findings[0].examples[0]
 
@@ -316,12 +323,12 @@ def test_clips_that_a_lead_looks_at_on_the_leaderboard_are_no_orphans(worked: Wo
         "SELECT name, start_s, end_s FROM moment JOIN video USING (video_id) WHERE video_id = 1"
     ).fetchone()
     lead = worked.judging.lead
-    predicted = api.moment_clip(worked.project, lead, name, start_s + 0.25, end_s - 0.25)
-    truth = api.moment_clip(worked.project, lead, name, start_s, end_s)
+    predicted = moment_clip(worked.project, lead, name, start_s + 0.25, end_s - 0.25)
+    truth = moment_clip(worked.project, lead, name, start_s, end_s)
     held = [put(predicted.path, 1), put(truth.path, 1)]
     put(predicted.path.with_name(predicted.path.name + ".7.7.part"), 2 * SAFE_AGE_S)  # whoever cut it was killed
     assert worked.found()["clips"].examples == (predicted.path.name + ".7.7.part",)
-    report = api.doctor(worked.project, now=LATER, repair=True)
+    report = doctor(worked.project, now=LATER, repair=True)
     assert report.well
     assert report.predicted_clips == 1
     assert sorted(worked.project.clips.folder.iterdir()) == sorted(held)
@@ -363,7 +370,7 @@ def test_repair_makes_what_is_derived_anew_and_leaves_the_record_alone(worked: W
     if "consensus" in break_it:
         with connection.writing(worked.project.store) as db:
             agenda.rebuild(db)  # it follows a wrong consensus, and must follow the right one again
-    report = api.doctor(worked.project, now=LATER, repair=True)
+    report = doctor(worked.project, now=LATER, repair=True)
     assert report.findings
     assert report.well
     assert contents(worked, ("consensus", "agenda")) == derived
@@ -376,7 +383,7 @@ def test_repair_does_not_touch_what_people_did(worked: Worked) -> None:
         db.execute(f"UPDATE seat SET lease_until = {LATER} WHERE seat_no = 1 AND pair_id = ({SETTLED})")
         db.execute("DELETE FROM agenda")
     source = contents(worked, SOURCE)
-    report = api.doctor(worked.project, now=LATER, repair=True)
+    report = doctor(worked.project, now=LATER, repair=True)
     assert {finding.check: finding.repaired for finding in report.findings} == {"grades": False, "agenda": True}
     assert not report.well
     assert contents(worked, SOURCE) == source
@@ -427,7 +434,7 @@ class _TakenBack(Exception):
     """So that the next one finds the project as it was."""
 
 
-def said_of(project: api.Project, break_it: str) -> dict[str, examination.Finding]:
+def said_of(project: Project, break_it: str) -> dict[str, examination.Finding]:
     """What the doctor says while this is so; no rule keeps it from being so, and nothing of it stays."""
     found: dict[str, examination.Finding] = {}
     with suppress(_TakenBack), connection.writing(project.store) as db:
@@ -445,7 +452,7 @@ def said_of(project: api.Project, break_it: str) -> dict[str, examination.Findin
             run(statement)
         for row in triggers:
             run(row[1])
-        found = {finding.check: finding for finding in api.doctor(project, now=LATER).findings}
+        found = {finding.check: finding for finding in doctor(project, now=LATER).findings}
         raise _TakenBack
     return found
 
@@ -458,8 +465,8 @@ def test_of_postgresql_it_says_the_same_whatever_is_broken(worked: Worked, clust
     os.utime(project.folder / ".reelrank-top", (LATER - 7200, LATER - 7200))
     project.store.close()
     folder = Path(shutil.copytree(project.folder, tmp_path / "moved"))
-    api.move(folder, cluster.address(cluster.new()), now=NOW)
-    moved = api.open_project(folder)
+    move(folder, cluster.address(cluster.new()), now=NOW)
+    moved = open_project(folder)
     never = {"clips", "left behind"}  # both are found each time
     met = set(never)
     for break_it, checks in [*BROKEN, *((sql, {check}) for sql, check in FURTHER)]:

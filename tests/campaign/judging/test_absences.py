@@ -7,10 +7,16 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.campaign.desk import exchange
 from backend.campaign.judging import absences
+from backend.campaign.judging.absences import pause_person, unpause_person
 from backend.campaign.judging.grades import PAUSED
 from backend.campaign.judging.model import DeskState, GradeEvent, ReceiptStatus
+from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.guideline.examples import examples
+from backend.campaign.setup.people.accounts import accept_invitation, list_people, new_invitation
+from backend.campaign.setup.people.sessions import person_for, sign_in
 from backend.core.errors import Overtaken, ProjectError, StoreUnavailable
 from backend.core.ids import AnnotatorId
 from backend.store.connection import writing
@@ -18,15 +24,15 @@ from support import NOW, Judging
 
 
 def pause(judging: Judging, who: int = 0, reason: str = "the same grade all day") -> None:
-    api.pause_person(judging.project, judging.lead, judging.annotators[who].annotator_id, reason, now=NOW)
+    pause_person(judging.project, judging.lead, judging.annotators[who].annotator_id, reason, now=NOW)
 
 
 def go_on(judging: Judging, who: int = 0) -> None:
-    api.unpause_person(judging.project, judging.lead, judging.annotators[who].annotator_id, now=NOW + 60)
+    unpause_person(judging.project, judging.lead, judging.annotators[who].annotator_id, now=NOW + 60)
 
 
 def desk(judging: Judging, who: int = 0, at: float = NOW) -> Any:
-    return api.desk(judging.project, judging.annotators[who], now=at)
+    return exchange.desk(judging.project, judging.annotators[who], now=at)
 
 
 def held(judging: Judging) -> int:
@@ -51,13 +57,13 @@ def test_what_they_hold_goes_back_at_once_and_nothing_is_handed_out(judging: Jud
 
 def test_they_stay_signed_in_and_keep_their_work_and_the_guideline(judging: Judging) -> None:
     anna = judging.annotators[0]
-    _, link = api.new_invitation(judging.project, judging.lead, anna.annotator_id, now=NOW)
-    session = api.accept_invitation(judging.project, link, "a long password", now=NOW)
+    _, link = new_invitation(judging.project, judging.lead, anna.annotator_id, now=NOW)
+    session = accept_invitation(judging.project, link, "a long password", now=NOW)
     pause(judging)
-    assert api.person_for(judging.project, session, now=NOW) == anna
-    assert api.my_work(judging.project, anna, now=NOW).in_all == 0
-    assert api.examples(judging.project, anna) == []
-    assert api.sign_in(judging.project, anna.name, "a long password", now=NOW)
+    assert person_for(judging.project, session, now=NOW) == anna
+    assert my_work(judging.project, anna, now=NOW).in_all == 0
+    assert examples(judging.project, anna) == []
+    assert sign_in(judging.project, anna.name, "a long password", now=NOW)
 
 
 def test_they_go_on_when_a_lead_says_so(judging: Judging) -> None:
@@ -75,7 +81,7 @@ def test_a_grade_given_before_the_page_heard_of_it_is_kept_in_the_log_and_does_n
     judging.grade(0, graded, 3)
     pause(judging)
     events = [GradeEvent(on_screen, 2, "k1"), GradeEvent(graded, 0, "a correction")]
-    receipts, told = api.exchange(judging.project, judging.annotators[0], events, [], now=NOW)
+    receipts, told = exchange.exchange(judging.project, judging.annotators[0], events, [], now=NOW)
     assert {(receipt.status, receipt.message) for receipt in receipts} == {(ReceiptStatus.REFUSED, PAUSED)}
     assert told.state is DeskState.PAUSED
     log = judging.project.store.db.conn.execute("SELECT payload FROM event WHERE kind = 'grade_refused'").fetchall()
@@ -89,7 +95,7 @@ def test_the_exam_is_not_handed_out_either(judging: Judging, monkeypatch: pytest
     monkeypatch.setattr("backend.campaign.qualification.exam.taking.desk", lambda *a, **k: asked.append(a))
     monkeypatch.setattr("backend.campaign.qualification.exam.taking.act", lambda *a, **k: asked.append(a))
     pause(judging)
-    acted = api.exam_act(judging.project, judging.annotators[0], api.ExamAct.START, now=NOW)
+    acted = exchange.exam_act(judging.project, judging.annotators[0], ExamAct.START, now=NOW)
     assert (acted.state, acted.exam, asked) == (DeskState.PAUSED, None, [])
 
 
@@ -97,7 +103,7 @@ def test_leads_read_who_is_paused_since_when_and_why(judging: Judging) -> None:
     pause(judging)
     with writing(judging.project.store) as db:
         absences.begin_pause(db, None, judging.annotators[1].annotator_id, "9 of 20 missed", now=NOW + 5)
-    pauses = {row.person.name: row.pause for row in api.list_people(judging.project, judging.lead, now=NOW)}
+    pauses = {row.person.name: row.pause for row in list_people(judging.project, judging.lead, now=NOW)}
     assert {name: (at.at, at.by, at.reason) for name, at in pauses.items() if at} == {
         judging.annotators[0].name: (NOW, judging.lead.name, "the same grade all day"),
         judging.annotators[1].name: (NOW + 5, None, "9 of 20 missed"),
@@ -132,12 +138,12 @@ def test_the_forecast_does_not_reckon_with_them(judging: Judging) -> None:
         (lambda j: pause(j, reason="  "), ProjectError, "needs a reason"),
         (lambda j: pause(j, reason="x" * 401), ProjectError, "at most 400 characters; this one has 401"),
         (
-            lambda j: api.pause_person(j.project, j.lead, AnnotatorId(999), "why", now=NOW),
+            lambda j: pause_person(j.project, j.lead, AnnotatorId(999), "why", now=NOW),
             ProjectError,
             "no person 999",
         ),
         (
-            lambda j: api.pause_person(j.project, j.lead, j.lead.annotator_id, "why", now=NOW),
+            lambda j: pause_person(j.project, j.lead, j.lead.annotator_id, "why", now=NOW),
             ProjectError,
             "is a lead and takes no pairs",
         ),

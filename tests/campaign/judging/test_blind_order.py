@@ -13,11 +13,16 @@ import pytest
 from scipy.stats import spearmanr
 
 from annotate_app.language import as_json
-from backend import api
+from backend.campaign.desk import exchange
 from backend.campaign.judging.queue import order
 from backend.campaign.judging.rows import queue
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.ids import AnnotatorId, BatchId, PairId
 from backend.store import connection
 from support import NOW, Judging, have_read
@@ -63,14 +68,14 @@ def test_without_the_secret_nobody_foresees_an_order() -> None:
 
 
 @pytest.fixture
-def many_batches(corpus_project: api.Project) -> api.Project:
+def many_batches(corpus_project: Project) -> Project:
     """Thirty queries with a batch of twenty pairs each."""
-    api.draw_queries(corpus_project, api.OPERATOR, val=20, test=10, seed=5, now=NOW)
-    api.choose_candidates(corpus_project, api.OPERATOR, now=NOW)
+    draw_queries(corpus_project, OPERATOR, val=20, test=10, seed=5, now=NOW)
+    choose_candidates(corpus_project, OPERATOR, now=NOW)
     return corpus_project
 
 
-def ranks(project: api.Project) -> dict[BatchId, list[PairId]]:
+def ranks(project: Project) -> dict[BatchId, list[PairId]]:
     """The pairs of each batch, by rank."""
     rows = project.store.db.conn.execute("SELECT batch_id, pair_id FROM pair ORDER BY batch_id, rank")
     found: dict[BatchId, list[PairId]] = {}
@@ -79,11 +84,11 @@ def ranks(project: api.Project) -> dict[BatchId, list[PairId]]:
     return found
 
 
-def test_the_numbers_of_pairs_and_their_places_on_the_desk_tell_no_rank(many_batches: api.Project) -> None:
+def test_the_numbers_of_pairs_and_their_places_on_the_desk_tell_no_rank(many_batches: Project) -> None:
     project = many_batches
-    people.add(project.store, api.OPERATOR, "Anna", Role.ANNOTATOR, now=NOW)
+    people.add(project.store, OPERATOR, "Anna", Role.ANNOTATOR, now=NOW)
     have_read(project)
-    (me,) = [row.person for row in api.list_people(project, api.OPERATOR)]
+    (me,) = [row.person for row in list_people(project, OPERATOR)]
     numbers, on_desk, computed = [], [], []
     for batch, pairs in ranks(project).items():
         assert len(pairs) == PAIRS
@@ -95,7 +100,7 @@ def test_the_numbers_of_pairs_and_their_places_on_the_desk_tell_no_rank(many_bat
     assert len(numbers) == 30
     for found in (numbers, on_desk, computed):
         assert abs(fmean(found)) < bound(len(found))
-    keys = [item.pair for item in api.desk(project, me, now=NOW).items]
+    keys = [item.pair for item in exchange.desk(project, me, now=NOW).items]
     first = next(iter(ranks(project)))
     rows = project.store.db.conn.execute("SELECT pair_id, pair_key FROM pair WHERE batch_id = ?", [first])
     known = {row[0]: row[1] for row in rows}
@@ -104,7 +109,7 @@ def test_the_numbers_of_pairs_and_their_places_on_the_desk_tell_no_rank(many_bat
 
 
 def test_two_campaigns_of_one_corpus_have_different_orders(tmp_path: Path) -> None:
-    secrets = [api.init_project(tmp_path / name, encoder="minilm").secret for name in ("one", "other")]
+    secrets = [init_project(tmp_path / name, encoder="minilm").secret for name in ("one", "other")]
     pairs = [(PairId(n), 1) for n in range(1, PAIRS + 1)]
     assert order(pairs, ME, secrets[0]) != order(pairs, ME, secrets[1])
 
@@ -123,9 +128,9 @@ def test_lengths_on_the_desk_have_tenths_of_a_second(judging: Judging) -> None:
     project, person = judging.project, judging.annotators[0]
     with connection.writing(project.store) as db:
         db.conn.execute("UPDATE moment SET end_s = start_s + 1.3")
-    desk = api.desk(project, person, now=NOW)
+    desk = exchange.desk(project, person, now=NOW)
     judging.grade(0, desk.items[0].pair, 2)
-    again = api.desk(project, person, now=NOW + 1)
+    again = exchange.desk(project, person, now=NOW + 1)
     assert again.previous is not None
     lengths = [item.duration_s for item in (*desk.items, *again.items, again.previous)]
     assert set(lengths) == {1.3}

@@ -2,11 +2,12 @@
 
 import pytest
 
-from backend import api
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import queue
 from backend.campaign.judging.model import ReceiptStatus
 from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Verdict
+from backend.campaign.review import adjudicating
 from backend.core.ids import PairKey
 from backend.store.connection import writing
 from postgres import SQLITE_FIRST
@@ -28,11 +29,11 @@ def sits_down(judging: Judging, who: int, key: PairKey, *, at: float = NOW) -> b
 
 
 def decide(judging: Judging, key: PairKey, *, seen: int = 0) -> None:
-    api.adjudicate(judging.project, judging.lead, key, 3, "Clear to see.", seen=seen, now=NOW)
+    adjudicating.adjudicate(judging.project, judging.lead, key, 3, "Clear to see.", seen=seen, now=NOW)
 
 
 def take_back(judging: Judging, key: PairKey, *, seen: int) -> None:
-    api.take_back(judging.project, judging.lead, key, "Not so clear.", seen=seen, now=NOW)
+    adjudicating.take_back(judging.project, judging.lead, key, "Not so clear.", seen=seen, now=NOW)
 
 
 @pytest.mark.parametrize("given", [(), (3,), (0, 4), (0, 4, 2)], ids=len)
@@ -44,7 +45,7 @@ def test_nobody_sits_down_at_a_pair_that_a_lead_decided(judging: Judging, given:
     assert not sits_down(judging, 3, key)
     take_back(judging, key, seen=1)
     assert sits_down(judging, 3, key)
-    assert api.doctor(judging.project, now=NOW).findings == ()
+    assert doctor(judging.project, now=NOW).findings == ()
 
 
 def test_an_older_decision_that_stands_keeps_the_seats_closed(judging: Judging) -> None:
@@ -68,7 +69,7 @@ def test_whoever_holds_a_seat_may_still_grade_and_nobody_gets_it_after_them(judg
     with writing(judging.project.store):
         queue.sign_off(judging.project.store, judging.annotators[1], now=NOW)
     assert not sits_down(judging, 2, boris)
-    assert api.doctor(judging.project, now=NOW).findings == ()
+    assert doctor(judging.project, now=NOW).findings == ()
 
 
 def test_nobody_takes_a_lapsed_seat_of_such_a_pair(judging: Judging) -> None:
@@ -92,4 +93,4 @@ def test_seats_that_open_after_the_decision_are_closed_as_well(judging: Judging)
     take_back(judging, key, seen=1)
     assert judging.state(key).verdict is Verdict.ESCALATED
     assert sits_down(judging, 2, key)
-    assert api.doctor(judging.project, now=NOW).findings == ()
+    assert doctor(judging.project, now=NOW).findings == ()

@@ -5,8 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.desk.clips import report_clip
 from backend.campaign.judging import consensus, queue
+from backend.campaign.judging.absences import sign_out, suspend
+from backend.campaign.judging.broken_clips import restore_clip
 from backend.campaign.judging.grades import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
 from backend.campaign.judging.model import (
     CORRECTION_S,
@@ -21,10 +24,13 @@ from backend.campaign.judging.model import (
 from backend.campaign.judging.rows import queue as rows_queue
 from backend.campaign.judging.rows import seats
 from backend.campaign.judging.rows.verdicts import GoneOn
-from backend.campaign.judging.skips import GRADED
-from backend.campaign.nouns import Verdict
+from backend.campaign.judging.skips import GRADED, offer_again
+from backend.campaign.judging.work_assignments import assign
+from backend.campaign.nouns import OPERATOR, Verdict
 from backend.campaign.qualification.gold import rows as gold
+from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
+from backend.campaign.review.status import status_counts
 from backend.core.errors import NotAllowed, PairLocked
 from backend.core.ids import AnnotatorId, PairKey
 from backend.store.connection import writing
@@ -42,20 +48,20 @@ LEASE_S = 15 * 60
 
 
 def desk_keys(judging: Judging, who: int, at: float = NOW) -> list[PairKey]:
-    return [item.pair for item in api.desk(judging.project, judging.annotators[who], now=at).items]
+    return [item.pair for item in exchange.desk(judging.project, judging.annotators[who], now=at).items]
 
 
 def grade_all(judging: Judging, who: int, grade: int = 3) -> int:
     """Grade whatever comes until the desk is empty."""
     count = 0
-    while items := api.desk(judging.project, judging.annotators[who], now=NOW).items:
+    while items := exchange.desk(judging.project, judging.annotators[who], now=NOW).items:
         judging.grade(who, items[0].pair, grade)
         count += 1
     return count
 
 
 def test_a_desk_holds_seven_pairs_of_one_query_and_counts_them(judging: Judging) -> None:
-    desk = api.desk(judging.project, judging.annotators[0], now=NOW)
+    desk = exchange.desk(judging.project, judging.annotators[0], now=NOW)
     assert desk.state is DeskState.READY
     assert [(item.position, item.total) for item in desk.items] == [(n, 20) for n in range(1, 8)]
     assert len({item.query for item in desk.items}) == 1
@@ -99,10 +105,7 @@ def test_a_third_takes_only_the_disagreements_of_a_query_at_which_two_others_sit
 
 def test_when_nothing_else_is_left_a_third_joins_two_others(judging: Judging) -> None:
     for who in (0, 1):
-        while (
-            len(keys := desk_keys(judging, who)) == 7
-            and api.status_counts(judging.project, api.OPERATOR)["judgements"] < 95
-        ):
+        while len(keys := desk_keys(judging, who)) == 7 and status_counts(judging.project, OPERATOR)["judgements"] < 95:
             judging.grade(who, keys[0], 3)
     held = {judging.state(key).query for who in (0, 1) for key in desk_keys(judging, who)}
     third = {judging.state(key).query for key in desk_keys(judging, 2)}
@@ -113,17 +116,17 @@ def test_when_nothing_else_is_left_a_third_joins_two_others(judging: Judging) ->
 def test_two_people_grade_every_pair_and_the_third_finds_nothing(judging: Judging) -> None:
     assert grade_all(judging, 0) == 60
     assert grade_all(judging, 1) == 60
-    desk = api.desk(judging.project, judging.annotators[2], now=NOW)
+    desk = exchange.desk(judging.project, judging.annotators[2], now=NOW)
     assert (desk.state, desk.items) == (DeskState.FINISHED, ())
     assert {pair.verdict for pair in judging.pairs()} == {Verdict.CONSENSUS}
 
 
 def test_what_others_hold_is_waited_for_and_comes_back_when_their_lease_ends(judging: Judging) -> None:
     grade_all(judging, 0)
-    while api.desk(judging.project, judging.annotators[1], now=NOW).in_all < 54:
+    while exchange.desk(judging.project, judging.annotators[1], now=NOW).in_all < 54:
         judging.grade(1, desk_keys(judging, 1)[0], 3)
     assert len(desk_keys(judging, 1)) == 6
-    desk = api.desk(judging.project, judging.annotators[2], now=NOW)
+    desk = exchange.desk(judging.project, judging.annotators[2], now=NOW)
     assert (desk.state, desk.waiting) == (DeskState.WAITING, 6)
     assert len(desk_keys(judging, 2, NOW + LEASE_S + 1)) == 6
 
@@ -155,7 +158,7 @@ def test_the_same_key_press_sent_three_times_is_one_judgement(judging: Judging) 
     key = judging.pairs()[0].pair
     for _ in range(3):
         assert judging.grade(0, key, 3, key="press-1").status is ReceiptStatus.SAVED
-    assert api.status_counts(judging.project, api.OPERATOR)["judgements"] == 1
+    assert status_counts(judging.project, OPERATOR)["judgements"] == 1
 
 
 def test_a_key_press_of_somebody_else_or_for_another_pair_is_not_taken_for_this_one(judging: Judging) -> None:
@@ -163,7 +166,7 @@ def test_a_key_press_of_somebody_else_or_for_another_pair_is_not_taken_for_this_
     judging.grade(0, first, 3, key="press-1")
     for who, pair in ((1, first), (0, second)):
         assert judging.grade(who, pair, 2, key="press-1").status is ReceiptStatus.REFUSED
-    assert api.status_counts(judging.project, api.OPERATOR)["judgements"] == 1
+    assert status_counts(judging.project, OPERATOR)["judgements"] == 1
 
 
 def test_a_late_repetition_of_an_unchanged_grade_does_not_overrule_the_grade_after_it(judging: Judging) -> None:
@@ -176,7 +179,7 @@ def test_a_late_repetition_of_an_unchanged_grade_does_not_overrule_the_grade_aft
 def test_undo_keeps_both_grades_and_the_new_one_counts(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     judging.grade(0, key, 1)
-    previous = api.desk(judging.project, judging.annotators[0], now=NOW).previous
+    previous = exchange.desk(judging.project, judging.annotators[0], now=NOW).previous
     assert previous is not None
     assert (previous.pair, previous.grade, previous.position) == (key, 1, 1)
     judging.grade(0, key, 4)
@@ -272,15 +275,15 @@ def seats_at(judging: Judging, key: PairKey) -> int:
 def test_undo_ends_in_words_once_the_clip_was_on_another_screen(judging: Judging) -> None:
     key = disputed(judging)
     carla = judging.annotators[2]
-    api.shown(judging.project, carla, key, now=NOW)
+    exchange.shown(judging.project, carla, key, now=NOW)
     assert judging.state(key).verdict is Verdict.ESCALATED, "she does not hold it: nothing happens"
     assert desk_keys(judging, 2)[0] == key
-    api.shown(judging.project, carla, key, now=NOW + 1)
-    api.shown(judging.project, carla, key, now=NOW + 50)  # the same clip after a reload
+    exchange.shown(judging.project, carla, key, now=NOW + 1)
+    exchange.shown(judging.project, carla, key, now=NOW + 50)  # the same clip after a reload
     refused = judging.grade(1, key, 0, at=NOW + 60)
     assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, GONE_ON[GoneOn.ON_SCREEN])
     assert "another annotator has this pair on screen" in refused.message
-    assert api.desk(judging.project, judging.annotators[1], now=NOW + 60).previous is None
+    assert exchange.desk(judging.project, judging.annotators[1], now=NOW + 60).previous is None
     at = judging.project.store.db.conn.execute("SELECT shown_at FROM seat WHERE shown_at IS NOT NULL").fetchall()
     assert [row[0] for row in at] == [NOW + 1]
     assert judging.grade(2, key, 4, at=NOW + 61).status is ReceiptStatus.SAVED
@@ -290,7 +293,7 @@ def test_undo_ends_in_words_once_the_clip_was_on_another_screen(judging: Judging
 def test_a_clip_that_left_the_screen_with_its_seat_stands_in_nobodys_way(judging: Judging, how: str) -> None:
     key = disputed(judging)
     assert desk_keys(judging, 2)[0] == key
-    api.shown(judging.project, judging.annotators[2], key, now=NOW)
+    exchange.shown(judging.project, judging.annotators[2], key, now=NOW)
     at = NOW + 30
     if how == "signed out":
         queue.sign_off(judging.project.store, judging.annotators[2], now=at)
@@ -313,19 +316,19 @@ def test_whoever_comes_back_to_a_lapsed_seat_tells_again_what_is_on_screen(judgi
     assert desk_keys(judging, 2)[0] == key
     at = NOW + CORRECTION_S - 1
     judging.project.store.db.conn.execute("UPDATE seat SET lease_until = ? WHERE lease_until > 0", [at - 5])
-    api.exchange(judging.project, judging.annotators[2], [], [], now=at, shown=key)
+    exchange.exchange(judging.project, judging.annotators[2], [], [], now=at, shown=key)
     assert judging.grade(1, key, 0, at=at).message == GONE_ON[GoneOn.ON_SCREEN]
 
 
 def test_a_decided_pair_says_who_decided(judging: Judging) -> None:
     key = disputed(judging)
-    api.adjudicate(judging.project, judging.lead, key, 1, "seen it", now=NOW)
+    adjudicate(judging.project, judging.lead, key, 1, "seen it", now=NOW)
     assert judging.grade(1, key, 0).message == DECIDED
 
 
 def test_only_annotators_say_what_is_on_screen(judging: Judging) -> None:
     with pytest.raises(NotAllowed):
-        api.shown(judging.project, judging.lead, judging.pairs()[0].pair, now=NOW)
+        exchange.shown(judging.project, judging.lead, judging.pairs()[0].pair, now=NOW)
 
 
 def test_the_third_and_the_fourth_person_may_take_back_a_slip_too(judging: Judging) -> None:
@@ -345,7 +348,7 @@ def test_a_late_save_counts_while_the_seat_is_theirs_and_is_refused_in_words_whe
     held = desk_keys(judging, 0)
     late = NOW + LEASE_S + 1
     assert judging.grade(0, held[0], 2, at=late).status is ReceiptStatus.SAVED
-    api.sign_out(judging.project, "no session", now=late)
+    sign_out(judging.project, "no session", now=late)
     # Both places at held[1] are taken and judged by others in the meantime.
     judging.project.store.db.conn.execute("UPDATE seat SET annotator_id=NULL, lease_until=NULL WHERE lease_until > 0")
     judging.grade(1, held[1], 3)
@@ -368,31 +371,31 @@ def test_an_unknown_pair_is_refused(judging: Judging) -> None:
 
 def test_leads_neither_grade_nor_have_a_desk(judging: Judging) -> None:
     with pytest.raises(NotAllowed):
-        api.desk(judging.project, judging.lead, now=NOW)
+        exchange.desk(judging.project, judging.lead, now=NOW)
     with pytest.raises(NotAllowed):
-        api.record_grades(judging.project, judging.lead, [], now=NOW)
+        exchange.record_grades(judging.project, judging.lead, [], now=NOW)
 
 
 def test_a_broken_clip_leaves_every_desk_and_is_listed_for_the_lead(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
-    api.report_clip(judging.project, judging.annotators[0], key, "damaged index", now=NOW)
+    report_clip(judging.project, judging.annotators[0], key, "damaged index", now=NOW)
     assert key not in desk_keys(judging, 0)
     assert key not in desk_keys(judging, 1)
-    assert {pair.pair for pair in cases(judging.project, api.OPERATOR, ReviewList.BLOCKED)} >= {key}
-    assert cases(judging.project, api.OPERATOR, ReviewList.BLOCKED)[0].fault == "damaged index"
-    counts = api.status_counts(judging.project, api.OPERATOR)["pairs"]
+    assert {pair.pair for pair in cases(judging.project, OPERATOR, ReviewList.BLOCKED)} >= {key}
+    assert cases(judging.project, OPERATOR, ReviewList.BLOCKED)[0].fault == "damaged index"
+    counts = status_counts(judging.project, OPERATOR)["pairs"]
     assert counts["blocked"] >= 1
     assert sum(counts.values()) == 60
     with pytest.raises(NotAllowed):
-        api.restore_clip(judging.project, judging.annotators[0], key, now=NOW)
-    api.restore_clip(judging.project, judging.lead, key, now=NOW)
-    assert cases(judging.project, api.OPERATOR, ReviewList.BLOCKED) == []
-    assert api.status_counts(judging.project, api.OPERATOR)["pairs"]["blocked"] == 0
+        restore_clip(judging.project, judging.annotators[0], key, now=NOW)
+    restore_clip(judging.project, judging.lead, key, now=NOW)
+    assert cases(judging.project, OPERATOR, ReviewList.BLOCKED) == []
+    assert status_counts(judging.project, OPERATOR)["pairs"]["blocked"] == 0
 
 
 def skip(judging: Judging, who: int, pair: PairKey, kind: SkipKind = SkipKind.SKIP, key: str = "skip-1") -> Receipt:
     event = SkipEvent(pair, kind, "I know these people", key)
-    return api.record_skips(judging.project, judging.annotators[who], [event], now=NOW)[0]
+    return exchange.record_skips(judging.project, judging.annotators[who], [event], now=NOW)[0]
 
 
 def test_a_skipped_pair_goes_back_counts_as_no_grade_and_stands_on_the_leads_list(judging: Judging) -> None:
@@ -401,7 +404,7 @@ def test_a_skipped_pair_goes_back_counts_as_no_grade_and_stands_on_the_leads_lis
     assert key not in desk_keys(judging, 0)
     assert key in grade_what_is_offered(judging, 1)
     assert (judging.state(key).verdict, [grade.grade for grade in judging.state(key).grades]) == (Verdict.OPEN, [3])
-    [listed] = cases(judging.project, api.OPERATOR, ReviewList.SKIPPED)
+    [listed] = cases(judging.project, OPERATOR, ReviewList.SKIPPED)
     assert [(s.annotator, s.kind, s.reason) for s in listed.skips] == [("Anna", SkipKind.SKIP, "I know these people")]
 
 
@@ -424,9 +427,9 @@ def test_the_same_skip_sent_three_times_is_one_row(judging: Judging) -> None:
 def test_a_skip_that_arrives_again_after_a_lead_offered_the_pair_again_changes_nothing(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key)
-    api.offer_again(judging.project, judging.lead, key, now=NOW)
+    offer_again(judging.project, judging.lead, key, now=NOW)
     assert skip(judging, 0, key).status is ReceiptStatus.SAVED
-    assert cases(judging.project, api.OPERATOR, ReviewList.SKIPPED) == []
+    assert cases(judging.project, OPERATOR, ReviewList.SKIPPED) == []
 
 
 def test_a_skip_with_the_key_of_another_is_refused(judging: Judging) -> None:
@@ -440,14 +443,14 @@ def test_nobody_is_offered_a_pair_they_skipped_until_the_lead_offers_it_again(ju
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key, SkipKind.CANNOT_JUDGE)
     assert key not in grade_what_is_offered(judging, 0)
-    desk = api.desk(judging.project, judging.annotators[0], now=NOW)
+    desk = exchange.desk(judging.project, judging.annotators[0], now=NOW)
     assert (desk.state, desk.skipped) == (DeskState.FINISHED, 1)
-    assert api.status_counts(judging.project, api.OPERATOR)["skipped"] == 1
+    assert status_counts(judging.project, OPERATOR)["skipped"] == 1
     with pytest.raises(NotAllowed):
-        api.offer_again(judging.project, judging.annotators[1], key, now=NOW)
-    assert api.offer_again(judging.project, judging.lead, key, now=NOW) == 1
+        offer_again(judging.project, judging.annotators[1], key, now=NOW)
+    assert offer_again(judging.project, judging.lead, key, now=NOW) == 1
     assert desk_keys(judging, 0) == [key]
-    assert cases(judging.project, api.OPERATOR, ReviewList.SKIPPED) == []
+    assert cases(judging.project, OPERATOR, ReviewList.SKIPPED) == []
 
 
 def test_a_settled_pair_is_not_offered_again_because_nobody_could_get_it(judging: Judging) -> None:
@@ -457,7 +460,7 @@ def test_a_settled_pair_is_not_offered_again_because_nobody_could_get_it(judging
     judging.grade(1, key, 3)
     judging.grade(2, key, 3)
     with pytest.raises(PairLocked, match="settled"):
-        api.offer_again(judging.project, judging.lead, key, now=NOW)
+        offer_again(judging.project, judging.lead, key, now=NOW)
     [pair] = cases(judging.project, judging.lead, ReviewList.SKIPPED)
     assert (pair.pair, len(pair.skips)) == (key, 1)
 
@@ -470,7 +473,7 @@ def test_nobody_works_longer_at_a_clip_than_it_was_on_screen(judging: Judging) -
         GradeEvent(second, 3, "2", active_ms=9000, elapsed_ms=None),
         GradeEvent(third, 3, "3", active_ms=-5, elapsed_ms=-7),
     ]
-    api.record_grades(judging.project, judging.annotators[0], given, now=NOW + 60)
+    exchange.record_grades(judging.project, judging.annotators[0], given, now=NOW + 60)
     rows = judging.project.store.db.conn.execute("SELECT active_ms, elapsed_ms FROM judgement ORDER BY event_key")
     assert [tuple(row) for row in rows] == [(4000, 4000), (9000, None), (0, 0)]
 
@@ -480,7 +483,7 @@ def test_a_grade_after_a_skip_is_refused_and_the_skip_stands(judging: Judging) -
     skip(judging, 0, key)
     receipt = grade_by_key(judging, 0, key)
     assert (receipt.status, receipt.message) == (ReceiptStatus.REFUSED, GONE)
-    assert [pair.pair for pair in cases(judging.project, api.OPERATOR, ReviewList.SKIPPED)] == [key]
+    assert [pair.pair for pair in cases(judging.project, OPERATOR, ReviewList.SKIPPED)] == [key]
 
 
 def test_a_graded_pair_cannot_be_skipped(judging: Judging) -> None:
@@ -493,10 +496,10 @@ def test_a_graded_pair_cannot_be_skipped(judging: Judging) -> None:
 def test_the_newest_reason_of_a_person_stands(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key)
-    api.offer_again(judging.project, judging.lead, key, now=NOW)
+    offer_again(judging.project, judging.lead, key, now=NOW)
     sit(judging.project, judging.annotators[0], [key], now=NOW)
     skip(judging, 0, key, SkipKind.CANNOT_JUDGE, key="skip-2")
-    assert [given.kind for given in cases(judging.project, api.OPERATOR, ReviewList.SKIPPED)[0].skips] == [
+    assert [given.kind for given in cases(judging.project, OPERATOR, ReviewList.SKIPPED)[0].skips] == [
         SkipKind.CANNOT_JUDGE
     ]
 
@@ -504,17 +507,17 @@ def test_the_newest_reason_of_a_person_stands(judging: Judging) -> None:
 def test_a_clip_that_two_people_report_as_broken_by_a_skip_is_blocked_for_everybody(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key, SkipKind.BROKEN_CLIP)
-    assert cases(judging.project, api.OPERATOR, ReviewList.BLOCKED) == []
+    assert cases(judging.project, OPERATOR, ReviewList.BLOCKED) == []
     sit(judging.project, judging.annotators[1], [key], now=NOW)
     skip(judging, 1, key, SkipKind.BROKEN_CLIP, key="skip-2")
-    [blocked] = [pair for pair in cases(judging.project, api.OPERATOR, ReviewList.BLOCKED) if pair.pair == key]
+    [blocked] = [pair for pair in cases(judging.project, OPERATOR, ReviewList.BLOCKED) if pair.pair == key]
     assert blocked.fault == "Reported from the desk: I know these people"
     assert key not in grade_what_is_offered(judging, 2)
 
 
 def test_a_suspended_person_holds_no_seat(judging: Judging) -> None:
     desk_keys(judging, 0)
-    api.suspend(judging.project, judging.lead, judging.annotators[0].annotator_id, True, now=NOW)
+    suspend(judging.project, judging.lead, judging.annotators[0].annotator_id, True, now=NOW)
     assert judging.project.store.db.conn.execute("SELECT count(*) FROM seat WHERE lease_until > 0").fetchone()[0] == 0
 
 
@@ -528,21 +531,21 @@ def test_an_exchange_commits_each_grade_before_it_fills_the_desk(
 
     monkeypatch.setattr(queue, "desk", broken)
     with pytest.raises(RuntimeError):
-        api.exchange(judging.project, judging.annotators[0], [GradeEvent(key, 3, "k")], [], now=NOW)
+        exchange.exchange(judging.project, judging.annotators[0], [GradeEvent(key, 3, "k")], [], now=NOW)
     assert [grade.grade for grade in judging.state(key).grades] == [3]
 
 
 def test_a_quota_holds_however_many_requests_come_at_once(judging: Judging) -> None:
     keys, person = desk_keys(judging, 0), judging.annotators[0]
-    api.assign(judging.project, judging.lead, [person.annotator_id], Assignment(a_day=2), now=NOW)
+    assign(judging.project, judging.lead, [person.annotator_id], Assignment(a_day=2), now=NOW)
 
     def hand_in(key: PairKey) -> list[Receipt]:
-        return api.record_grades(judging.project, person, [GradeEvent(key, 3, f"press {key}", 1000)], now=NOW)
+        return exchange.record_grades(judging.project, person, [GradeEvent(key, 3, f"press {key}", 1000)], now=NOW)
 
     with ThreadPoolExecutor(len(keys)) as threads:
         receipts = [receipt for taken in threads.map(hand_in, keys) for receipt in taken]
     assert sorted(receipt.message for receipt in receipts) == ["", "", *[QUOTA] * (len(keys) - 2)]
-    assert api.desk(judging.project, person, now=NOW).in_all == 2
+    assert exchange.desk(judging.project, person, now=NOW).in_all == 2
 
 
 def test_consensus_can_be_dropped_and_rebuilt_to_the_same_rows(judging: Judging) -> None:
@@ -550,7 +553,7 @@ def test_consensus_can_be_dropped_and_rebuilt_to_the_same_rows(judging: Judging)
     for n, pair in enumerate(pairs[:25]):
         judging.grade(0, pair.pair, n % 5)
         judging.grade(1, pair.pair, (n * 2) % 5)
-    api.adjudicate(judging.project, judging.lead, pairs[1].pair, 0, "seen it", now=NOW)
+    adjudicate(judging.project, judging.lead, pairs[1].pair, 0, "seen it", now=NOW)
     connection = judging.project.store.db.conn
     before = [tuple(row) for row in connection.execute("SELECT * FROM consensus ORDER BY pair_id")]
     connection.execute("DELETE FROM consensus")

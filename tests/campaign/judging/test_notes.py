@@ -7,11 +7,14 @@ import sqlite3
 
 import pytest
 
-from backend import api
+from backend.campaign.desk import exchange
 from backend.campaign.judging.grades import LONGEST_NOTE
 from backend.campaign.judging.model import CORRECTION_S, GradeEvent, Receipt, ReceiptStatus
+from backend.campaign.judging.replies import my_replies, read_replies
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.notes import LONGEST_REPLY
+from backend.campaign.review.notes import LONGEST_REPLY, notes_csv, reply_to_note
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import PairKey
 from support import NOW, PARTLY, Judging, cases, sit
@@ -24,7 +27,7 @@ def grade(
 ) -> Receipt:
     sit(judging.project, judging.annotators[who], [pair], now=at)
     event = GradeEvent(PairKey(pair), grade, key or f"{who}-{pair}-{at}-{grade}", 1000, note=note)
-    return api.record_grades(judging.project, judging.annotators[who], [event], now=at)[0]
+    return exchange.record_grades(judging.project, judging.annotators[who], [event], now=at)[0]
 
 
 def notes(judging: Judging, pair: str) -> list[str | None]:
@@ -62,7 +65,7 @@ def test_a_correction_leaves_changes_or_takes_back_the_note(judging: Judging, pa
     assert notes(judging, pair) == ["Is this a cup?"], "a correction that says nothing about it leaves it"
     grade(judging, 0, pair, 1, "It is a bowl.")
     assert notes(judging, pair) == ["It is a bowl."]
-    desk = api.desk(judging.project, judging.annotators[0], now=NOW)
+    desk = exchange.desk(judging.project, judging.annotators[0], now=NOW)
     assert desk.previous is not None
     assert (desk.previous.grade, desk.previous.note) == (1, "It is a bowl."), "to be looked at after a reload"
     grade(judging, 0, pair, 0, "")
@@ -93,9 +96,9 @@ def test_the_note_of_a_grade_that_does_not_count_stays_in_the_log(judging: Judgi
 
 def test_no_annotator_learns_of_a_note_of_another(judging: Judging, pair: str) -> None:
     grade(judging, 0, pair, 3, "Is this a cup?")
-    desk = api.desk(judging.project, judging.annotators[1], now=NOW)
+    desk = exchange.desk(judging.project, judging.annotators[1], now=NOW)
     assert "cup" not in str(desk)
-    assert api.my_replies(judging.project, judging.annotators[1], now=SETTLED) == []
+    assert my_replies(judging.project, judging.annotators[1], now=SETTLED) == []
 
 
 def test_leads_read_notes_with_the_pair_and_list_them_the_newest_first(judging: Judging) -> None:
@@ -106,7 +109,7 @@ def test_leads_read_notes_with_the_pair_and_list_them_the_newest_first(judging: 
     grade(judging, 1, first, 3, "third")
     assert [pair.pair for pair in cases(judging.project, judging.lead, ReviewList.NOTES)] == [first, second]
     assert notes(judging, first) == ["first", "third"]
-    rows = list(csv.DictReader(io.StringIO(api.notes_csv(judging.project, judging.lead))))
+    rows = list(csv.DictReader(io.StringIO(notes_csv(judging.project, judging.lead))))
     assert [(row["annotator"], row["grade"], row["note"], row["reply"]) for row in rows] == [
         (judging.annotators[0].name, "3", "first", ""),
         (judging.annotators[1].name, "3", "third", ""),
@@ -117,12 +120,12 @@ def test_leads_read_notes_with_the_pair_and_list_them_the_newest_first(judging: 
 def reply(judging: Judging, pair: str, text: str = "It is.", *, seat: int = 0, seen: int = 0, at: float = NOW) -> None:
     note = judging.state(pair).grades[seat].note
     assert note is not None
-    api.reply_to_note(judging.project, judging.lead, note.note, text, seen=seen, now=at)
+    reply_to_note(judging.project, judging.lead, note.note, text, seen=seen, now=at)
 
 
 def told(judging: Judging, who: int, at: float) -> list[tuple[str, int, str, str, bool]]:
-    found = api.my_replies(judging.project, judging.annotators[who], now=at)
-    unread = api.desk(judging.project, judging.annotators[who], now=at).replies
+    found = my_replies(judging.project, judging.annotators[who], now=at)
+    unread = exchange.desk(judging.project, judging.annotators[who], now=at).replies
     assert unread == sum(one.is_new for one in found), "the desk counts what My work lists as new"
     return [(one.query, one.grade, one.note, one.text, one.is_new) for one in found]
 
@@ -142,15 +145,15 @@ def test_a_reply_reaches_its_person_once_the_pair_is_settled_for_good(judging: J
     assert told(judging, 0, at) == [(query, 3, "Is this a cup?", "It is.", True)]
     for other in (1, 2, 3):
         assert told(judging, other, at) == []
-    api.read_replies(judging.project, judging.annotators[0], now=at)
+    read_replies(judging.project, judging.annotators[0], now=at)
     assert told(judging, 0, at) == [(query, 3, "Is this a cup?", "It is.", False)]
-    api.read_replies(judging.project, judging.annotators[0], now=at)
+    read_replies(judging.project, judging.annotators[0], now=at)
 
 
 def test_reading_does_not_use_up_what_has_not_reached_them(judging: Judging, pair: str) -> None:
     grade(judging, 0, pair, 3, "Is this a cup?")
     reply(judging, pair)
-    api.read_replies(judging.project, judging.annotators[0], now=SETTLED)
+    read_replies(judging.project, judging.annotators[0], now=SETTLED)
     grade(judging, 1, pair, 3)
     assert told(judging, 0, SETTLED)[0][-1] is True
 
@@ -160,7 +163,7 @@ def test_a_reply_reaches_its_person_after_a_decision_and_after_a_discard(judging
     for pair in (decided, discarded):
         grade(judging, 0, pair, 0, "why?")
         reply(judging, pair, "so")
-    api.adjudicate(judging.project, judging.lead, decided, 2, "seen it", now=NOW)
+    adjudicate(judging.project, judging.lead, decided, 2, "seen it", now=NOW)
     for who, given in ((1, 2), (2, 4), (3, 4)):
         grade(judging, who, discarded, given)
     assert judging.state(discarded).verdict.value == "discarded"
@@ -171,7 +174,7 @@ def test_the_newest_reply_counts_and_is_new_again(judging: Judging, pair: str) -
     for who in (0, 1):
         grade(judging, who, pair, 3, "Is this a cup?")
     reply(judging, pair)
-    api.read_replies(judging.project, judging.annotators[0], now=SETTLED)
+    read_replies(judging.project, judging.annotators[0], now=SETTLED)
     first = judging.state(pair).grades[0].note
     assert first is not None
     assert first.reply is not None
@@ -205,7 +208,7 @@ def test_a_reply_that_is_refused(
 def test_a_note_that_is_not_there_gets_no_reply(judging: Judging, pair: str) -> None:
     grade(judging, 0, pair, 3)
     with pytest.raises(ProjectError, match="no such note"):
-        api.reply_to_note(judging.project, judging.lead, 1, "It is.", now=NOW)
+        reply_to_note(judging.project, judging.lead, 1, "It is.", now=NOW)
 
 
 def test_no_release_holds_a_note(judging: Judging, tmp_path: object) -> None:
@@ -213,7 +216,7 @@ def test_no_release_holds_a_note(judging: Judging, tmp_path: object) -> None:
         grade(judging, who, judging.pairs()[0].pair, 3, "zebra-note")
     reply(judging, judging.pairs()[0].pair, "zebra-reply")
     folder = judging.project.folder / "out"
-    api.export_release(judging.project, judging.lead, folder, PARTLY, now=SETTLED)
+    export_release(judging.project, judging.lead, folder, PARTLY, now=SETTLED)
     files = [file for file in folder.rglob("*") if file.is_file()]
     assert files
     assert not any(b"zebra" in file.read_bytes() for file in files)

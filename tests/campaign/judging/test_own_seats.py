@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.desk.clips import clip_for, report_clip, storyboard_for
 from backend.campaign.judging import queue, skips
+from backend.campaign.judging.absences import pause_person, unpause_person
+from backend.campaign.judging.broken_clips import block_clip, reported_clips
 from backend.campaign.judging.grades import GONE, NOT_ASSIGNED, PAUSED, QUOTA
 from backend.campaign.judging.model import (
     Assignment,
@@ -16,7 +19,10 @@ from backend.campaign.judging.model import (
     SkipEvent,
     SkipKind,
 )
-from backend.campaign.nouns import Split
+from backend.campaign.judging.skips import lift_skips, offer_again
+from backend.campaign.judging.work_assignments import assign
+from backend.campaign.monitoring.quality.flags import flags
+from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.review.model import ReviewList
 from backend.core.errors import NotAllowed
 from backend.core.ids import PairKey
@@ -38,12 +44,12 @@ def filmed(judging: Judging) -> Judging:
 
 
 def desk(judging: Judging, who: int = 0, at: float = NOW) -> list[PairKey]:
-    return [item.pair for item in api.desk(judging.project, judging.annotators[who], now=at).items]
+    return [item.pair for item in exchange.desk(judging.project, judging.annotators[who], now=at).items]
 
 
 def skip(judging: Judging, who: int, pair: PairKey, kind: SkipKind = SkipKind.SKIP, *, at: float = NOW) -> Receipt:
     event = SkipEvent(pair, kind, "why", f"{who} {pair} {at}")
-    return api.record_skips(judging.project, judging.annotators[who], [event], now=at)[0]
+    return exchange.record_skips(judging.project, judging.annotators[who], [event], now=at)[0]
 
 
 def moment_of(judging: Judging, pair: PairKey) -> int:
@@ -55,8 +61,8 @@ def moment_of(judging: Judging, pair: PairKey) -> int:
 
 def clip_opens(judging: Judging, who: int, pair: PairKey) -> bool:
     try:
-        api.clip_for(judging.project, judging.annotators[who], pair)
-        api.storyboard_for(judging.project, judging.annotators[who], pair)
+        clip_for(judging.project, judging.annotators[who], pair)
+        storyboard_for(judging.project, judging.annotators[who], pair)
     except NotAllowed:
         return False
     return True
@@ -84,7 +90,7 @@ def grades_of(judging: Judging, who: int) -> int:
 def try_all(judging: Judging, who: int, keys: list[PairKey], *, at: float = NOW) -> set[tuple[ReceiptStatus, str]]:
     """Many grades in one body."""
     events = [GradeEvent(pair, 2, f"try {pair} {at}", 1000) for pair in keys]
-    receipts = api.record_grades(judging.project, judging.annotators[who], events, now=at)
+    receipts = exchange.record_grades(judging.project, judging.annotators[who], events, now=at)
     return {(receipt.status, receipt.message) for receipt in receipts}
 
 
@@ -113,7 +119,7 @@ class TestKeys:
     def test_of_a_pair_that_a_lead_offers_again_work_once_it_is_on_the_desk(self, filmed: Judging) -> None:
         key = desk(filmed)[0]
         skip(filmed, 0, key)
-        api.offer_again(filmed.project, filmed.lead, key, now=NOW)
+        offer_again(filmed.project, filmed.lead, key, now=NOW)
         assert try_all(filmed, 0, [key]) == {(REFUSED, GONE)}
         while key not in desk(filmed):
             filmed.grade(0, desk(filmed)[0], 3)
@@ -133,7 +139,7 @@ class TestKeys:
         if how == "signed out":
             queue.sign_off(filmed.project.store, filmed.annotators[0], now=NOW)
         elif how == "blocked":
-            api.report_clip(filmed.project, filmed.lead, key, "damaged", now=NOW)
+            report_clip(filmed.project, filmed.lead, key, "damaged", now=NOW)
         else:
             skip(filmed, 0, key)
         assert try_all(filmed, 0, [key]) == {(REFUSED, GONE)}
@@ -156,7 +162,7 @@ class TestPaused:
     def test_nobody_grades_corrects_skips_reports_or_sees_a_clip(self, filmed: Judging) -> None:
         keys = desk(filmed)
         filmed.grade(0, keys[0], 3)
-        api.pause_person(filmed.project, filmed.lead, filmed.annotators[0].annotator_id, "why", now=NOW)
+        pause_person(filmed.project, filmed.lead, filmed.annotators[0].annotator_id, "why", now=NOW)
         # A seat that a paused person should not hold: the rule does not stand on the seats having gone back.
         sit(filmed.project, filmed.annotators[0], keys[1:3], now=NOW)
         assert try_all(filmed, 0, keys[:3]) == {(REFUSED, PAUSED)}
@@ -168,9 +174,9 @@ class TestPaused:
     def test_keys_from_before_the_pause_do_not_work_after_it_either(self, judging: Judging) -> None:
         keys = desk(judging)
         me = judging.annotators[0].annotator_id
-        api.pause_person(judging.project, judging.lead, me, "why", now=NOW)
+        pause_person(judging.project, judging.lead, me, "why", now=NOW)
         assert try_all(judging, 0, keys) == {(REFUSED, PAUSED)}
-        api.unpause_person(judging.project, judging.lead, me, now=NOW + 1)
+        unpause_person(judging.project, judging.lead, me, now=NOW + 1)
         assert try_all(judging, 0, keys, at=NOW + 2) == {(REFUSED, GONE)}
 
 
@@ -178,17 +184,17 @@ class TestQuotaAndAssignment:
     def test_a_quota_holds_within_one_body_and_for_seats_that_are_held(self, judging: Judging) -> None:
         keys = desk(judging)
         me = judging.annotators[0].annotator_id
-        api.assign(judging.project, judging.lead, [me], Assignment(a_day=3, in_all=4), now=NOW)
+        assign(judging.project, judging.lead, [me], Assignment(a_day=3, in_all=4), now=NOW)
         assert try_all(judging, 0, keys) == {(SAVED, ""), (REFUSED, QUOTA)}
         assert grades_of(judging, 0) == 3
         assert judging.grade(0, keys[0], 1).status is SAVED, "a correction is no further grade"
         assert try_all(judging, 0, keys[3:], at=NOW + 86_400) == {(SAVED, ""), (REFUSED, QUOTA)}
-        assert api.desk(judging.project, judging.annotators[0], now=NOW + 86_400).in_all == 4
+        assert exchange.desk(judging.project, judging.annotators[0], now=NOW + 86_400).in_all == 4
 
     def test_a_seat_outside_the_assignment_takes_no_grade(self, judging: Judging) -> None:
         me = judging.annotators[0]
         split = {row[0]: row[1] for row in judging.project.store.db.conn.execute("SELECT text, split FROM query")}
-        api.assign(judging.project, judging.lead, [me.annotator_id], Assignment(split=Split.TEST), now=NOW)
+        assign(judging.project, judging.lead, [me.annotator_id], Assignment(split=Split.TEST), now=NOW)
         inside = [pair.pair for pair in judging.pairs() if split[pair.query] == "test"]
         outside = [pair.pair for pair in judging.pairs() if split[pair.query] != "test"]
         sit(judging.project, me, [inside[0], outside[0]], now=NOW)
@@ -208,9 +214,9 @@ class TestBrokenClips:
         while pairs := desk(judging, 0, at):
             at += 61 / skips.MOST_A_MINUTE
             assert skip(judging, 0, pairs[0], SkipKind.BROKEN_CLIP, at=at).status is SAVED
-        assert cases(judging.project, api.OPERATOR, ReviewList.BLOCKED) == []
+        assert cases(judging.project, OPERATOR, ReviewList.BLOCKED) == []
         assert desk(judging, 1) == others
-        assert len(api.reported_clips(judging.project, judging.lead)) == len(
+        assert len(reported_clips(judging.project, judging.lead)) == len(
             {moment_of(judging, pair.pair) for pair in judging.pairs()}
         )
 
@@ -219,12 +225,12 @@ class TestBrokenClips:
         moment = moment_of(judging, key)
         same = [pair.pair for pair in judging.pairs() if moment_of(judging, pair.pair) == moment]
         skip(judging, 0, key, SkipKind.BROKEN_CLIP)
-        assert [(one.pair, one.by) for one in api.reported_clips(judging.project, judging.lead)] == [(key, "Anna")]
+        assert [(one.pair, one.by) for one in reported_clips(judging.project, judging.lead)] == [(key, "Anna")]
         sit(judging.project, judging.annotators[1], same[-1:], now=NOW)
         assert skip(judging, 1, same[-1], SkipKind.BROKEN_CLIP).status is SAVED
-        blocked = {pair.pair for pair in cases(judging.project, api.OPERATOR, ReviewList.BLOCKED)}
+        blocked = {pair.pair for pair in cases(judging.project, OPERATOR, ReviewList.BLOCKED)}
         assert blocked == set(same)
-        assert api.reported_clips(judging.project, judging.lead) == []
+        assert reported_clips(judging.project, judging.lead) == []
 
     def test_the_same_person_twice_is_one_person(self, judging: Judging) -> None:
         key = desk(judging, 0)[0]
@@ -232,7 +238,7 @@ class TestBrokenClips:
         for pair in [pair.pair for pair in judging.pairs() if moment_of(judging, pair.pair) == moment]:
             sit(judging.project, judging.annotators[0], [pair], now=NOW)
             assert skip(judging, 0, pair, SkipKind.BROKEN_CLIP).status is SAVED
-        assert cases(judging.project, api.OPERATOR, ReviewList.BLOCKED) == []
+        assert cases(judging.project, OPERATOR, ReviewList.BLOCKED) == []
 
     def test_a_lead_lifts_all_reports_of_a_person_at_once(self, judging: Judging) -> None:
         me = judging.annotators[0].annotator_id
@@ -242,20 +248,20 @@ class TestBrokenClips:
             skip(judging, who, first, SkipKind.BROKEN_CLIP)
         skip(judging, 0, second, SkipKind.BROKEN_CLIP)
         skip(judging, 0, third)
-        api.block_clip(judging.project, judging.lead, second, "seen it: black", now=NOW)
+        block_clip(judging.project, judging.lead, second, "seen it: black", now=NOW)
         with pytest.raises(NotAllowed):
-            api.lift_skips(judging.project, judging.annotators[0], me, reports_only=True, now=NOW)
-        lifted = api.lift_skips(judging.project, judging.lead, me, reports_only=True, now=NOW + 1)
+            lift_skips(judging.project, judging.annotators[0], me, reports_only=True, now=NOW)
+        lifted = lift_skips(judging.project, judging.lead, me, reports_only=True, now=NOW + 1)
         assert (lifted.skips, lifted.clips) == (2, 1)
-        blocked = {pair.pair for pair in cases(judging.project, api.OPERATOR, ReviewList.BLOCKED)}
+        blocked = {pair.pair for pair in cases(judging.project, OPERATOR, ReviewList.BLOCKED)}
         assert second in blocked, "a lead's own word stays"
         assert first not in blocked
         told = judging.project.store.db.conn.execute("SELECT payload FROM event WHERE kind = 'skips_lifted'").fetchall()
         assert [row[0] for row in told] == ['{"skips":2,"reports_only":true,"clips":1}']
-        skips_of = {one.name: one.flags[-2:] for one in api.flags(judging.project, judging.lead)}
+        skips_of = {one.name: one.flags[-2:] for one in flags(judging.project, judging.lead)}
         assert [(flag.value, flag.n) for flag in skips_of["Anna"]] == [(1.0, 1), (0.0, 1)]
         assert [(flag.value, flag.n) for flag in skips_of["Boris"]] == [(1.0, 1), (1.0, 1)]
-        rest = api.lift_skips(judging.project, judging.lead, me, reports_only=False, now=NOW + 2)
+        rest = lift_skips(judging.project, judging.lead, me, reports_only=False, now=NOW + 2)
         assert (rest.skips, rest.clips) == (1, 0)
 
 
@@ -276,4 +282,4 @@ def test_a_key_that_a_helper_of_tests_uses_needs_its_seat(judging: Judging) -> N
     """What other tests do with `Judging.grade` no annotator can."""
     key = judging.pairs()[0].pair
     assert replace(grade_by_key(judging, 0, key), key="") == Receipt("", REFUSED, GONE)
-    assert api.desk(judging.project, judging.annotators[0], now=NOW).state is DeskState.READY
+    assert exchange.desk(judging.project, judging.annotators[0], now=NOW).state is DeskState.READY

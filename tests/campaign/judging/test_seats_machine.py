@@ -31,8 +31,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from backend import api
+from backend.campaign.desk import exchange as desk_exchange
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.doctor.database import move
 from backend.campaign.judging import queue
+from backend.campaign.judging.absences import pause_person, unpause_person
+from backend.campaign.judging.broken_clips import restore_clip
 from backend.campaign.judging.grades import NOT_ASSIGNED, PAUSED, QUOTA
 from backend.campaign.judging.model import (
     Assignment,
@@ -44,10 +48,19 @@ from backend.campaign.judging.model import (
     SkipEvent,
     SkipKind,
 )
-from backend.campaign.nouns import Person, Role
+from backend.campaign.judging.skips import lift_skips, offer_again
+from backend.campaign.judging.work_assignments import assign, unassign
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project import database_place
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import Overtaken, PairLocked, ReelRankError
 from backend.core.ids import PairKey, QueryId
 from backend.encoders import sentence
@@ -82,19 +95,19 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "moments.jsonl").write_text("\n".join(lines))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        begun = api.init_project(folder / "project", encoder="minilm")
+        begun = init_project(folder / "project", encoder="minilm")
         begun.store.close()  # now, and not while examples copy the folder
         settings_file = begun.folder / "reelrank.toml"
         before = settings_file.read_text()
         settings_file.write_text(re.sub("(?m)^lease_minutes = .*", f"lease_minutes = {LEASE_S / 60:.0f}", before))
         assert settings_file.read_text() != before
-        project = api.open_project(folder / "project")
-        api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
-        api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
-        api.choose_candidates(project, api.OPERATOR, now=NOW)
-    people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+        project = open_project(folder / "project")
+        import_corpus(project, OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
+        draw_queries(project, OPERATOR, val=1, test=1, seed=5, now=NOW)
+        choose_candidates(project, OPERATOR, now=NOW)
+    people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
     for name in ("Anna", "Boris", "Carla", "Dev", "Eve", "Finn"):
-        people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW)
+        people.add(project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW)
     have_read(project)
     project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     project.store.close()
@@ -112,22 +125,22 @@ def moved_template(template: Path, cluster: Cluster) -> tuple[Path, str]:
     """The project moved to PostgreSQL: its folder and the name of its database."""
     folder, name = template.parent / "moved", cluster.new()
     shutil.copytree(template, folder)
-    api.move(folder, cluster.address(name), now=NOW)
+    move(folder, cluster.address(name), now=NOW)
     return folder, name
 
 
 @pytest.fixture
-def beginning(engine: str, template: Path, request: pytest.FixtureRequest) -> Callable[[Path], api.Project]:
+def beginning(engine: str, template: Path, request: pytest.FixtureRequest) -> Callable[[Path], Project]:
     """Makes a folder the project as every example finds it, with a database of its own."""
     if engine == "sqlite":
-        return lambda folder: api.open_project(Path(shutil.copytree(template, folder)))
+        return lambda folder: open_project(Path(shutil.copytree(template, folder)))
     cluster: Cluster = request.getfixturevalue("cluster")
     moved, name = request.getfixturevalue("moved_template")
 
-    def copied(folder: Path) -> api.Project:
+    def copied(folder: Path) -> Project:
         shutil.copytree(moved, folder)
         database_place.set_database(folder, cluster.address(cluster.new(name)))
-        return api.open_project(folder)
+        return open_project(folder)
 
     return copied
 
@@ -227,7 +240,7 @@ class Tables:
 class Campaign(RuleBasedStateMachine):
     """The acts of six annotators and a lead on one small project."""
 
-    def __init__(self, beginning: Callable[[Path], api.Project], folder: Path) -> None:
+    def __init__(self, beginning: Callable[[Path], Project], folder: Path) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(dir=folder))
         self.project = beginning(self.folder / "project")
@@ -283,7 +296,7 @@ class Campaign(RuleBasedStateMachine):
 
     @rule(who=WHO)
     def asks_for_the_desk(self, who: int) -> None:
-        self.look(self.people[who], lambda person: api.desk(self.project, person, now=self.now))
+        self.look(self.people[who], lambda person: desk_exchange.desk(self.project, person, now=self.now))
 
     @rule(who=WHO, nth=st.integers(0, 2), grade=GRADE)
     def grades_what_lies_on_the_desk(self, who: int, nth: int, grade: int) -> None:
@@ -299,7 +312,7 @@ class Campaign(RuleBasedStateMachine):
         receipts: list[Receipt] = []
 
         def exchange(person: Person) -> Desk:
-            found, desk = api.exchange(self.project, person, [event], [], now=self.now)
+            found, desk = desk_exchange.exchange(self.project, person, [event], [], now=self.now)
             receipts.extend(found)
             return desk
 
@@ -343,7 +356,7 @@ class Campaign(RuleBasedStateMachine):
         self.asks_for_the_desk(2)
         if seen:
             self.comes_on_screen(self.tables(), third.annotator_id, self.pair_of[key])
-            api.shown(self.project, third, key, now=self.now)
+            desk_exchange.shown(self.project, third, key, now=self.now)
         self.time_passes(wait)
         if back:
             self.asks_for_the_desk(2)
@@ -368,7 +381,7 @@ class Campaign(RuleBasedStateMachine):
         """Most often one that lies on the desk; a late word about any other one changes nothing."""
         me, key = self.people[who].annotator_id, (self.desks[who] or (self.keys[self.pair_ids[pair]],))[0]
         self.comes_on_screen(self.tables(), me, self.pair_of[key])
-        api.shown(self.project, self.people[who], key, now=self.now)
+        desk_exchange.shown(self.project, self.people[who], key, now=self.now)
 
     @rule(who=WHO)
     def asks_for_the_desk_with_a_clip_on_screen(self, who: int) -> None:
@@ -376,7 +389,7 @@ class Campaign(RuleBasedStateMachine):
         on_screen = self.desks[who][0] if self.desks[who] else None
 
         def exchange(person: Person) -> Desk:
-            return api.exchange(self.project, person, [], [], now=self.now, shown=on_screen)[1]
+            return desk_exchange.exchange(self.project, person, [], [], now=self.now, shown=on_screen)[1]
 
         self.look(self.people[who], exchange, on_screen)
 
@@ -422,9 +435,9 @@ class Campaign(RuleBasedStateMachine):
         settled = self.tables().verdicts.get(self.pair_ids[pair], ("open",))[0] in SETTLED
         if settled or (not mine and key in self.offered):
             with pytest.raises(PairLocked if settled else Overtaken):
-                api.offer_again(self.project, self.lead, key, now=self.now)
+                offer_again(self.project, self.lead, key, now=self.now)
             return
-        assert api.offer_again(self.project, self.lead, key, now=self.now) == len(mine)
+        assert offer_again(self.project, self.lead, key, now=self.now) == len(mine)
         self.offered |= {key} if mine else set()
         self.skips -= mine
         self.reports -= mine
@@ -433,7 +446,7 @@ class Campaign(RuleBasedStateMachine):
     def lead_lifts_all_skips_of_a_person(self, who: int, reports_only: bool) -> None:
         me = self.people[who].annotator_id
         mine = {one for one in (self.reports if reports_only else self.skips) if one[1] == me}
-        act = partial(api.lift_skips, self.project, self.lead, self.people[who].annotator_id)
+        act = partial(lift_skips, self.project, self.lead, self.people[who].annotator_id)
         if not mine:
             with pytest.raises(Overtaken):
                 act(reports_only=reports_only, now=self.now)
@@ -455,11 +468,11 @@ class Campaign(RuleBasedStateMachine):
     def lead_pauses_a_person_or_lets_them_go_on(self, who: int) -> None:
         me = self.people[who].annotator_id
         if me in self.paused:
-            api.unpause_person(self.project, self.lead, self.people[who].annotator_id, now=self.now)
+            unpause_person(self.project, self.lead, self.people[who].annotator_id, now=self.now)
             self.paused.discard(me)
             return
         self.seen -= {(pair, me) for pair in self.tables().held_by(me)}
-        api.pause_person(self.project, self.lead, self.people[who].annotator_id, "why", now=self.now)
+        pause_person(self.project, self.lead, self.people[who].annotator_id, "why", now=self.now)
         self.paused.add(me)
         self.gives_back(me)
 
@@ -471,13 +484,11 @@ class Campaign(RuleBasedStateMachine):
         self.only.pop(me, None)
         if quota is None and query is None:
             if standing:
-                api.unassign(self.project, self.lead, me, now=self.now)
+                unassign(self.project, self.lead, me, now=self.now)
             return
         query_id = None if query is None else sorted(set(self.query_of.values()))[query]
         chosen = None if query_id is None else (QueryId(query_id),)
-        api.assign(
-            self.project, self.lead, [person.annotator_id], Assignment(queries=chosen, in_all=quota), now=self.now
-        )
+        assign(self.project, self.lead, [person.annotator_id], Assignment(queries=chosen, in_all=quota), now=self.now)
         self.quota |= {} if quota is None else {me: quota}
         self.only |= {} if query_id is None else {me: query_id}
         self.seen &= {(pair, who) for pair, seats in self.tables().seats.items() for who, _ in seats.values()}
@@ -496,13 +507,13 @@ class Campaign(RuleBasedStateMachine):
     @rule(data=st.data())
     def lead_hands_a_broken_clip_out_again(self, data: st.DataObject) -> None:
         pair = data.draw(st.sampled_from(sorted(self.blocked)))
-        api.restore_clip(self.project, self.lead, self.keys[pair], now=self.now)
+        restore_clip(self.project, self.lead, self.keys[pair], now=self.now)
         self.blocked -= self.of_the_moment(pair)
         self.by_reports -= self.of_the_moment(pair)
 
     @rule(pair=PAIR)
     def a_clip_cannot_be_shown(self, pair: int) -> None:
-        api.report_clip(self.project, self.lead, self.keys[self.pair_ids[pair]], "damaged", now=self.now)
+        report_clip(self.project, self.lead, self.keys[self.pair_ids[pair]], "damaged", now=self.now)
         self.block(self.pair_ids[pair])
         self.by_reports -= self.of_the_moment(self.pair_ids[pair])
 
@@ -510,7 +521,7 @@ class Campaign(RuleBasedStateMachine):
     def lead_decides(self, pair: int, relevance: int) -> None:
         pair_id = self.pair_ids[pair]
         seen = self.act_count[pair_id]
-        api.adjudicate(self.project, self.lead, self.keys[pair_id], relevance, "looked at it", seen=seen, now=self.now)
+        adjudicate(self.project, self.lead, self.keys[pair_id], relevance, "looked at it", seen=seen, now=self.now)
         self.acts[pair_id].append(("decided", relevance))
         self.act_count[pair_id] += 1
 
@@ -518,7 +529,7 @@ class Campaign(RuleBasedStateMachine):
     def lead_confirms_a_discard(self, pair: int) -> None:
         pair_id = self.pair_ids[pair]
         allowed = self.tables().verdicts.get(pair_id, ("open",))[0] == "discarded"
-        self.lead_acts(pair_id, "discard_confirmed", api.confirm_discard, allowed=allowed)
+        self.lead_acts(pair_id, "discard_confirmed", confirm_discard, allowed=allowed)
 
     @rule(pair=PAIR)
     def lead_re_opens_a_pair(self, pair: int) -> None:
@@ -526,7 +537,7 @@ class Campaign(RuleBasedStateMachine):
         again = any(what == "re_opened" for what, _ in self.acts[pair_id])
         discarded = tables.verdicts.get(pair_id, ("open",))[0] == "discarded"
         allowed = discarded and not again and pair_id not in self.blocked
-        self.lead_acts(pair_id, "re_opened", api.re_open, allowed=allowed)
+        self.lead_acts(pair_id, "re_opened", re_open, allowed=allowed)
 
     @rule(pair=PAIR)
     def lead_takes_back_what_was_done_last(self, pair: int) -> None:
@@ -575,7 +586,7 @@ class Campaign(RuleBasedStateMachine):
         self.act_count[pair] += 1
 
     def takes_back(self, pair: int) -> None:
-        api.take_back(self.project, self.lead, self.keys[pair], "not so", seen=self.act_count[pair], now=self.now)
+        take_back(self.project, self.lead, self.keys[pair], "not so", seen=self.act_count[pair], now=self.now)
 
     def on_screen(self, tables: Tables, pair: int, who: int) -> bool:
         return tables.on_screen(pair, who, self.now)
@@ -667,7 +678,7 @@ class Campaign(RuleBasedStateMachine):
     @invariant()
     def counts_add_up(self) -> None:
         tables = self.tables()
-        counts = api.status_counts(self.project, api.OPERATOR)
+        counts = status_counts(self.project, OPERATOR)
         states = Counter(
             verdict
             if (verdict := tables.verdicts.get(pair, ("open",))[0]) in SETTLED or pair not in tables.blocked
@@ -745,8 +756,8 @@ class Campaign(RuleBasedStateMachine):
 
     def hand_in(self, person: Person, event: GradeEvent | SkipEvent) -> Receipt:
         if isinstance(event, GradeEvent):
-            return api.record_grades(self.project, person, [event], now=self.now)[0]
-        return api.record_skips(self.project, person, [event], now=self.now)[0]
+            return desk_exchange.record_grades(self.project, person, [event], now=self.now)[0]
+        return desk_exchange.record_skips(self.project, person, [event], now=self.now)[0]
 
     def look(self, person: Person, ask: Callable[[Person], Desk], on_screen: PairKey | None = None) -> None:
         """Ask for a desk, and see that it is what this person must get."""
@@ -863,7 +874,7 @@ class Campaign(RuleBasedStateMachine):
     "examples", [FEWER_EXAMPLES, pytest.param(EXAMPLES, marks=pytest.mark.long)], ids=["few", "many"]
 )
 def test_no_order_of_acts_breaks_a_seat_a_grade_or_a_verdict(
-    examples: dict[str, int], engine: str, beginning: Callable[[Path], api.Project], tmp_path: Path
+    examples: dict[str, int], engine: str, beginning: Callable[[Path], Project], tmp_path: Path
 ) -> None:
     run_state_machine_as_test(
         lambda: Campaign(beginning, tmp_path),

@@ -8,10 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backend import api
+from backend.campaign.desk.exchange import desk, exam_act, exchange
+from backend.campaign.judging import work_assignments
 from backend.campaign.judging.grades import GONE
 from backend.campaign.judging.model import Assignment, DeskState, GradeEvent, ReceiptStatus
-from backend.campaign.nouns import Role, Split
+from backend.campaign.nouns import OPERATOR, Role, Split
+from backend.campaign.qualification.exam.calibration import start_trial
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
+from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import AnnotatorId, QueryId
 from support import NOW, Judging, grade_by_key
@@ -21,7 +26,7 @@ DAY_S = 86_400.0
 
 def assign(judging: Judging, work: Assignment, *who: int, at: float = NOW) -> int:
     people = [judging.annotators[n].annotator_id for n in who or (0,)]
-    return api.assign(judging.project, judging.lead, people, work, now=at)
+    return work_assignments.assign(judging.project, judging.lead, people, work, now=at)
 
 
 def queries(judging: Judging) -> dict[int, tuple[str, int]]:
@@ -40,7 +45,7 @@ def query_of(judging: Judging, key: str) -> int:
 def work_off(judging: Judging, who: int, grade: int = 2, *, at: float = NOW) -> Counter[int]:
     """Grade until the desk is empty; how many pairs of each query that were."""
     done: Counter[int] = Counter()
-    while items := api.desk(judging.project, judging.annotators[who], now=at).items:
+    while items := desk(judging.project, judging.annotators[who], now=at).items:
         receipt = judging.grade(who, items[0].pair, grade, at=at)
         assert receipt.status is ReceiptStatus.SAVED, receipt.message
         done[query_of(judging, items[0].pair)] += 1
@@ -48,7 +53,7 @@ def work_off(judging: Judging, who: int, grade: int = 2, *, at: float = NOW) -> 
 
 
 def state(judging: Judging, who: int = 0, at: float = NOW) -> DeskState:
-    return api.desk(judging.project, judging.annotators[who], now=at).state
+    return desk(judging.project, judging.annotators[who], now=at).state
 
 
 def test_a_split_is_all_that_is_handed_out_and_the_desk_says_that_there_is_more(judging: Judging) -> None:
@@ -75,22 +80,22 @@ def test_parts_share_the_queries_out_and_chosen_ones_are_those(judging: Judging)
 
 def test_a_quota_ends_the_day_and_the_next_one_begins_anew(judging: Judging) -> None:
     assign(judging, Assignment(a_day=3, in_all=8))
-    assert len(api.desk(judging.project, judging.annotators[0], now=NOW).items) == 3, "not more than may be graded"
+    assert len(desk(judging.project, judging.annotators[0], now=NOW).items) == 3, "not more than may be graded"
     days = []
     for day in range(4):
         at = NOW + day * DAY_S
         days.append(sum(work_off(judging, 0, at=at).values()))
         assert state(judging, at=at) is (DeskState.QUOTA if day >= 2 else DeskState.QUOTA_TODAY)
     assert days == [3, 3, 2, 0]
-    api.unassign(judging.project, judging.lead, judging.annotators[0].annotator_id, now=NOW + 4 * DAY_S)
+    work_assignments.unassign(judging.project, judging.lead, judging.annotators[0].annotator_id, now=NOW + 4 * DAY_S)
     assert state(judging, at=NOW + 4 * DAY_S) is DeskState.READY
 
 
 def test_a_smaller_quota_takes_what_is_too_much_off_the_desk(judging: Judging) -> None:
-    before = [item.pair for item in api.desk(judging.project, judging.annotators[0], now=NOW).items]
+    before = [item.pair for item in desk(judging.project, judging.annotators[0], now=NOW).items]
     assert len(before) == 7
     assign(judging, Assignment(a_day=2))
-    assert [item.pair for item in api.desk(judging.project, judging.annotators[0], now=NOW).items] == before[:2]
+    assert [item.pair for item in desk(judging.project, judging.annotators[0], now=NOW).items] == before[:2]
     held = judging.project.store.db.conn.execute("SELECT count(*) FROM seat WHERE lease_until IS NOT NULL")
     assert held.fetchone()[0] == 2
     under_way = grade_by_key(judging, 0, before[-1])
@@ -98,7 +103,7 @@ def test_a_smaller_quota_takes_what_is_too_much_off_the_desk(judging: Judging) -
 
 
 def test_what_is_held_of_other_queries_goes_back_at_once(judging: Judging) -> None:
-    items = api.desk(judging.project, judging.annotators[0], now=NOW).items
+    items = desk(judging.project, judging.annotators[0], now=NOW).items
     at_hand = query_of(judging, items[0].pair)
     other = next(query for query in queries(judging) if query != at_hand)
     assign(judging, Assignment(queries=(QueryId(other),)))
@@ -106,7 +111,7 @@ def test_what_is_held_of_other_queries_goes_back_at_once(judging: Judging) -> No
     assert db.execute("SELECT count(*) FROM seat WHERE lease_until IS NOT NULL").fetchone()[0] == 0
     told = db.execute("SELECT payload FROM event WHERE kind = 'seats_returned'").fetchone()[0]
     assert '"why":"assigned"' in told
-    now_held = api.desk(judging.project, judging.annotators[0], now=NOW).items
+    now_held = desk(judging.project, judging.annotators[0], now=NOW).items
     assert {query_of(judging, item.pair) for item in now_held} == {other}
 
 
@@ -118,7 +123,7 @@ def test_gold_and_further_seats_come_to_somebody_with_an_assignment_as_well(judg
     for pair in settled:
         for who in (1, 2):
             judging.grade(who, pair.pair, 3)
-    api.set_gold(judging.project, judging.lead, api.GoldOptions(share=0.4), now=later)
+    set_gold(judging.project, judging.lead, GoldOptions(share=0.4), now=later)
     assign(judging, Assignment(queries=(QueryId(there[1]),)), 0)
     apart = [pair for pair in judging.pairs() if pair.query_id == there[1]][:2]
     for pair in apart:
@@ -149,25 +154,25 @@ def test_gold_and_further_seats_come_to_somebody_with_an_assignment_as_well(judg
 def test_what_cannot_be_assigned_is_refused_with_nothing_written(judging: Judging, work: Assignment, word: str) -> None:
     with pytest.raises(ProjectError, match=word):
         assign(judging, work)
-    assert api.assignments_standing(judging.project, judging.lead) == {}
+    assert work_assignments.assignments_standing(judging.project, judging.lead) == {}
 
 
 def test_only_annotators_are_assigned_and_all_or_nobody(judging: Judging) -> None:
     anna = judging.annotators[0].annotator_id
     for other, word in ((judging.lead.annotator_id, "is a lead"), (AnnotatorId(999), "no person 999")):
         with pytest.raises(ProjectError, match=word):
-            api.assign(judging.project, judging.lead, [anna, other], Assignment(a_day=5), now=NOW)
+            work_assignments.assign(judging.project, judging.lead, [anna, other], Assignment(a_day=5), now=NOW)
     with pytest.raises(ProjectError, match="at least one person"):
-        api.assign(judging.project, judging.lead, [], Assignment(a_day=5), now=NOW)
-    assert api.assignments_standing(judging.project, judging.lead) == {}
+        work_assignments.assign(judging.project, judging.lead, [], Assignment(a_day=5), now=NOW)
+    assert work_assignments.assignments_standing(judging.project, judging.lead) == {}
     with pytest.raises(Overtaken, match="no assignment any more"):
-        api.unassign(judging.project, judging.lead, anna, now=NOW)
+        work_assignments.unassign(judging.project, judging.lead, anna, now=NOW)
 
 
 def test_the_newest_assignment_stands_and_the_others_stay_on_record(judging: Judging) -> None:
     assign(judging, Assignment(a_day=5), 0, 1)
     assign(judging, Assignment(split=Split.VAL, in_all=9), 0, at=NOW + 1)
-    found = api.assignments_standing(judging.project, judging.lead)
+    found = work_assignments.assignments_standing(judging.project, judging.lead)
     anna, boris = (judging.annotators[n].annotator_id for n in range(2))
     assert (found[anna].split, found[anna].a_day, found[anna].in_all, found[anna].by) == (Split.VAL, None, 9, "Lea")
     assert found[boris].a_day == 5
@@ -177,20 +182,22 @@ def test_the_newest_assignment_stands_and_the_others_stay_on_record(judging: Jud
 
 def test_of_two_leads_who_assign_one_person_the_later_is_told(judging: Judging) -> None:
     project, lea = judging.project, judging.lead
-    liv = api.add_person_with_password(project, api.OPERATOR, "Liv", Role.LEAD, "a password", now=NOW)
+    liv = add_person_with_password(project, OPERATOR, "Liv", Role.LEAD, "a password", now=NOW)
     anna, boris = (person.annotator_id for person in judging.annotators[:2])
-    api.assign(project, lea, [anna], Assignment(a_day=5), seen={}, now=NOW)
+    work_assignments.assign(project, lea, [anna], Assignment(a_day=5), seen={}, now=NOW)
     with pytest.raises(Overtaken, match="Lea gave Anna another assignment 2 minutes ago"):
-        api.assign(project, liv, [boris, anna], Assignment(a_day=9), seen={}, now=NOW + 120)
-    found = api.assignments_standing(project, lea)
+        work_assignments.assign(project, liv, [boris, anna], Assignment(a_day=9), seen={}, now=NOW + 120)
+    found = work_assignments.assignments_standing(project, lea)
     assert {who: one.a_day for who, one in found.items()} == {anna: 5}, "all of them, or nobody"
     seen = {who: one.assignment_id for who, one in found.items()}
-    api.assign(project, liv, [boris, anna], Assignment(a_day=9), seen=seen, now=NOW + 180)
+    work_assignments.assign(project, liv, [boris, anna], Assignment(a_day=9), seen=seen, now=NOW + 180)
     with pytest.raises(Overtaken, match="Liv gave Anna another"):
-        api.unassign(project, lea, anna, seen=seen[anna], now=NOW + 240)
-    api.unassign(project, liv, anna, seen=api.assignments_standing(project, liv)[anna].assignment_id, now=NOW + 300)
+        work_assignments.unassign(project, lea, anna, seen=seen[anna], now=NOW + 240)
+    work_assignments.unassign(
+        project, liv, anna, seen=work_assignments.assignments_standing(project, liv)[anna].assignment_id, now=NOW + 300
+    )
     with pytest.raises(Overtaken, match="Liv took back the assignment of Anna 1 minute ago"):
-        api.assign(project, lea, [anna], Assignment(a_day=7), seen={anna: seen[anna]}, now=NOW + 360)
+        work_assignments.assign(project, lea, [anna], Assignment(a_day=7), seen={anna: seen[anna]}, now=NOW + 360)
 
 
 @given(seed=st.integers(0, 2**32))
@@ -227,14 +234,14 @@ def _work_at_random(judging: Judging, chance: random.Random) -> None:
             assign(judging, Assignment(split, part, parts, chosen, in_all=quota), who)
     done = [0] * 4
     for _ in range(300):
-        if not (who := [n for n in range(4) if api.desk(judging.project, judging.annotators[n], now=NOW).items]):
+        if not (who := [n for n in range(4) if desk(judging.project, judging.annotators[n], now=NOW).items]):
             break
         me = chance.choice(who)
-        items = api.desk(judging.project, judging.annotators[me], now=NOW).items
+        items = desk(judging.project, judging.annotators[me], now=NOW).items
         assert len(items) <= wanted[me][1] - done[me]
         assert {query_of(judging, item.pair) for item in items} <= wanted[me][0]
         event = GradeEvent(items[0].pair, chance.choice((0, 2, 2, 4)), secrets.token_hex(8), 1000)
-        receipts, _ = api.exchange(judging.project, judging.annotators[me], [event], [], now=NOW)
+        receipts, _ = exchange(judging.project, judging.annotators[me], [event], [], now=NOW)
         assert receipts[0].status is ReceiptStatus.SAVED
         done[me] += 1
     else:
@@ -259,7 +266,7 @@ def test_a_trial_and_an_exam_come_first_whatever_is_assigned(judging: Judging) -
     work_off(judging, 0)
     assert state(judging) is DeskState.QUOTA_TODAY
     judging.project.store.db.conn.execute("UPDATE video SET path = 'v.mp4', sha256 = 'x'")
-    api.start_trial(judging.project, judging.lead, queries=1, now=NOW)
-    asked = api.exam_act(judging.project, judging.annotators[0], api.ExamAct.START, now=NOW)
+    start_trial(judging.project, judging.lead, queries=1, now=NOW)
+    asked = exam_act(judging.project, judging.annotators[0], ExamAct.START, now=NOW)
     assert len(asked.items) > 1, "neither the assignment nor the quota is of a trial"
     assert asked.exam is not None

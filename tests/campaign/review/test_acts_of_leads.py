@@ -7,12 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.desk.exchange import desk, shown
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind, DeskState
-from backend.campaign.nouns import Person, Role, Verdict
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
+from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
+from backend.campaign.release.earlier.importing import import_judgements
+from backend.campaign.release.earlier.raw_summary import summarise_raw
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.validating import validate_release
+from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
 from backend.campaign.review.model import ReviewList
+from backend.campaign.review.pair_lists import case, case_counts, case_page, recent_reasons
+from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import Overtaken, ReelRankError
 from backend.core.ids import PairKey
 from support import NOW, PARTLY, Judging, have_read
@@ -24,7 +35,7 @@ APART = (0, 4, 1, 3)
 def crew(judging: Judging) -> Judging:
     """Six people who may grade."""
     for name in ("Eve", "Finn"):
-        judging.annotators.append(people.add(judging.project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW))
+        judging.annotators.append(people.add(judging.project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW))
     have_read(judging.project)
     assert len(judging.annotators) == 6
     return judging
@@ -39,7 +50,7 @@ def discarded(judging: Judging) -> PairKey:
 
 
 def listed(judging: Judging, which: ReviewList) -> list[PairKey]:
-    return [row.pair for row in api.case_page(judging.project, judging.lead, which, size=100).rows]
+    return [row.pair for row in case_page(judging.project, judging.lead, which, size=100).rows]
 
 
 def record(judging: Judging) -> dict[str, list[tuple[object, ...]]]:
@@ -49,18 +60,18 @@ def record(judging: Judging) -> dict[str, list[tuple[object, ...]]]:
 
 
 def well(judging: Judging) -> bool:
-    return api.doctor(judging.project, now=NOW).well
+    return doctor(judging.project, now=NOW).well
 
 
 def test_a_confirmed_discard_leaves_what_is_to_decide_and_can_be_taken_back(crew: Judging) -> None:
     pair, given = discarded(crew), record(crew)
-    api.confirm_discard(crew.project, crew.lead, pair, now=NOW)
+    confirm_discard(crew.project, crew.lead, pair, now=NOW)
     assert (listed(crew, ReviewList.TO_DECIDE), listed(crew, ReviewList.CONFIRMED)) == ([], [pair])
-    assert api.case_counts(crew.project, crew.lead)[ReviewList.CONFIRMED] == 1
+    assert case_counts(crew.project, crew.lead)[ReviewList.CONFIRMED] == 1
     assert (crew.state(pair).verdict, crew.state(pair).confirmed) == (Verdict.DISCARDED, True)
     with pytest.raises(ReelRankError, match="needs a reason"):
-        api.take_back(crew.project, crew.lead, pair, " ", seen=1, now=NOW)
-    api.take_back(crew.project, crew.lead, pair, "Look again.", seen=1, now=NOW + 5)
+        take_back(crew.project, crew.lead, pair, " ", seen=1, now=NOW)
+    take_back(crew.project, crew.lead, pair, "Look again.", seen=1, now=NOW + 5)
     assert (listed(crew, ReviewList.TO_DECIDE), listed(crew, ReviewList.CONFIRMED)) == ([pair], [])
     assert [(act.kind, act.reason, act.stands) for act in crew.state(pair).acts] == [
         (ActKind.DISCARD_CONFIRMED, "", False),
@@ -77,11 +88,11 @@ def test_a_confirmed_discard_leaves_what_is_to_decide_and_can_be_taken_back(crew
 
 def test_a_re_opened_pair_goes_to_two_who_have_not_graded_it_and_the_middle_two_of_six_decide(crew: Judging) -> None:
     pair = discarded(crew)
-    api.re_open(crew.project, crew.lead, pair, "The query has two readings.", now=NOW)
+    re_open(crew.project, crew.lead, pair, "The query has two readings.", now=NOW)
     assert crew.state(pair).verdict is Verdict.ESCALATED
     assert listed(crew, ReviewList.ESCALATED) == [pair]
     for who, person in enumerate(crew.annotators):
-        first = api.desk(crew.project, person, now=NOW).items[0].pair
+        first = desk(crew.project, person, now=NOW).items[0].pair
         assert (first == pair) == (who >= 4), "a dispute comes first, and only to those who have not graded it"
     crew.grade(4, pair, 3)
     assert crew.state(pair).verdict is Verdict.ESCALATED
@@ -100,57 +111,55 @@ def test_a_re_opened_pair_goes_to_two_who_have_not_graded_it_and_the_middle_two_
 
 def test_six_that_do_not_agree_are_discarded_again_and_then_confirmed_or_decided(crew: Judging) -> None:
     pair = discarded(crew)
-    api.confirm_discard(crew.project, crew.lead, pair, now=NOW)
-    api.re_open(crew.project, crew.lead, pair, "Or not?", seen=1, now=NOW)
+    confirm_discard(crew.project, crew.lead, pair, now=NOW)
+    re_open(crew.project, crew.lead, pair, "Or not?", seen=1, now=NOW)
     assert not crew.state(pair).confirmed
     crew.grade(4, pair, 0)
     crew.grade(5, pair, 4)
     assert crew.state(pair).verdict is Verdict.DISCARDED  # 0 0 1 3 4 4
     assert listed(crew, ReviewList.TO_DECIDE) == [pair], "what was confirmed were four grades"
     with pytest.raises(ReelRankError, match="six people have graded this pair already"):
-        api.re_open(crew.project, crew.lead, pair, "Again.", seen=2, now=NOW)
-    api.confirm_discard(crew.project, crew.lead, pair, "So be it.", seen=2, now=NOW)
+        re_open(crew.project, crew.lead, pair, "Again.", seen=2, now=NOW)
+    confirm_discard(crew.project, crew.lead, pair, "So be it.", seen=2, now=NOW)
     assert listed(crew, ReviewList.CONFIRMED) == [pair]
     assert well(crew)
 
 
 def test_a_re_opening_is_taken_back_while_nobody_has_begun(crew: Judging) -> None:
     pair = discarded(crew)
-    api.re_open(crew.project, crew.lead, pair, "Two readings.", now=NOW)
-    assert pair in [item.pair for item in api.desk(crew.project, crew.annotators[4], now=NOW).items]
-    api.take_back(crew.project, crew.lead, pair, "Too few people.", seen=1, now=NOW)
+    re_open(crew.project, crew.lead, pair, "Two readings.", now=NOW)
+    assert pair in [item.pair for item in desk(crew.project, crew.annotators[4], now=NOW).items]
+    take_back(crew.project, crew.lead, pair, "Too few people.", seen=1, now=NOW)
     assert crew.state(pair).verdict is Verdict.DISCARDED
-    assert pair not in [item.pair for item in api.desk(crew.project, crew.annotators[4], now=NOW).items]
+    assert pair not in [item.pair for item in desk(crew.project, crew.annotators[4], now=NOW).items]
     receipt = crew.grade(4, pair, 2)
     assert "not on your desk any more" in receipt.message
     assert well(crew)
-    api.re_open(crew.project, crew.lead, pair, "After all.", seen=2, now=NOW)
-    api.shown(
-        crew.project, crew.annotators[5], api.desk(crew.project, crew.annotators[5], now=NOW).items[0].pair, now=NOW
-    )
+    re_open(crew.project, crew.lead, pair, "After all.", seen=2, now=NOW)
+    shown(crew.project, crew.annotators[5], desk(crew.project, crew.annotators[5], now=NOW).items[0].pair, now=NOW)
     with pytest.raises(ReelRankError, match="Finn has begun with this pair"):
-        api.take_back(crew.project, crew.lead, pair, "No.", seen=3, now=NOW)
+        take_back(crew.project, crew.lead, pair, "No.", seen=3, now=NOW)
     crew.grade(5, pair, 2)
     with pytest.raises(ReelRankError, match="Finn has begun with this pair, so it stays open: decide it instead"):
-        api.take_back(crew.project, crew.lead, pair, "No.", seen=3, now=NOW + 9000)
-    api.adjudicate(crew.project, crew.lead, pair, 2, "Enough.", seen=3, now=NOW)
+        take_back(crew.project, crew.lead, pair, "No.", seen=3, now=NOW + 9000)
+    adjudicate(crew.project, crew.lead, pair, 2, "Enough.", seen=3, now=NOW)
     assert crew.state(pair).relevance == 2
     assert well(crew)
 
 
 def test_a_decision_taken_back_leaves_what_the_rule_says_and_one_that_it_replaced_counts_again(crew: Judging) -> None:
     pair, given = discarded(crew), record(crew)
-    api.adjudicate(crew.project, crew.lead, pair, 3, "She sits down.", now=NOW)
-    api.adjudicate(crew.project, crew.lead, pair, 1, "Only her coat.", seen=1, now=NOW + 1)
-    api.take_back(crew.project, crew.lead, pair, "It was her.", seen=2, now=NOW + 2)
+    adjudicate(crew.project, crew.lead, pair, 3, "She sits down.", now=NOW)
+    adjudicate(crew.project, crew.lead, pair, 1, "Only her coat.", seen=1, now=NOW + 1)
+    take_back(crew.project, crew.lead, pair, "It was her.", seen=2, now=NOW + 2)
     found = crew.state(pair)
     assert (found.verdict, found.relevance, found.reason) == (Verdict.ADJUDICATED, 3, "She sits down.")
-    api.take_back(crew.project, crew.lead, pair, "Others decide.", seen=3, now=NOW + 3)
+    take_back(crew.project, crew.lead, pair, "Others decide.", seen=3, now=NOW + 3)
     found = crew.state(pair)
     assert (found.verdict, found.relevance, found.reason) == (Verdict.DISCARDED, None, "")
     assert record(crew) == given
     with pytest.raises(ReelRankError, match="nothing that a lead did about this pair stands"):
-        api.take_back(crew.project, crew.lead, pair, "More.", seen=4, now=NOW + 4)
+        take_back(crew.project, crew.lead, pair, "More.", seen=4, now=NOW + 4)
     assert well(crew)
 
 
@@ -158,18 +167,18 @@ def test_a_dispute_whose_decision_is_taken_back_is_handed_out_again(crew: Judgin
     pair = crew.pairs()[0].pair
     crew.grade(0, pair, 0)
     crew.grade(1, pair, 4)
-    api.adjudicate(crew.project, crew.lead, pair, 3, "Clear.", now=NOW)
-    assert pair not in [item.pair for item in api.desk(crew.project, crew.annotators[2], now=NOW).items]
-    api.take_back(crew.project, crew.lead, pair, "Not so clear.", seen=1, now=NOW)
+    adjudicate(crew.project, crew.lead, pair, 3, "Clear.", now=NOW)
+    assert pair not in [item.pair for item in desk(crew.project, crew.annotators[2], now=NOW).items]
+    take_back(crew.project, crew.lead, pair, "Not so clear.", seen=1, now=NOW)
     assert crew.state(pair).verdict is Verdict.ESCALATED
-    assert api.desk(crew.project, crew.annotators[3], now=NOW).items[0].pair == pair
+    assert desk(crew.project, crew.annotators[3], now=NOW).items[0].pair == pair
     assert well(crew)
 
 
 ACTS: dict[str, Callable[[Judging, Person, PairKey, int, float], None]] = {
-    "confirm": lambda j, who, pair, seen, at: api.confirm_discard(j.project, who, pair, "Yes.", seen=seen, now=at),
-    "re-open": lambda j, who, pair, seen, at: api.re_open(j.project, who, pair, "Yes.", seen=seen, now=at),
-    "decide": lambda j, who, pair, seen, at: api.adjudicate(j.project, who, pair, 2, "Yes.", seen=seen, now=at),
+    "confirm": lambda j, who, pair, seen, at: confirm_discard(j.project, who, pair, "Yes.", seen=seen, now=at),
+    "re-open": lambda j, who, pair, seen, at: re_open(j.project, who, pair, "Yes.", seen=seen, now=at),
+    "decide": lambda j, who, pair, seen, at: adjudicate(j.project, who, pair, 2, "Yes.", seen=seen, now=at),
 }
 
 
@@ -183,7 +192,7 @@ ACTS: dict[str, Callable[[Judging, Person, PairKey, int, float], None]] = {
     ],
 )
 def test_the_second_of_two_leads_is_told_what_the_first_did(crew: Judging, mine: str, theirs: str, told: str) -> None:
-    max_, pair = people.add(crew.project.store, api.OPERATOR, "Max", Role.LEAD, now=NOW), discarded(crew)
+    max_, pair = people.add(crew.project.store, OPERATOR, "Max", Role.LEAD, now=NOW), discarded(crew)
     ACTS[theirs](crew, max_, pair, 0, NOW)
     before = crew.state(pair)
     with pytest.raises(Overtaken) as refused:
@@ -207,10 +216,10 @@ def test_only_a_discarded_pair_is_confirmed_or_re_opened(crew: Judging, act: str
 def test_a_re_opening_needs_a_reason_and_a_clip(crew: Judging) -> None:
     pair = discarded(crew)
     with pytest.raises(ReelRankError, match="re-opening needs a reason"):
-        api.re_open(crew.project, crew.lead, pair, "  ", now=NOW)
-    api.report_clip(crew.project, crew.lead, pair, "damaged", now=NOW)
+        re_open(crew.project, crew.lead, pair, "  ", now=NOW)
+    report_clip(crew.project, crew.lead, pair, "damaged", now=NOW)
     with pytest.raises(ReelRankError, match="its clip cannot be shown"):
-        api.re_open(crew.project, crew.lead, pair, "Why not.", now=NOW)
+        re_open(crew.project, crew.lead, pair, "Why not.", now=NOW)
 
 
 def test_nobody_grades_a_pair_whose_right_grade_people_were_told(crew: Judging) -> None:
@@ -219,7 +228,7 @@ def test_nobody_grades_a_pair_whose_right_grade_people_were_told(crew: Judging) 
     pair = crew.pairs()[0].pair
     crew.grade(0, pair, 0)
     crew.grade(1, pair, 4)
-    api.adjudicate(crew.project, crew.lead, pair, 3, "Clear.", now=NOW)
+    adjudicate(crew.project, crew.lead, pair, 3, "Clear.", now=NOW)
     db.execute(
         "INSERT INTO example (grade, pair_id, note, lead_id, chosen_at, withdrawn_at) "
         "SELECT 3, pair_id, 'so', 1, 1, 2 FROM pair WHERE pair_key = ?",
@@ -228,14 +237,14 @@ def test_nobody_grades_a_pair_whose_right_grade_people_were_told(crew: Judging) 
     db.commit()
     before = crew.state(pair)
     with pytest.raises(ReelRankError, match="annotators were shown this pair as an example in the guideline"):
-        api.take_back(crew.project, crew.lead, pair, "Hm.", seen=1, now=NOW)
+        take_back(crew.project, crew.lead, pair, "Hm.", seen=1, now=NOW)
     assert crew.state(pair) == before
     crew.project.store.db.conn.execute("DELETE FROM example")
     other = discarded_other(crew)
     db.execute("INSERT INTO gold_pair (pair_id, right_grade) SELECT pair_id, 2 FROM pair WHERE pair_key = ?", [other])
     db.commit()
     with pytest.raises(ReelRankError, match="annotators were shown this pair as gold"):
-        api.re_open(crew.project, crew.lead, other, "Hm.", now=NOW)
+        re_open(crew.project, crew.lead, other, "Hm.", now=NOW)
 
 
 def discarded_other(judging: Judging) -> PairKey:
@@ -247,15 +256,15 @@ def discarded_other(judging: Judging) -> PairKey:
 
 def test_who_graded_before_learns_nothing_and_corrects_nothing(crew: Judging) -> None:
     pair = discarded(crew)
-    assert api.desk(crew.project, crew.annotators[3], now=NOW).previous is not None, "the last grade may be taken back"
-    api.re_open(crew.project, crew.lead, pair, "Two readings.", now=NOW)
-    assert api.desk(crew.project, crew.annotators[3], now=NOW).previous is None
+    assert desk(crew.project, crew.annotators[3], now=NOW).previous is not None, "the last grade may be taken back"
+    re_open(crew.project, crew.lead, pair, "Two readings.", now=NOW)
+    assert desk(crew.project, crew.annotators[3], now=NOW).previous is None
     message = crew.grade(3, pair, 1).message
     assert message == "others have gone on from your grade, so it stays"
     crew.grade(4, pair, 3)
     assert crew.grade(4, pair, 2, at=NOW + 60).message == "", "a slip of the fifth is theirs to correct"
     assert crew.state(pair).verdict is Verdict.ESCALATED
-    assert api.desk(crew.project, crew.annotators[0], now=NOW).state is DeskState.READY
+    assert desk(crew.project, crew.annotators[0], now=NOW).state is DeskState.READY
     assert well(crew)
 
 
@@ -265,29 +274,29 @@ def test_release_consensus_board_and_status_count_a_re_opened_pair_alike(crew: J
         for who, grade in enumerate(APART):
             crew.grade(who, pair, grade)
     for pair, further in zip(pairs[1:], ((), (2,), (2, 2), (0, 4)), strict=True):
-        api.re_open(crew.project, crew.lead, pair, "Two readings.", now=NOW)
+        re_open(crew.project, crew.lead, pair, "Two readings.", now=NOW)
         for who, grade in enumerate(further, start=4):
             crew.grade(who, pair, grade)
-    status = api.status_counts(crew.project, api.OPERATOR)["pairs"]
+    status = status_counts(crew.project, OPERATOR)["pairs"]
     assert (status["consensus"], status["discarded"], status["escalated"]) == (1, 2, 2)
-    api.export_release(crew.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
+    export_release(crew.project, OPERATOR, tmp_path / "release", PARTLY, now=NOW)
     raw = tmp_path / "release" / "raw_annotation.csv"
     written = list(csv.DictReader(raw.open()))
     assert [row["round"] for row in written].count("3") == 5
     assert len({row["pair_id"] for row in written if row["re_opened"] == "1"}) == 4
     told = json.loads((tmp_path / "release" / "manifest.json").read_text())
     assert told["re_opened"] == {"pairs": 4, "rule_version": "tvr-ranking-1+re-opened"}
-    assert api.validate_release(tmp_path / "release").clean
-    found = api.summarise_raw(raw)
+    assert validate_release(tmp_path / "release").clean
+    found = summarise_raw(raw)
     assert (found["consensus"], found["settled_by_six"], found["discarded"]) == (1, 1, 2)
     assert found["undecided"] == {"one": 0, "two": 0, "three": 0, "four": 1, "five": 1}
-    whole = api.agreement_board(crew.project, crew.lead, resamples=0).settled[0]
+    whole = agreement_board(crew.project, crew.lead, resamples=0).settled[0]
     assert (whole.by_six, whole.discarded, whole.waiting, whole.pairs) == (1, 2, 2, 5)
 
-    other = api.init_project(tmp_path / "other", encoder="minilm")
-    report = api.import_judgements(other, raw, tmp_path / "release" / "raw_query_moment_pair.csv", now=NOW)
+    other = init_project(tmp_path / "other", encoder="minilm")
+    report = import_judgements(other, raw, tmp_path / "release" / "raw_query_moment_pair.csv", now=NOW)
     assert (report.consensus, report.discarded, len(report.sent_on), report.verdicts_that_differ) == (1, 2, 2, 0)
-    assert api.doctor(other, now=NOW).well
+    assert doctor(other, now=NOW).well
     seats = "SELECT pair_id, count(*) FROM seat GROUP BY 1 ORDER BY 1"
     graded = [row["pair_id"] for row in written]
     theirs = {str(row[0]): row[1] for row in other.store.db.execute(seats)}
@@ -299,7 +308,7 @@ def test_a_file_cannot_say_that_three_grades_were_re_opened(judging: Judging, tm
     raw = tmp_path / "raw.csv"
     raw.write_text("pair_id,worker,relevance,re_opened\n7,1,0,1\n7,2,4,1\n7,3,2,1\n8,1,1,1\n8,2,1,\n9,1,1,yes\n")
     with pytest.raises(ReelRankError) as refused:
-        api.import_judgements(judging.project, raw, now=NOW)
+        import_judgements(judging.project, raw, now=NOW)
     assert [line.partition(": ")[2] for line in str(refused.value).splitlines() if line.startswith("raw.csv")] == [
         "pair 7 is re_opened, but has 3 of the 4 grades before",
         "re_opened is empty here and 1 in another row of pair '8'",
@@ -317,15 +326,15 @@ def test_a_list_is_found_by_query_or_video_and_given_a_page_at_a_time(judging: J
     wanted = {pair.pair for pair in pairs if search.lower() in f"{pair.query} | {pair.video}".lower()}
     got = []
     for start in range(0, 9, 3):
-        page = api.case_page(judging.project, judging.lead, ReviewList.TO_DECIDE, search, start=start, size=3)
+        page = case_page(judging.project, judging.lead, ReviewList.TO_DECIDE, search, start=start, size=3)
         assert page.count == len(wanted)
         assert len(page.rows) <= 3
         got += [row.pair for row in page.rows]
     assert sorted(got) == sorted(wanted)
-    assert all(api.case(judging.project, judging.lead, key) == judging.state(key) for key in got)
+    assert all(case(judging.project, judging.lead, key) == judging.state(key) for key in got)
 
 
 def test_reasons_are_offered_again_the_newest_first_and_each_once(judging: Judging) -> None:
     for nth, (pair, reason) in enumerate(zip(judging.pairs(), ("a coat", "a slip", "a coat", "no sofa"), strict=False)):
-        api.adjudicate(judging.project, judging.lead, pair.pair, 1, reason, now=NOW + nth)
-    assert api.recent_reasons(judging.project, judging.lead, limit=2) == ["no sofa", "a coat"]
+        adjudicate(judging.project, judging.lead, pair.pair, 1, reason, now=NOW + nth)
+    assert recent_reasons(judging.project, judging.lead, limit=2) == ["no sofa", "a coat"]

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from backend import api
+from backend.campaign.corpus.moments.clips import moment_clip
 from backend.core.errors import NotAllowed, VideoUnreadable
 from support import Judging
 
@@ -24,18 +24,18 @@ def video(judging: Judging) -> str:
 
 
 def test_a_lead_gets_the_moment_and_nothing_after_the_video(judging: Judging, video: str) -> None:
-    job = api.moment_clip(judging.project, judging.lead, video, 12.5, 20.0)
+    job = moment_clip(judging.project, judging.lead, video, 12.5, 20.0)
     assert (job.start_s, job.end_s, job.identity) == (12.5, 20.0, video)
-    assert api.moment_clip(judging.project, judging.lead, video, 50.0, 90.0).end_s == 60.0
+    assert moment_clip(judging.project, judging.lead, video, 50.0, 90.0).end_s == 60.0
     with pytest.raises(VideoUnreadable, match=r"begins at 60\.00 s, after the video's end at 60\.00 s"):
-        api.moment_clip(judging.project, judging.lead, video, 60.0, 61.0)
+        moment_clip(judging.project, judging.lead, video, 60.0, 61.0)
 
 
 def test_a_video_without_file_says_so(judging: Judging) -> None:
     with pytest.raises(VideoUnreadable, match="no file of the video unheard-of"):
-        api.moment_clip(judging.project, judging.lead, "unheard-of", 0.0, 1.0)
+        moment_clip(judging.project, judging.lead, "unheard-of", 0.0, 1.0)
 
 
 def test_annotators_get_only_what_is_on_their_desk(judging: Judging, video: str) -> None:
     with pytest.raises(NotAllowed):
-        api.moment_clip(judging.project, judging.annotators[0], video, 0.0, 1.0)
+        moment_clip(judging.project, judging.annotators[0], video, 0.0, 1.0)

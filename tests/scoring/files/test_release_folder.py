@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 import reelrank as public
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.board.kept_runs import add_run, add_truth, load_run
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError
 from backend.scoring.files.release_folder import choose_truth, queries_of
+from backend.scoring.run_files import read_run_list
+from backend.scoring.scored_files import evaluate_files, file_inputs, score_splits
+from backend.scoring.studies.inputs import StudyInputs
+from backend.scoring.studies.running import noise_study, ties_study
+from backend.scoring.trec import match_run
 
 VIDEOS = {"kitchen": [30.0, 0], "garage": [20.0, 1]}
 
@@ -92,9 +99,9 @@ def test_where_the_run_does_not_tell_both_are_named(
 def test_a_release_is_taken_for_the_map_of_videos_too(release: Path, runs: Callable[..., Path], tmp_path: Path) -> None:
     chosen = choose_truth(release / "val.json", videos=release)
     assert (chosen.path, chosen.videos) == (release / "val.json", release / "video_corpus.json")
-    project = api.init_project(tmp_path / "project", encoder="minilm")
-    kept = api.add_run(project, api.OPERATOR, runs(1), videos=release, now=0.0)
-    assert api.load_run(project, api.OPERATOR, kept.name).videos == ("kitchen", "garage")
+    project = init_project(tmp_path / "project", encoder="minilm")
+    kept = add_run(project, OPERATOR, runs(1), videos=release, now=0.0)
+    assert load_run(project, OPERATOR, kept.name).videos == ("kitchen", "garage")
 
 
 def test_a_folder_that_is_no_release_is_refused(tmp_path: Path) -> None:
@@ -106,24 +113,24 @@ def test_every_way_of_scoring_takes_a_release(release: Path, runs: Callable[...,
     """And gives the same as with the file and the map."""
     run = runs(3)
     files = {"videos": release / "video_corpus.json"}
-    expected = api.evaluate_files(release / "test.json", [run], **files)
+    expected = evaluate_files(release / "test.json", [run], **files)
     assert expected["runs"][0]["measures"]["ndcg@10,0.5"] > 0.5
     note = f"truth {release}/test.json: all queries of the run are of this split"
-    assert api.evaluate_files(release, [run]) == expected | {"notes": [note]}
+    assert evaluate_files(release, [run]) == expected | {"notes": [note]}
     for given in (run, run_of(3)):
         assert public.evaluate(release, given).mean == expected["runs"][0]["measures"]
     assert public.compare(release, [run]).summary["notes"] == [note]
-    matched = api.match_run(release, run, 0.5)
-    by_file = api.match_run(release / "test.json", run, 0.5, **files)
+    matched = match_run(release, run, 0.5)
+    by_file = match_run(release / "test.json", run, 0.5, **files)
     assert (matched.run, matched.qrels) == (by_file.run, by_file.qrels)
     assert matched.warnings[0] == note
     two = {"a": run, "b": runs(3, name="b.json")}
-    study = api.ties_study(api.StudyInputs(release, two))
-    assert study.rows == api.ties_study(api.StudyInputs(release / "test.json", two, **files)).rows
+    study = ties_study(StudyInputs(release, two))
+    assert study.rows == ties_study(StudyInputs(release / "test.json", two, **files)).rows
     assert study.warnings[0] == note
-    noise = api.noise_study(api.StudyInputs(release, two, split="test"), sets=2)
+    noise = noise_study(StudyInputs(release, two, split="test"), sets=2)
     assert not [warning for warning in noise.warnings if "durations" in warning]
-    inputs = api.file_inputs(release, [run])
+    inputs = file_inputs(release, [run])
     assert [one.name for one in inputs.sources] == ["test.json", "run.json", "video_corpus.json"]
 
 
@@ -134,20 +141,20 @@ def test_a_list_of_runs_takes_the_truth_of_each_split_from_one_release(
     runs(3, name="test-run.json")
     text = 'truth = "release-1"\n[[run]]\nmodel = "Ours"\nfile = {val = "val-run.json", test = "test-run.json"}\n'
     (tmp_path / "runs.toml").write_text(text)
-    found = api.read_run_list(tmp_path / "runs.toml")
+    found = read_run_list(tmp_path / "runs.toml")
     assert found.truths == {"val": release / "val.json", "test": release / "test.json"}
     assert found.videos == release / "video_corpus.json"
-    boards = api.score_splits(found, videos=found.videos)
+    boards = score_splits(found, videos=found.videos)
     assert {split: len(board.queries) for split, board in boards.items()} == {"val": 2, "test": 1}
     (tmp_path / "one.toml").write_text('truth = "release-1"\n[[run]]\nfile = "test-run.json"\n')
-    found = api.read_run_list(tmp_path / "one.toml")
-    assert len(api.score_splits(found, videos=found.videos)[""].queries) == 1
+    found = read_run_list(tmp_path / "one.toml")
+    assert len(score_splits(found, videos=found.videos)[""].queries) == 1
 
 
 def test_a_project_keeps_the_truth_of_a_release(release: Path, tmp_path: Path) -> None:
-    project = api.init_project(tmp_path / "project", encoder="minilm")
+    project = init_project(tmp_path / "project", encoder="minilm")
     with pytest.raises(InputError, match=r"has several truths: give .*val\.json or .*test\.json"):
-        api.add_truth(project, api.OPERATOR, release, now=0.0)
+        add_truth(project, OPERATOR, release, now=0.0)
     (release / "test.json").unlink()
-    kept = api.add_truth(project, api.OPERATOR, release, now=0.0)
+    kept = add_truth(project, OPERATOR, release, now=0.0)
     assert (kept.name, kept.queries) == ("val", 2)

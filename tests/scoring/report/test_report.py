@@ -10,8 +10,14 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.board.case_frames import report_frames
+from backend.campaign.setup.project.sentence_encoder import init_project
+from backend.scoring.files.facts import Inputs
 from backend.scoring.report.film import add_strips
+from backend.scoring.report.page import report_page
+from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.scored_files import file_inputs, score_files
 from scored import HOSTILE, QUERIES, video_project, write_files
 
 MADE = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
@@ -50,14 +56,14 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def board(tmp_path: Path) -> tuple[api.Scoreboard, api.Inputs]:
+def board(tmp_path: Path) -> tuple[Scoreboard, Inputs]:
     truth, runs = write_files(tmp_path)
-    return api.score_files(truth, runs, k=[3, 5]), api.file_inputs(truth, runs)
+    return score_files(truth, runs, k=[3, 5]), file_inputs(truth, runs)
 
 
 @pytest.fixture
-def text(board: tuple[api.Scoreboard, api.Inputs]) -> str:
-    return api.report_page(*board, made=MADE)
+def text(board: tuple[Scoreboard, Inputs]) -> str:
+    return report_page(*board, made=MADE)
 
 
 def test_nothing_is_fetched_and_no_text_of_a_file_becomes_markup(text: str) -> None:
@@ -92,7 +98,7 @@ def test_only_the_pages_own_script_may_run(text: str) -> None:
 
 
 def test_the_page_says_what_was_scored_how_and_with_which_files(
-    text: str, board: tuple[api.Scoreboard, api.Inputs], tmp_path: Path
+    text: str, board: tuple[Scoreboard, Inputs], tmp_path: Path
 ) -> None:
     page = Page(text)
     assert "2026-01-02 03:04 UTC" in page.texts
@@ -108,15 +114,15 @@ def test_the_page_says_what_was_scored_how_and_with_which_files(
 
 def test_options_that_differ_from_the_preset_stand_beside_every_table(tmp_path: Path) -> None:
     truth, runs = write_files(tmp_path)
-    board = api.score_files(truth, runs, missing="skip", min_relevance=3)
-    text = api.report_page(board, api.file_inputs(truth, runs), made=MADE)
+    board = score_files(truth, runs, missing="skip", min_relevance=3)
+    text = report_page(board, file_inputs(truth, runs), made=MADE)
     captions = re.findall(r"<caption[^>]*>(.*?)</caption>", text, re.DOTALL)
     numbers = [caption for caption in captions if "ndcg" in caption or "measures" in caption]
     assert len(numbers) >= 5
     assert all("paper, missing=skip, min_relevance=3" in caption for caption in numbers)
 
 
-def test_the_download_holds_the_table_it_stands_above(text: str, board: tuple[api.Scoreboard, api.Inputs]) -> None:
+def test_the_download_holds_the_table_it_stands_above(text: str, board: tuple[Scoreboard, Inputs]) -> None:
     import csv
     from urllib.parse import unquote
 
@@ -131,8 +137,8 @@ def test_the_download_holds_the_table_it_stands_above(text: str, board: tuple[ap
 @pytest.mark.parametrize("measures", [["axiou"], ["recall", "dcg"], ["ndcg"]])
 def test_one_run_and_any_measures_make_a_page(tmp_path: Path, measures: list[str]) -> None:
     truth, runs = write_files(tmp_path)
-    board = api.score_files(truth, runs[2:], measures=measures)
-    page = Page(api.report_page(board, api.file_inputs(truth, runs[2:]), made=MADE))
+    board = score_files(truth, runs[2:], measures=measures)
+    page = Page(report_page(board, file_inputs(truth, runs[2:]), made=MADE))
     assert f"mean {board.focus}" in page.texts
     assert "difference to baseline" not in page.texts
 
@@ -142,8 +148,8 @@ def test_many_runs_stand_in_tables_that_a_sheet_of_paper_holds(tmp_path: Path) -
     named = [tmp_path / f"run{number:02}.json" for number in range(12)]
     for number, path in enumerate(named):
         path.write_bytes(runs[2 if number % 4 else 0].read_bytes())
-    board = api.score_files(truth, named, k=[5], mu=[0.5], theta=[0.5])
-    text = api.report_page(board, api.file_inputs(truth, named), made=MADE)
+    board = score_files(truth, named, k=[5], mu=[0.5], theta=[0.5])
+    text = report_page(board, file_inputs(truth, named), made=MADE)
     heads = [re.findall(r"run\d\d", head) for head in re.findall(r"<thead>(.*?)</thead>", text, re.DOTALL)]
     names = [path.stem for path in named]
     assert [head for head in heads if len(head) > 1] == [names[:6], names[6:], names[:10]], (
@@ -162,19 +168,19 @@ def test_many_runs_stand_in_tables_that_a_sheet_of_paper_holds(tmp_path: Path) -
 def test_a_run_none_of_whose_queries_count_makes_a_page(tmp_path: Path) -> None:
     truth, _ = write_files(tmp_path)
     (tmp_path / "empty.json").write_text("{}")
-    board = api.score_files(truth, [tmp_path / "empty.json"], preset="tvr-ranking")
-    page = Page(api.report_page(board, api.file_inputs(truth, [tmp_path / "empty.json"]), made=MADE))
+    board = score_files(truth, [tmp_path / "empty.json"], preset="tvr-ranking")
+    page = Page(report_page(board, file_inputs(truth, [tmp_path / "empty.json"]), made=MADE))
     assert any("no query counts" in words for words in page.texts)
 
 
 @pytest.mark.long
 def test_a_project_with_the_videos_puts_frames_beside_the_bars(
-    tmp_path: Path, text: str, board: tuple[api.Scoreboard, api.Inputs]
+    tmp_path: Path, text: str, board: tuple[Scoreboard, Inputs]
 ) -> None:
     told: list[tuple[str, int, int]] = []
     project = video_project(tmp_path)
-    film = api.report_frames(project, api.OPERATOR)
-    filmed = api.report_page(*board, made=MADE, film=film, progress=lambda *one: told.append(one))
+    film = report_frames(project, OPERATOR)
+    filmed = report_page(*board, made=MADE, film=film, progress=lambda *one: told.append(one))
     strips = re.findall(r"\.s(\d+)\{background-image:url\(data:image/webp;base64,([^)]*)\)\}", filmed)
     assert [int(number) for number, _ in strips] == list(range(len(strips)))
     assert len(strips) > 20
@@ -201,12 +207,12 @@ def test_a_project_with_the_videos_puts_frames_beside_the_bars(
 
 
 def test_without_a_project_or_its_videos_a_report_has_bars_only(
-    tmp_path: Path, text: str, board: tuple[api.Scoreboard, api.Inputs]
+    tmp_path: Path, text: str, board: tuple[Scoreboard, Inputs]
 ) -> None:
     assert "base64" not in text
     assert 'class="film' not in text
-    empty = api.init_project(tmp_path / "empty", encoder="minilm")
-    filmed = api.report_page(*board, made=MADE, film=api.report_frames(empty, api.OPERATOR))
+    empty = init_project(tmp_path / "empty", encoder="minilm")
+    filmed = report_page(*board, made=MADE, film=report_frames(empty, OPERATOR))
     assert 'class="film' not in filmed
     assert re.search(r"(\d+) of \1 moments have no picture", filmed)
 

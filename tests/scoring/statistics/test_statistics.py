@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend import api
+from backend.scoring.scored_files import score_files
 from backend.scoring.statistics.distributions import two_sided_p
 from backend.scoring.statistics.resampling import (
     bootstrap_means,
@@ -17,6 +17,7 @@ from backend.scoring.statistics.resampling import (
     percentile_interval,
     sign_flip_p,
 )
+from backend.scoring.statistics.sureness import Sureness, add_statistics
 from scored import write_files
 
 RNG = np.random.default_rng(11)
@@ -176,9 +177,9 @@ def test_without_runs_there_is_no_group() -> None:
 
 def test_all_statistics_of_a_scoreboard_are_of_the_same_resamples(tmp_path: Path) -> None:
     """What is drawn once for all of them is what each would draw by itself."""
-    board = api.score_files(*write_files(tmp_path), k=[3, 5])
+    board = score_files(*write_files(tmp_path), k=[3, 5])
     summary = board.summary()
-    api.add_statistics(summary, board, api.Sureness("good", resamples=400, seed=4))
+    add_statistics(summary, board, Sureness("good", resamples=400, seed=4))
     for number, run in enumerate(summary["runs"]):
         for key in ("ndcg@3,0.5", "axiou@5"):
             _, values = board.shared(key)

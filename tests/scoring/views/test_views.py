@@ -11,12 +11,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend import api, cli
+from backend import cli
 from backend.core.timespan import Floats
 from backend.scoring import measures as family
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure, Threshold
+from backend.scoring.report.page import report_page
+from backend.scoring.requested_values import split as split_measures
+from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.scored_files import file_inputs, score_files
+from backend.scoring.statistics.sureness import Sureness, add_statistics
+from backend.scoring.tables import SCORE_FORMATS, per_query_csv
+from backend.scoring.tables import to_csv as score_csv
+from backend.scoring.views.case import notable_queries
+from backend.scoring.views.case import view as score_case
+from backend.scoring.views.errors import outcomes as score_outcomes
+from backend.scoring.views.groups import groups as score_groups
 from backend.scoring.views.groups import narrow_groups
+from backend.scoring.views.naming import named as score_names
+from backend.scoring.views.ranking import means as score_means_named
+from backend.scoring.views.ranking import narrow_means as score_means
+from backend.scoring.views.ranking import ranking as score_ranking
 from backend.scoring.views.table import Mark
 from scored import QUERIES, write_files
 
@@ -44,25 +59,25 @@ def files(tmp_path: Path) -> tuple[Path, list[Path]]:
 
 
 @pytest.fixture
-def board(files: tuple[Path, list[Path]]) -> api.Scoreboard:
-    return api.score_files(*files, k=[3, 5])
+def board(files: tuple[Path, list[Path]]) -> Scoreboard:
+    return score_files(*files, k=[3, 5])
 
 
 @pytest.fixture
-def summary(board: api.Scoreboard) -> dict[str, Any]:
+def summary(board: Scoreboard) -> dict[str, Any]:
     found = board.summary(["show"], errors=True)
-    api.add_statistics(found, board, api.Sureness("good", resamples=300))
+    add_statistics(found, board, Sureness("good", resamples=300))
     return found
 
 
-def test_tables_for_people_name_no_run_as_a_formula(board: api.Scoreboard) -> None:
+def test_tables_for_people_name_no_run_as_a_formula(board: Scoreboard) -> None:
     name, summary = "=cmd|calc!A1", board.summary()
     summary["runs"] = [{**summary["runs"][0], "name": name}]
     rows = [(name, *row) for _, *row in board.per_query()]
     for text, kept in (
-        (api.score_csv(summary, for_people=True), f"'{name}"),
-        (api.per_query_csv(summary, rows, for_people=True), f"'{name}"),
-        (api.score_csv(summary), name),
+        (score_csv(summary, for_people=True), f"'{name}"),
+        (per_query_csv(summary, rows, for_people=True), f"'{name}"),
+        (score_csv(summary), name),
     ):
         assert {row["run"] for row in csv.DictReader(text.splitlines())} == {kept}
 
@@ -74,7 +89,7 @@ def test_a_new_measure_is_rightly_titled_wherever_scores_are_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     truth, runs = files
-    board = api.score_files(truth, runs, k=[5], theta=[0.5], mu=[0.5])
+    board = score_files(truth, runs, k=[5], theta=[0.5], mu=[0.5])
     assert "reach@5,0.5" in board.settings.keys
     summary = board.summary()
 
@@ -87,17 +102,17 @@ def test_a_new_measure_is_rightly_titled_wherever_scores_are_shown(
     assert re.search(r"^reach@5,0.5 +\d", terminal, re.MULTILINE)
     assert "reach@K,tau: Reach@K, IoU>tau (a paper); predictions that reach, twice" in terminal
 
-    rows = csv.DictReader(api.SCORE_FORMATS["csv"](summary).splitlines())
+    rows = csv.DictReader(SCORE_FORMATS["csv"](summary).splitlines())
     assert {row["title"] for row in rows if row["measure"] == "reach@5,0.5"} == {TITLE}
 
-    latex = api.SCORE_FORMATS["latex"](summary)
+    latex = SCORE_FORMATS["latex"](summary)
     assert r"Reach@5, IoU$>\tau$ (a paper)" in latex
     assert r"Run & Queries & $\tau=0.5$" in latex
 
-    markdown = api.SCORE_FORMATS["markdown"](summary)
+    markdown = SCORE_FORMATS["markdown"](summary)
     assert "- reach@K,tau: Reach@K, IoU&gt;tau (a paper); predictions that reach, twice" in markdown
 
-    page = html.unescape(api.report_page(board, api.file_inputs(truth, runs), made=datetime(2026, 1, 2, tzinfo=UTC)))
+    page = html.unescape(report_page(board, file_inputs(truth, runs), made=datetime(2026, 1, 2, tzinfo=UTC)))
     assert f"<td>{TITLE}</td>" in page
     assert "reach@K,tau: Reach@K, IoU>tau (a paper); predictions that reach, twice" in page
 
@@ -107,7 +122,7 @@ def test_measures_without_a_cut_off_are_rightly_titled_wherever_scores_are_shown
 ) -> None:
     truth, runs = files
     asked = "map@0.5,map@avg,miou,axiou@5"
-    board = api.score_files(truth, runs, measures=api.split_measures(asked))
+    board = score_files(truth, runs, measures=split_measures(asked))
     assert board.focus == "map@0.5"
     summary = board.summary()
 
@@ -124,20 +139,20 @@ def test_measures_without_a_cut_off_are_rightly_titled_wherever_scores_are_shown
     ]
     assert all(line in terminal for line in lines)
 
-    rows = list(csv.DictReader(api.SCORE_FORMATS["csv"](summary).splitlines()))
+    rows = list(csv.DictReader(SCORE_FORMATS["csv"](summary).splitlines()))
     titles = {row["measure"]: row["title"] for row in rows}
     assert titles == {
         **{"map@0.5": "mAP, IoU>=0.5", "map@avg": "mAP, IoU>=0.5:0.05:0.95"},
         **{"miou": "mIoU", "axiou@5": "AxIoU@5"},
     }
 
-    latex = api.SCORE_FORMATS["latex"](summary)
+    latex = SCORE_FORMATS["latex"](summary)
     assert r"\multicolumn{2}{c}{mAP, IoU$\geq\theta$}" in latex
     assert r"Run & Queries & $\theta=0.5$ & $\theta=0.5:0.05:0.95$ \\" in latex
     assert "    Run & Queries & mIoU \\\\\n    \\midrule" in latex
 
-    markdown = html.unescape(api.SCORE_FORMATS["markdown"](summary))
-    page = html.unescape(api.report_page(board, api.file_inputs(truth, runs), made=datetime(2026, 1, 2, tzinfo=UTC)))
+    markdown = html.unescape(SCORE_FORMATS["markdown"](summary))
+    page = html.unescape(report_page(board, file_inputs(truth, runs), made=datetime(2026, 1, 2, tzinfo=UTC)))
     assert all(line in text for text in (markdown, page) for line in lines)
     assert all(f"<td>{title}</td>" in page for title in titles.values())
 
@@ -159,15 +174,15 @@ def test_every_measure_says_whether_iou_must_reach_or_exceed() -> None:
 
 
 def test_the_published_evaluator_is_titled_by_its_own_comparison(files: tuple[Path, list[Path]]) -> None:
-    summary = api.score_files(*files, preset="tvr-ranking", k=[5], mu=[0.5]).summary()
-    assert api.score_names(summary)["ndcg@5,0.5"].title == "NDCG@5, IoU>0.5"
-    assert r"NDCG@5, IoU$>\mu$" in api.SCORE_FORMATS["latex"](summary)
-    given = api.score_files(*files, iou_compare="gt", k=[5], mu=[0.5], measures=["ndcg"]).summary()
-    assert "ndcg@K,mu: NDCG@K, IoU>mu; " in "".join(api.score_means(given).notes)
+    summary = score_files(*files, preset="tvr-ranking", k=[5], mu=[0.5]).summary()
+    assert score_names(summary)["ndcg@5,0.5"].title == "NDCG@5, IoU>0.5"
+    assert r"NDCG@5, IoU$>\mu$" in SCORE_FORMATS["latex"](summary)
+    given = score_files(*files, iou_compare="gt", k=[5], mu=[0.5], measures=["ndcg"]).summary()
+    assert "ndcg@K,mu: NDCG@K, IoU>mu; " in "".join(score_means(given).notes)
 
 
 def test_the_ranking_falls_and_marks_its_baseline(summary: dict[str, Any]) -> None:
-    table = api.score_ranking(summary)
+    table = score_ranking(summary)
     means = [cell.value for cell in table.cells("mean")]
     assert means == sorted(means, key=lambda mean: -float(mean or 0))
     assert [cell.share for cell in table.cells("mean")] == [
@@ -182,13 +197,13 @@ def test_the_ranking_falls_and_marks_its_baseline(summary: dict[str, Any]) -> No
         assert wins.text == (f"{found['wins']} / {found['ties']} / {found['losses']}" if found else "baseline")
 
 
-def test_without_statistics_there_are_no_columns_of_them(board: api.Scoreboard) -> None:
-    table = api.score_ranking(board.summary())
+def test_without_statistics_there_are_no_columns_of_them(board: Scoreboard) -> None:
+    table = score_ranking(board.summary())
     assert [column.name for column in table.columns] == ["place", "run", "mean", "missing"]
 
 
 def test_what_is_best_and_what_is_told_apart_is_marked_for_every_measure(summary: dict[str, Any]) -> None:
-    table = api.score_means_named(summary)
+    table = score_means_named(summary)
     for row in table.rows:
         key = row[0].text
         values = [run["measures"][key] for run in summary["runs"]]
@@ -203,20 +218,20 @@ def test_what_is_best_and_what_is_told_apart_is_marked_for_every_measure(summary
 
 def test_groups_stand_side_by_side_where_they_are_fewer_than_the_runs(summary: dict[str, Any]) -> None:
     found = summary | {"runs": [run | {"name": f"{run['name']} {n}"} for n in (1, 2) for run in summary["runs"]]}
-    wide, narrow = api.score_groups(found, "show"), narrow_groups(found, "show")
+    wide, narrow = score_groups(found, "show"), narrow_groups(found, "show")
     assert [column.title for column in narrow.columns] == ["group", *(cell.text for cell in wide.cells("group"))]
     assert [row[0].text for row in narrow.rows] == ["queries", *(run["name"] for run in found["runs"])]
     for run, row in zip(found["runs"], narrow.rows[1:], strict=True):
         assert list(row[1:]) == wide.cells(run["name"])
     one = found | {"runs": found["runs"][:1]}
-    assert narrow_groups(one, "show") == api.score_groups(one, "show")
+    assert narrow_groups(one, "show") == score_groups(one, "show")
 
 
 def test_groups_and_errors_count_everything_once(summary: dict[str, Any]) -> None:
-    groups = api.score_groups(summary, "show")
+    groups = score_groups(summary, "show")
     assert sum(int(cell.value or 0) for cell in groups.cells("queries")) == QUERIES
     assert [cell.text for cell in groups.cells("queries")] == ["12"]
-    outcomes = api.score_outcomes(summary)
+    outcomes = score_outcomes(summary)
     for row in outcomes.rows:
         counted = [int(cell.value or 0) for cell in row[1:-1]]
         assert sum(counted) == summary["runs"][0]["errors"]["moments"]
@@ -225,12 +240,12 @@ def test_groups_and_errors_count_everything_once(summary: dict[str, Any]) -> Non
 
 
 def test_a_case_is_told_the_same_wherever_it_is_shown(
-    board: api.Scoreboard, files: tuple[Path, list[Path]], make_report: Callable[..., str]
+    board: Scoreboard, files: tuple[Path, list[Path]], make_report: Callable[..., str]
 ) -> None:
-    facts = api.file_inputs(*files).facts
-    number = next(iter(api.notable_queries(board)))
+    facts = file_inputs(*files).facts
+    number = next(iter(notable_queries(board)))
     (case,) = board.cases([number], *board.middle)
-    view = api.score_case(board, case, ["poor", "good"], facts)
+    view = score_case(board, case, ["poor", "good"], facts)
     assert [lane.run for lane in view.lanes] == ["poor", "good"]
     each = {(run, query): named for run, query, _, named in board.per_query()}
     assert [lane.value for lane in view.lanes] == [each[lane.run, view.query][board.focus] for lane in view.lanes]
@@ -249,7 +264,7 @@ def test_a_case_is_told_the_same_wherever_it_is_shown(
 
 @pytest.fixture
 def make_report(files: tuple[Path, list[Path]]) -> Callable[..., str]:
-    def made(board: api.Scoreboard) -> str:
-        return api.report_page(board, api.file_inputs(*files), made=datetime(2026, 1, 2, tzinfo=UTC))
+    def made(board: Scoreboard) -> str:
+        return report_page(board, file_inputs(*files), made=datetime(2026, 1, 2, tzinfo=UTC))
 
     return made

@@ -15,7 +15,7 @@ from backend.campaign.corpus.captions.rows.decisions import DecisionRow
 from backend.campaign.corpus.captions.rules import names_in
 from backend.campaign.corpus.captions.rules.differences import RewriteSummary, differences, summary
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.setup.people.permissions import in_charge, lead_only, public
+from backend.campaign.setup.people.permissions import commands_only, in_charge, lead_only
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
@@ -48,7 +48,7 @@ def rewrite_queue(project: Project, lead: Lead) -> RewriteQueue:
         )
 
 
-@public
+@commands_only
 def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
     """Return (caption, rewrite, reason) of every rewrite that waits for a person; for the command line."""
     return caption_rows.waiting_rewrites(project.store.db)
@@ -119,7 +119,7 @@ def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecis
     return last
 
 
-@public
+@commands_only
 def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
     """Accept waiting rewrites as a CSV file with the columns `caption` and `rewrite` says; for the command line.
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.board import rows as runs
-from backend.campaign.release.board.rows import Kept, Shelf
+from backend.campaign.release.board.model import Kept
+from backend.campaign.release.board.rows import Shelf
 from backend.campaign.release.board.truths import OWN_TRUTHS
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project

@@ -12,7 +12,8 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.board import kept_runs, truths
 from backend.campaign.release.board import rows as kept_rows
-from backend.campaign.release.board.rows import Kept, Shelf
+from backend.campaign.release.board.model import Kept
+from backend.campaign.release.board.rows import Shelf
 from backend.campaign.release.board.truths import OWN_TRUTHS
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge

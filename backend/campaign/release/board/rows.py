@@ -1,12 +1,12 @@
 """Store the ground truths and runs that the project keeps as columns: parsed once, read in milliseconds."""
 
 import json
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
+from backend.campaign.release.board.model import Kept
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.saying import said
@@ -32,22 +32,6 @@ class Shelf(StrEnum):
     def value_column(self) -> str:
         """The column that only this table has."""
         return "relevance" if self is Shelf.TRUTHS else "score"
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A ground truth or run as a list shows it. `file` and `sha256` are those of the file that was added.
-
-    `added_by` is the name of the person, None if it was added on the command line.
-    """
-
-    name: str
-    file: str
-    sha256: str
-    added_at: float
-    added_by: str | None
-    queries: int
-    moments: int
 
 
 def add(

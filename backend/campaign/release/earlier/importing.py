@@ -30,7 +30,7 @@ from backend.campaign.release.earlier.rows import NewJudgement, NewPair, NewSeat
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.people.permissions import public
+from backend.campaign.setup.people.permissions import commands_only
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, ProjectError
@@ -58,7 +58,7 @@ def _no_collector() -> Iterator[None]:
             gc.enable()
 
 
-@public
+@commands_only
 def import_judgements(
     project: Project, raw: Path, pairs: Path | None = None, *, now: float, progress: Progress | None = None
 ) -> JudgementsReport:

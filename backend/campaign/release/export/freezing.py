@@ -27,7 +27,7 @@ from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.setup.people.permissions import in_charge, public
+from backend.campaign.setup.people.permissions import commands_only, in_charge
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.project.places import DATABASE_FILE
 from backend.core.arriving import new_files, new_folder, require_new_file, require_new_folder
@@ -202,7 +202,7 @@ def _write(contents: Contents, part: Path) -> bytes:
     return data
 
 
-@public
+@commands_only
 def write_pseudo_train(
     project: Project,
     out: Path,

@@ -22,12 +22,14 @@ R = TypeVar("R")
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
-def require_signed_in(store: Store, person: Person) -> Lead | Annotator:
+def require_signed_in(store: Store, person: Person | Operator) -> Lead | Annotator:
     """Return a person as the project has them now.
 
     Raises:
-        NotAllowed: nobody here, or suspended.
+        NotAllowed: nobody here, suspended, or the operator, who is no person.
     """
+    if isinstance(person, Operator):
+        raise NotAllowed(said("the operator of the machine has no account here: sign in as a person"))
     found = people.by_id(store.db, person.annotator_id)
     if found is None:
         raise NotAllowed(said("{name} is not in this project (any more): sign in again", name=person.name))
@@ -38,7 +40,7 @@ def require_signed_in(store: Store, person: Person) -> Lead | Annotator:
     return Annotator(found.annotator_id, found.name, found.role)
 
 
-def require_lead(store: Store, person: Person) -> Lead:
+def require_lead(store: Store, person: Person | Operator) -> Lead:
     """Return a person who is a lead now.
 
     Raises:
@@ -52,7 +54,7 @@ def require_lead(store: Store, person: Person) -> Lead:
     return found
 
 
-def require_annotator(store: Store, person: Person) -> Annotator:
+def require_annotator(store: Store, person: Person | Operator) -> Annotator:
     """Return a person who is an annotator now.
 
     Raises:
@@ -102,6 +104,12 @@ def in_charge(
 def public(verb: Verb) -> Verb:
     """Let everybody call a verb, whoever they are: signing in, and what a server asks about itself."""
     verb.permission = "public"  # type: ignore[attr-defined]
+    return verb
+
+
+def commands_only(verb: Verb) -> Verb:
+    """Leave a verb, which asks nobody, to commands on the machine that holds the project: no page or route calls it."""
+    verb.permission = "commands_only"  # type: ignore[attr-defined]
     return verb
 
 

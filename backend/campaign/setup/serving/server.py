@@ -8,7 +8,7 @@ import tempfile
 from enum import StrEnum
 from pathlib import Path
 
-from backend.campaign.setup.people.permissions import public
+from backend.campaign.setup.people.permissions import commands_only, public
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.settings_file import write_whole
 from backend.core.errors import StoreUnavailable
@@ -42,7 +42,7 @@ def not_ready(project: Project) -> tuple[Lacking, ...]:
     return (*_in_database(project.store), *_in_clips(project.clips))
 
 
-@public
+@commands_only
 def note_address(project: Project, url: str) -> int:
     """Keep where a project is served, for links that commands print and for `served_at`.
 
@@ -64,7 +64,7 @@ def served_at(folder: Path) -> str:
         return file.read().strip() if is_held(handle) else ""
 
 
-@public
+@commands_only
 def address(project: Project) -> str:
     """Return where a project was served last, for links; the usual address if it never was."""
     path = project.folder / ADDRESS_FILE

@@ -11,10 +11,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from backend import api
+from backend.campaign.corpus.captions.decisions import accept_rewrites, waiting_rewrites
+from backend.campaign.corpus.captions.rewriting import RewriteReport, rewrite_captions
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import EndpointUnavailable
 from backend.encoders import sentence
-from backend.language.endpoint import KEY
+from backend.language.endpoint import KEY, Endpoint
 from backend.language.names import FlairTagger
 from chat_server import Act, Answer, Asked, ChatServer, Refuse, lines, serving, well, without_names
 from support import MOMENTS, NOW, PEOPLE, WordEncoder
@@ -24,27 +27,27 @@ SECRET = "sk-very-secret-0123456789"
 
 
 @pytest.fixture
-def project(corpus_project: api.Project, monkeypatch: pytest.MonkeyPatch) -> api.Project:
+def project(corpus_project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """The small project, with a cast and a key."""
     monkeypatch.setenv(KEY, SECRET)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     with (corpus_project.folder / "reelrank.toml").open("a") as file:
         file.writelines(f'"{name}" = "a person"\n' for name in PEOPLE)
-    return api.open_project(corpus_project.folder)
+    return open_project(corpus_project.folder)
 
 
-def rewritten(project: api.Project, server: ChatServer, **options: object) -> api.RewriteReport:
+def rewritten(project: Project, server: ChatServer, **options: object) -> RewriteReport:
     given = {"batch": 10, "at_once": 2, "timeout_s": 5.0, "retries": 0, **options}
-    endpoint = api.Endpoint("small", server.url, **given)  # type: ignore[arg-type]
-    return api.rewrite_captions(project, api.OPERATOR, endpoint=endpoint, now=NOW)
+    endpoint = Endpoint("small", server.url, **given)  # type: ignore[arg-type]
+    return rewrite_captions(project, OPERATOR, endpoint=endpoint, now=NOW)
 
 
-def rows(project: api.Project, sql: str) -> list[tuple[object, ...]]:
+def rows(project: Project, sql: str) -> list[tuple[object, ...]]:
     return [tuple(row) for row in project.store.db.conn.execute(sql)]
 
 
-def test_every_text_is_asked_once_and_never_again(project: api.Project) -> None:
+def test_every_text_is_asked_once_and_never_again(project: Project) -> None:
     with serving() as server:
         report = rewritten(project, server)
         again = rewritten(project, server)
@@ -59,7 +62,7 @@ def test_every_text_is_asked_once_and_never_again(project: api.Project) -> None:
     }
 
 
-def test_what_the_check_refuses_is_asked_once_more_a_little_warmer(project: api.Project) -> None:
+def test_what_the_check_refuses_is_asked_once_more_a_little_warmer(project: Project) -> None:
     anna, boris, carla = (next(text for text in TEXTS if text.startswith(name)) for name in PEOPLE[:3])
 
     def act(asked: Asked) -> Act:
@@ -89,14 +92,14 @@ def test_what_the_check_refuses_is_asked_once_more_a_little_warmer(project: api.
         )
     }
     assert made == {("1 t=0", 1, 1): 45, ("t=0.2", 2, 1): 1, ("t=0.2", 2, 0): 2}
-    assert {(published, text): reason for published, text, reason in api.waiting_rewrites(project)} == {
+    assert {(published, text): reason for published, text, reason in waiting_rewrites(project)} == {
         (boris, boris): "a name is left: Boris",
-        (carla, "Xylophone."): next(r for _, t, r in api.waiting_rewrites(project) if t == "Xylophone."),
+        (carla, "Xylophone."): next(r for _, t, r in waiting_rewrites(project) if t == "Xylophone."),
     }
 
 
 def test_an_endpoint_that_breaks_down_keeps_what_it_answered_and_the_captions_as_they_were(
-    project: api.Project,
+    project: Project,
 ) -> None:
     with serving(lambda asked: well(asked) if asked.number <= 2 else Refuse(404)) as server:
         with pytest.raises(EndpointUnavailable, match=r"127\.0\.0\.1: error 404"):
@@ -121,7 +124,7 @@ cli.main()
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["kill", "Ctrl-C"])
-def test_a_command_stopped_in_the_middle_goes_on_where_it_was(project: api.Project, how: signal.Signals) -> None:
+def test_a_command_stopped_in_the_middle_goes_on_where_it_was(project: Project, how: signal.Signals) -> None:
     third = threading.Event()
 
     def act(asked: Asked) -> Act:
@@ -153,19 +156,19 @@ def test_a_command_stopped_in_the_middle_goes_on_where_it_was(project: api.Proje
     assert (report.at_once, report.usage.requests, report.usage_ever.requests) == (48, 3, 5)
 
 
-def test_the_rules_after_the_model_replace_all_that_nobody_decided(project: api.Project) -> None:
+def test_the_rules_after_the_model_replace_all_that_nobody_decided(project: Project) -> None:
     with serving(lambda asked: Answer(lines(asked.captions))) as server:
         assert rewritten(project, server).waiting == 48
     decisions = project.folder / "waiting.csv"
     decisions.write_text(f"caption,rewrite\n{TEXTS[0]},Somebody is there.\n")
-    api.accept_rewrites(project, decisions, now=NOW)
-    report = api.rewrite_captions(project, api.OPERATOR, now=NOW)
+    accept_rewrites(project, decisions, now=NOW)
+    report = rewrite_captions(project, OPERATOR, now=NOW)
     assert (report.at_once, report.decided, report.usage.requests) == (47, 1, 0)
     versions = rows(project, "SELECT DISTINCT rule_version FROM caption WHERE kind = 'rewritten' ORDER BY 1")
     assert [str(version)[:6] for (version,) in versions] == ["by-han", "rules-"]
 
 
-def test_the_key_is_nowhere_in_the_project(project: api.Project) -> None:
+def test_the_key_is_nowhere_in_the_project(project: Project) -> None:
     with serving() as server:
         rewritten(project, server)
     assert server.asked[0].authorization == f"Bearer {SECRET}"
@@ -177,7 +180,7 @@ def test_the_key_is_nowhere_in_the_project(project: api.Project) -> None:
 
 
 @pytest.mark.parametrize("table", ["rewrite_request", "rewrite_answer"])
-def test_what_was_asked_and_answered_is_never_changed(project: api.Project, table: str) -> None:
+def test_what_was_asked_and_answered_is_never_changed(project: Project, table: str) -> None:
     with serving() as server:
         rewritten(project, server)
     for act in (f"DELETE FROM {table}", f"UPDATE {table} SET request_id = request_id"):
@@ -186,7 +189,7 @@ def test_what_was_asked_and_answered_is_never_changed(project: api.Project, tabl
 
 
 def test_the_tagger_that_the_project_names_looks_over_every_rewrite(
-    project: api.Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = project.folder / "reelrank.toml"
     settings.write_text(
@@ -200,10 +203,10 @@ def test_the_tagger_that_the_project_names_looks_over_every_rewrite(
 
     monkeypatch.setattr(FlairTagger, "names", names)
     with serving(lambda asked: Answer(lines(without_names(c).lower() for c in asked.captions))) as server:
-        report = rewritten(api.open_project(project.folder), server)
+        report = rewritten(open_project(project.folder), server)
     tea = [text for text in TEXTS if "tea" in text]
     assert (report.at_once, report.waiting) == (48 - len(tea), len(tea))
-    assert {reason for _, _, reason in api.waiting_rewrites(project)} == {"a name is left: somebody"}
+    assert {reason for _, _, reason in waiting_rewrites(project)} == {"a name is left: somebody"}
     assert seen == [("flair:small", "/a/python")] * (48 + len(tea))
     event = rows(project, "SELECT payload FROM event WHERE kind = 'captions_rewritten'")[-1][0]
     assert json.loads(str(event))["tagger"] == "flair:small"

@@ -6,35 +6,40 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
-from backend.campaign.corpus.captions.name_mapping import name_mapping_of
+from backend.campaign.corpus.captions.decisions import waiting_rewrites
+from backend.campaign.corpus.captions.name_mapping import cast_lines, correct_cast, name_mapping_of, propose_cast
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError
 from support import NOW
 
 FILE = "cast.csv"
 
 
-def rows(project: api.Project) -> list[list[str]]:
+def rows(project: Project) -> list[list[str]]:
     with (project.folder / FILE).open(encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
 
 
-def write(project: api.Project, text: str) -> None:
+def write(project: Project, text: str) -> None:
     (project.folder / FILE).write_text(text, encoding="utf-8")
 
 
-def take(project: api.Project, *captions: str) -> None:
+def take(project: Project, *captions: str) -> None:
     lines = [
         json.dumps({"video": "new", "start": n, "end": n + 1, "caption": caption, "duration": 99})
         for n, caption in enumerate(captions)
     ]
     path = project.folder / "more.jsonl"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    api.import_corpus(project, api.OPERATOR, path, "jsonl", now=NOW)
+    import_corpus(project, OPERATOR, path, "jsonl", now=NOW)
 
 
-def test_a_proposal_counts_and_shows_the_names_of_the_captions(corpus_project: api.Project) -> None:
-    report = api.propose_cast(corpus_project, api.OPERATOR)
+def test_a_proposal_counts_and_shows_the_names_of_the_captions(corpus_project: Project) -> None:
+    report = propose_cast(corpus_project, OPERATOR)
     header, *lines = rows(corpus_project)
     assert header == ["name", "becomes", "count", "example"]
     assert {(name, becomes, count) for name, becomes, count, _ in lines} == {
@@ -48,10 +53,10 @@ def test_a_proposal_counts_and_shows_the_names_of_the_captions(corpus_project: a
     assert name_mapping_of(corpus_project) == {"Anna": "a woman", "Boris": "a man", "Carla": "a woman", "Dev": "a man"}
 
 
-def test_a_later_proposal_keeps_what_people_wrote_and_adds_new_names_only(corpus_project: api.Project) -> None:
+def test_a_later_proposal_keeps_what_people_wrote_and_adds_new_names_only(corpus_project: Project) -> None:
     write(corpus_project, 'becomes,name\n"an old man, tired",Dev\n,Boris\nCarla,Carla\n')
     take(corpus_project, "Mia waves.", "Then Mia goes.")
-    report = api.propose_cast(corpus_project, api.OPERATOR)
+    report = propose_cast(corpus_project, OPERATOR)
     assert [line.name for line in report.new] == ["Anna", "Mia"]
     assert rows(corpus_project)[1:4] == [
         ["Dev", "an old man, tired", "", ""],
@@ -60,45 +65,45 @@ def test_a_later_proposal_keeps_what_people_wrote_and_adds_new_names_only(corpus
     ]
     assert rows(corpus_project)[5] == ["Mia", "a woman", "2", "Mia waves."]
     before = (corpus_project.folder / FILE).read_bytes()
-    assert api.propose_cast(corpus_project, api.OPERATOR).new == ()
+    assert propose_cast(corpus_project, OPERATOR).new == ()
     assert (corpus_project.folder / FILE).read_bytes() == before
 
 
-def test_names_of_the_settings_and_of_phrases_are_not_proposed(corpus_project: api.Project) -> None:
+def test_names_of_the_settings_and_of_phrases_are_not_proposed(corpus_project: Project) -> None:
     settings = corpus_project.folder / "reelrank.toml"
     settings.write_text(settings.read_text() + 'Anna = "a girl"\nRoy = "Dev"\n')
-    api.propose_cast(api.open_project(corpus_project.folder), api.OPERATOR)
+    propose_cast(open_project(corpus_project.folder), OPERATOR)
     assert [line[0] for line in rows(corpus_project)[1:]] == ["Boris", "Carla"]
 
 
-def test_rewriting_takes_the_file_and_the_settings_go_over_it(corpus_project: api.Project) -> None:
-    api.propose_cast(corpus_project, api.OPERATOR)
+def test_rewriting_takes_the_file_and_the_settings_go_over_it(corpus_project: Project) -> None:
+    propose_cast(corpus_project, OPERATOR)
     settings = corpus_project.folder / "reelrank.toml"
     settings.write_text(settings.read_text() + 'Dev = "a boy"\n')
-    project = api.open_project(corpus_project.folder)
+    project = open_project(corpus_project.folder)
     assert name_mapping_of(project) == {"Anna": "a woman", "Boris": "a man", "Carla": "a woman", "Dev": "a boy"}
-    report = api.rewrite_captions(project, api.OPERATOR, now=NOW)
+    report = rewrite_captions(project, OPERATOR, now=NOW)
     assert (report.accepted, report.waiting, report.unknown) == (48, 0, ())
     texts = {row[0] for row in project.store.db.conn.execute("SELECT text FROM caption WHERE kind = 'rewritten'")}
     assert {text.split()[0] + " " + text.split()[1] for text in texts} == {"A woman", "A man", "A boy"}
 
 
-def test_what_is_undecided_waits_and_what_becomes_itself_stays(corpus_project: api.Project) -> None:
+def test_what_is_undecided_waits_and_what_becomes_itself_stays(corpus_project: Project) -> None:
     write(corpus_project, "name,becomes\nAnna,\nBoris,Boris\nCarla,a woman\nDev,a man\n")
-    report = api.rewrite_captions(corpus_project, api.OPERATOR, now=NOW)
+    report = rewrite_captions(corpus_project, OPERATOR, now=NOW)
     assert (report.accepted, report.waiting, report.unknown) == (36, 12, (("Anna", 12),))
-    assert all(caption.startswith("Anna") for caption, _, _ in api.waiting_rewrites(corpus_project))
+    assert all(caption.startswith("Anna") for caption, _, _ in waiting_rewrites(corpus_project))
 
 
-def test_how_people_are_put_is_a_setting_and_part_of_the_version(corpus_project: api.Project) -> None:
+def test_how_people_are_put_is_a_setting_and_part_of_the_version(corpus_project: Project) -> None:
     take(corpus_project, "Anna and Carla wave.")
-    api.propose_cast(corpus_project, api.OPERATOR)
+    propose_cast(corpus_project, OPERATOR)
     settings = corpus_project.folder / "reelrank.toml"
     found = {}
     for people in ("counted", "joined", "apart"):
         settings.write_text(settings.read_text().replace('people = "counted"', f'people = "{people}"'))
-        project = api.open_project(corpus_project.folder)
-        api.rewrite_captions(project, api.OPERATOR, now=NOW)
+        project = open_project(corpus_project.folder)
+        rewrite_captions(project, OPERATOR, now=NOW)
         sql = "SELECT text, rule_version FROM caption WHERE kind = 'rewritten' AND text LIKE '%wave.'"
         [(text, version)] = [tuple(row) for row in project.store.db.conn.execute(sql)]
         assert version.startswith(f"rules-3+{people}+cast-")
@@ -111,7 +116,7 @@ def test_how_people_are_put_is_a_setting_and_part_of_the_version(corpus_project:
     }
     settings.write_text(settings.read_text().replace('people = "counted"', 'people = "together"'))
     with pytest.raises(InputError, match="people"):
-        api.open_project(corpus_project.folder)
+        open_project(corpus_project.folder)
 
 
 @pytest.mark.parametrize(
@@ -129,12 +134,12 @@ def test_how_people_are_put_is_a_setting_and_part_of_the_version(corpus_project:
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_its_rows_and_kept(
-    corpus_project: api.Project, text: str, messages: list[str]
+    corpus_project: Project, text: str, messages: list[str]
 ) -> None:
     write(corpus_project, text)
     for refused in (
-        lambda: api.propose_cast(corpus_project, api.OPERATOR),
-        lambda: api.rewrite_captions(corpus_project, api.OPERATOR, now=NOW),
+        lambda: propose_cast(corpus_project, OPERATOR),
+        lambda: rewrite_captions(corpus_project, OPERATOR, now=NOW),
     ):
         with pytest.raises(InputError) as caught:
             refused()
@@ -142,37 +147,37 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_rows_and_kept(
     assert (corpus_project.folder / FILE).read_text() == text
 
 
-def test_a_file_without_lines_is_an_empty_cast(corpus_project: api.Project) -> None:
+def test_a_file_without_lines_is_an_empty_cast(corpus_project: Project) -> None:
     for text in ("", "name,becomes,count,example\n"):
         write(corpus_project, text)
         assert name_mapping_of(corpus_project) == {}
-    assert len(api.propose_cast(corpus_project, api.OPERATOR).new) == 4
+    assert len(propose_cast(corpus_project, OPERATOR).new) == 4
 
 
 def test_without_captions_there_is_nobody(tmp_path: Path) -> None:
-    project = api.init_project(tmp_path / "p", encoder="minilm")
+    project = init_project(tmp_path / "p", encoder="minilm")
     with pytest.raises(ProjectError, match="reelrank import"):
-        api.propose_cast(project, api.OPERATOR)
+        propose_cast(project, OPERATOR)
     assert not (project.folder / FILE).exists()
 
 
-def test_what_names_become_is_corrected_line_by_line(corpus_project: api.Project) -> None:
-    api.propose_cast(corpus_project, api.OPERATOR)
+def test_what_names_become_is_corrected_line_by_line(corpus_project: Project) -> None:
+    propose_cast(corpus_project, OPERATOR)
     before = rows(corpus_project)
-    api.correct_cast(corpus_project, api.OPERATOR, {"Dev": " an  old man ", "Boris": "", "Rex": "a dog"})
+    correct_cast(corpus_project, OPERATOR, {"Dev": " an  old man ", "Boris": "", "Rex": "a dog"})
     after = rows(corpus_project)
     changed = {line[0]: line[1] for line in after if line not in before}
     assert changed == {"Dev": "an old man", "Boris": "", "Rex": "a dog"}
     assert [line[0] for line in after] == [*(line[0] for line in before), "Rex"]
     assert [line[2:] for line in after[:-1]] == [line[2:] for line in before]
-    assert [(one.name, one.becomes) for one in api.cast_lines(corpus_project, api.OPERATOR)] == [
+    assert [(one.name, one.becomes) for one in cast_lines(corpus_project, OPERATOR)] == [
         (name, becomes) for name, becomes, _, _ in after[1:]
     ]
 
 
-def test_words_that_another_name_would_change_again_correct_nothing(corpus_project: api.Project) -> None:
-    api.propose_cast(corpus_project, api.OPERATOR)
+def test_words_that_another_name_would_change_again_correct_nothing(corpus_project: Project) -> None:
+    propose_cast(corpus_project, OPERATOR)
     before = rows(corpus_project)
     with pytest.raises(InputError, match=r"cast\.csv, row \d: .*Anna"):
-        api.correct_cast(corpus_project, api.OPERATOR, {"Dev": "a friend of Anna", "Boris": "a boy"})
+        correct_cast(corpus_project, OPERATOR, {"Dev": "a friend of Anna", "Boris": "a boy"})
     assert rows(corpus_project) == before

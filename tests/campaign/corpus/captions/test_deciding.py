@@ -9,10 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.corpus.captions.decisions import (
+    accept_rewrites,
+    decide_rewrite,
+    rewrite_queue,
+    rewrite_summary,
+    take_back_rewrite,
+    waiting_rewrites,
+)
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.captions.rules.differences import RewriteSummary
-from backend.campaign.nouns import Person, Role
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import InputError, Overtaken, ProjectError
 from backend.store.connection import writing
 from support import NOW
@@ -22,29 +33,29 @@ EXTRA = ["Then Dev waves at Dev.", " Then Dev waves at Dev. ", "Then  Dev sighs.
 
 
 @pytest.fixture
-def project(corpus_project: api.Project) -> api.Project:
+def project(corpus_project: Project) -> Project:
     """Rewritten with a cast that lacks Dev: 12 captions of the corpus wait, three more do, two of them of one text."""
     settings = corpus_project.folder / "reelrank.toml"
     with settings.open("a") as file:
         file.writelines(f'"{name}" = "{generic}"\n' for name, generic in WORDS.items())
-    project = api.open_project(corpus_project.folder)
+    project = open_project(corpus_project.folder)
     lines = [
         json.dumps({"video": "new", "start": n, "end": n + 1, "caption": text, "duration": 99})
         for n, text in enumerate(EXTRA)
     ]
     (project.folder / "more.jsonl").write_text("\n".join(lines))
-    api.import_corpus(project, api.OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
-    api.rewrite_captions(project, api.OPERATOR, now=NOW)
+    import_corpus(project, OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
+    rewrite_captions(project, OPERATOR, now=NOW)
     return project
 
 
 @pytest.fixture
-def leads(project: api.Project) -> list[Person]:
+def leads(project: Project) -> list[Person]:
     with writing(project.store):
-        return [people.add(project.store, api.OPERATOR, name, Role.LEAD, now=NOW) for name in ("Lea", "Lou")]
+        return [people.add(project.store, OPERATOR, name, Role.LEAD, now=NOW) for name in ("Lea", "Lou")]
 
 
-def rows(project: api.Project, published: str) -> list[tuple[object, ...]]:
+def rows(project: Project, published: str) -> list[tuple[object, ...]]:
     found = project.store.db.conn.execute(
         "SELECT c.text, c.rule_version LIKE 'rules-%', c.accepted, c.decided_at, a.name, c.proposal FROM caption c "
         "JOIN caption s ON s.caption_id = c.source_caption_id LEFT JOIN annotator a ON a.annotator_id = c.decided_by "
@@ -54,16 +65,16 @@ def rows(project: api.Project, published: str) -> list[tuple[object, ...]]:
     return [tuple(row) for row in found]
 
 
-def table(project: api.Project) -> list[tuple[object, ...]]:
+def table(project: Project) -> list[tuple[object, ...]]:
     return [tuple(row) for row in project.store.db.conn.execute("SELECT * FROM caption ORDER BY caption_id")]
 
 
-def waiting(project: api.Project, lead: Person, published: str) -> int:
-    return next(item.caption_id for item in api.rewrite_queue(project, lead).items if item.published == published)
+def waiting(project: Project, lead: Person, published: str) -> int:
+    return next(item.caption_id for item in rewrite_queue(project, lead).items if item.published == published)
 
 
-def test_the_queue_holds_what_waits_by_text_with_its_differences(project: api.Project, leads: list[Person]) -> None:
-    queue = api.rewrite_queue(project, leads[0])
+def test_the_queue_holds_what_waits_by_text_with_its_differences(project: Project, leads: list[Person]) -> None:
+    queue = rewrite_queue(project, leads[0])
     assert (queue.counts.waiting, queue.counts.accepted, queue.counts.rewritten) == (15, 37, 52)
     assert (queue.fixed, queue.last) == (False, None)
     assert queue.then.startswith("reelrank queries ")
@@ -73,57 +84,55 @@ def test_the_queue_holds_what_waits_by_text_with_its_differences(project: api.Pr
     assert [item.caption_id for item in queue.items] == sorted(item.caption_id for item in queue.items)
 
 
-def test_the_file_of_what_waits_can_be_handed_back_as_it_is(project: api.Project, leads: list[Person]) -> None:
+def test_the_file_of_what_waits_can_be_handed_back_as_it_is(project: Project, leads: list[Person]) -> None:
     """Two captions of one text were two rows, of which the second was refused: the first had decided both."""
-    queue = api.rewrite_queue(project, leads[0])
-    found = api.waiting_rewrites(project)
+    queue = rewrite_queue(project, leads[0])
+    found = waiting_rewrites(project)
     assert [text for text, _, _ in found] == [item.published for item in queue.items]
     file = project.folder / "waiting.csv"
     with file.open("w", newline="") as out:
         csv.writer(out).writerows([("caption", "rewrite", "why it waits"), *found, found[12]])
-    assert api.accept_rewrites(project, file, now=NOW) == queue.counts.waiting == 15
-    assert api.waiting_rewrites(project) == []
+    assert accept_rewrites(project, file, now=NOW) == queue.counts.waiting == 15
+    assert waiting_rewrites(project) == []
 
 
-def test_two_wordings_of_one_caption_are_refused(project: api.Project) -> None:
+def test_two_wordings_of_one_caption_are_refused(project: Project) -> None:
     file = project.folder / "waiting.csv"
     file.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\nThen Dev waves at Dev.,He waves.\n")
     with pytest.raises(InputError, match=r"waiting\.csv, row 3: row 2 has other words for this caption"):
-        api.accept_rewrites(project, file, now=NOW)
-    assert len(api.waiting_rewrites(project)) == 14
+        accept_rewrites(project, file, now=NOW)
+    assert len(waiting_rewrites(project)) == 14
 
 
-def test_accepting_as_it_stands_keeps_who_wrote_it_and_says_who_accepted(
-    project: api.Project, leads: list[Person]
-) -> None:
+def test_accepting_as_it_stands_keeps_who_wrote_it_and_says_who_accepted(project: Project, leads: list[Person]) -> None:
     caption = waiting(project, leads[0], "Then  Dev sighs.")
-    api.decide_rewrite(project, leads[0], caption, "Then  Dev sighs.", now=NOW + 5)
+    decide_rewrite(project, leads[0], caption, "Then  Dev sighs.", now=NOW + 5)
     assert rows(project, "Then  Dev sighs.") == [("Then  Dev sighs.", 1, 1, NOW + 5, "Lea", None)]
-    counts = api.rewrite_queue(project, leads[0]).counts
+    counts = rewrite_queue(project, leads[0]).counts
     assert (counts.waiting, counts.accepted, counts.by_hand) == (14, 38, 0)
 
 
 def test_own_words_count_for_all_captions_with_the_text_and_the_rules_leave_them_alone(
-    project: api.Project, leads: list[Person]
+    project: Project, leads: list[Person]
 ) -> None:
     caption = waiting(project, leads[0], "Then Dev waves at Dev.")
-    api.decide_rewrite(project, leads[0], caption, "  Then a man\nwaves. ", now=NOW + 5)
+    decide_rewrite(project, leads[0], caption, "  Then a man\nwaves. ", now=NOW + 5)
     mine = ("Then a man waves.", 0, 1, NOW + 5, "Lea", "Then Dev waves at Dev.")
     assert rows(project, "Then Dev waves at Dev.") == [mine, mine]
-    counts = api.rewrite_queue(project, leads[0]).counts
+    counts = rewrite_queue(project, leads[0]).counts
     assert (counts.waiting, counts.accepted, counts.by_hand) == (13, 39, 2)
-    api.rewrite_captions(project, api.OPERATOR, now=NOW)
+    rewrite_captions(project, OPERATOR, now=NOW)
     assert rows(project, "Then Dev waves at Dev.") == [mine, mine]
-    assert api.rewrite_queue(project, leads[0]).counts == counts
+    assert rewrite_queue(project, leads[0]).counts == counts
 
 
-def test_a_rejected_rewrite_makes_no_query_now_or_after_another_run(project: api.Project, leads: list[Person]) -> None:
+def test_a_rejected_rewrite_makes_no_query_now_or_after_another_run(project: Project, leads: list[Person]) -> None:
     caption = waiting(project, leads[0], "Then Dev waves at Dev.")
-    api.decide_rewrite(project, leads[0], caption, None, now=NOW)
-    api.rewrite_captions(project, api.OPERATOR, now=NOW)
-    assert api.rewrite_queue(project, leads[0]).counts.rejected == 2
-    assert "Then Dev waves at Dev." not in [text for text, _, _ in api.waiting_rewrites(project)]
-    api.draw_queries(project, api.OPERATOR, val=3, test=0, seed=1, now=NOW)
+    decide_rewrite(project, leads[0], caption, None, now=NOW)
+    rewrite_captions(project, OPERATOR, now=NOW)
+    assert rewrite_queue(project, leads[0]).counts.rejected == 2
+    assert "Then Dev waves at Dev." not in [text for text, _, _ in waiting_rewrites(project)]
+    draw_queries(project, OPERATOR, val=3, test=0, seed=1, now=NOW)
     texts = {row[0] for row in project.store.db.conn.execute("SELECT text FROM query")}
     assert not any("waves at" in text for text in texts)
 
@@ -132,34 +141,34 @@ def test_a_rejected_rewrite_makes_no_query_now_or_after_another_run(project: api
     ("words", "why"),
     [("Then Anna waves.", "a name of the cast is left: Anna"), ("  ", "the rewrite is empty"), ("", "is empty")],
 )
-def test_words_that_cannot_stand_are_refused(project: api.Project, leads: list[Person], words: str, why: str) -> None:
+def test_words_that_cannot_stand_are_refused(project: Project, leads: list[Person], words: str, why: str) -> None:
     before = rows(project, "Then Dev waves at Dev.")
     with pytest.raises(ProjectError, match=why):
-        api.decide_rewrite(project, leads[0], waiting(project, leads[0], "Then Dev waves at Dev."), words, now=NOW)
+        decide_rewrite(project, leads[0], waiting(project, leads[0], "Then Dev waves at Dev."), words, now=NOW)
     assert rows(project, "Then Dev waves at Dev.") == before
 
 
-def test_the_second_lead_is_told_what_the_first_decided(project: api.Project, leads: list[Person]) -> None:
+def test_the_second_lead_is_told_what_the_first_decided(project: Project, leads: list[Person]) -> None:
     lea, lou = leads
     caption = waiting(project, lea, "Then Dev waves at Dev.")
-    api.decide_rewrite(project, lea, caption, "A man waves.", now=NOW)
-    api.decide_rewrite(project, lea, caption, "A man waves.", now=NOW + 1)  # sent again, as nothing was answered
+    decide_rewrite(project, lea, caption, "A man waves.", now=NOW)
+    decide_rewrite(project, lea, caption, "A man waves.", now=NOW + 1)  # sent again, as nothing was answered
     told = "Lea accepted “A man waves.” for “Then Dev waves at Dev.” 2 minutes ago"
     with pytest.raises(Overtaken, match=told):
-        api.decide_rewrite(project, lou, caption, None, now=NOW + 130)
+        decide_rewrite(project, lou, caption, None, now=NOW + 130)
     assert rows(project, "Then Dev waves at Dev.")[0][4] == "Lea"
     assert [event[0] for event in events(project, "rewrite_decided")] == ["Lea"]
 
 
-def test_of_two_leads_at_the_same_moment_one_decides(project: api.Project, leads: list[Person]) -> None:
+def test_of_two_leads_at_the_same_moment_one_decides(project: Project, leads: list[Person]) -> None:
     caption = waiting(project, leads[0], "Then Dev waves at Dev.")
     start, outcomes = threading.Barrier(2), []
 
     def act(lead: Person, text: str | None) -> None:
-        own = api.open_project(project.folder)
+        own = open_project(project.folder)
         start.wait()
         try:
-            api.decide_rewrite(own, lead, caption, text, now=NOW)
+            decide_rewrite(own, lead, caption, text, now=NOW)
             outcomes.append("decided")
         except Overtaken:
             outcomes.append("told")
@@ -173,35 +182,33 @@ def test_of_two_leads_at_the_same_moment_one_decides(project: api.Project, leads
     assert sorted(outcomes) == ["decided", "told"]
 
 
-def test_retried_are_those_that_took_more_than_one_attempt(project: api.Project, leads: list[Person]) -> None:
-    assert api.rewrite_queue(project, leads[0]).counts.retried == 0
+def test_retried_are_those_that_took_more_than_one_attempt(project: Project, leads: list[Person]) -> None:
+    assert rewrite_queue(project, leads[0]).counts.retried == 0
     with writing(project.store) as db:
         accepted = "SELECT caption_id FROM caption WHERE kind = 'rewritten' AND accepted = ? LIMIT 2"
         for kind in (0, 1):
             db.conn.execute(f"UPDATE caption SET attempts = 2 WHERE caption_id IN ({accepted})", [kind])
-    assert api.rewrite_queue(project, leads[0]).counts.retried == 4
+    assert rewrite_queue(project, leads[0]).counts.retried == 4
 
 
-def test_each_lead_takes_back_their_own_decisions_from_the_last_on(project: api.Project, leads: list[Person]) -> None:
+def test_each_lead_takes_back_their_own_decisions_from_the_last_on(project: Project, leads: list[Person]) -> None:
     lea, lou = leads
     before = {text: rows(project, text) for text in ("Then Dev waves at Dev.", "Then  Dev sighs.")}
     first, second = (waiting(project, lea, text) for text in before)
-    api.decide_rewrite(project, lea, first, "A man waves.", now=NOW + 1)
-    api.decide_rewrite(project, lea, second, None, now=NOW + 2)
+    decide_rewrite(project, lea, first, "A man waves.", now=NOW + 1)
+    decide_rewrite(project, lea, second, None, now=NOW + 2)
     with pytest.raises(ProjectError, match="no decision of yours"):
-        api.take_back_rewrite(project, lou, now=NOW + 3)
-    assert api.take_back_rewrite(project, lea, now=NOW + 3).text is None
+        take_back_rewrite(project, lou, now=NOW + 3)
+    assert take_back_rewrite(project, lea, now=NOW + 3).text is None
     assert rows(project, "Then  Dev sighs.") == before["Then  Dev sighs."]
-    assert api.rewrite_queue(project, lea).last == api.take_back_rewrite(project, lea, now=NOW + 4)
+    assert rewrite_queue(project, lea).last == take_back_rewrite(project, lea, now=NOW + 4)
     assert rows(project, "Then Dev waves at Dev.") == before["Then Dev waves at Dev."]
-    assert api.rewrite_queue(project, lea).counts.waiting == 15
+    assert rewrite_queue(project, lea).counts.waiting == 15
     assert [event[1]["captions"] for event in events(project, "rewrite_taken_back")] == [1, 2]
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_taking_everything_back_leaves_what_was_there_before(
-    project: api.Project, leads: list[Person], seed: int
-) -> None:
+def test_taking_everything_back_leaves_what_was_there_before(project: Project, leads: list[Person], seed: int) -> None:
     """Whatever two leads did, in whatever order, also where captions of one moment get the same words."""
     draw = random.Random(seed)
     moment = {"video": "v0", "start": 50, "end": 51, "duration": 60}
@@ -209,69 +216,69 @@ def test_taking_everything_back_leaves_what_was_there_before(
     file.write_text(
         "".join(json.dumps(moment | {"caption": f"{word} Dev nods."}) + "\n" for word in ("Now", "So", "Or"))
     )
-    api.import_corpus(project, api.OPERATOR, file, "jsonl", now=NOW)
-    api.rewrite_captions(project, api.OPERATOR, now=NOW)
-    before, total = table(project), api.rewrite_queue(project, leads[0]).counts.rewritten
+    import_corpus(project, OPERATOR, file, "jsonl", now=NOW)
+    rewrite_captions(project, OPERATOR, now=NOW)
+    before, total = table(project), rewrite_queue(project, leads[0]).counts.rewritten
     for step in range(40):
         lead, now = draw.choice(leads), NOW + step
-        items = api.rewrite_queue(project, lead).items
+        items = rewrite_queue(project, lead).items
         if items and draw.random() < 0.7:
             item = draw.choice(items)
             text = draw.choice([None, item.proposal, "A man nods.", "Somebody is there."])
-            api.decide_rewrite(project, lead, item.caption_id, text, now=now)
-        elif api.rewrite_queue(project, lead).last:
-            api.take_back_rewrite(project, lead, now=now)
-        assert api.rewrite_queue(project, lead).counts.rewritten == total
+            decide_rewrite(project, lead, item.caption_id, text, now=now)
+        elif rewrite_queue(project, lead).last:
+            take_back_rewrite(project, lead, now=now)
+        assert rewrite_queue(project, lead).counts.rewritten == total
         texts = "SELECT moment_id, text FROM caption WHERE kind = 'rewritten' AND accepted = 1"
         accepted = project.store.db.conn.execute(texts).fetchall()
         assert len(accepted) == len({tuple(row) for row in accepted})
     for lead in leads:
-        while api.rewrite_queue(project, lead).last:
-            api.take_back_rewrite(project, lead, now=NOW + 99)
+        while rewrite_queue(project, lead).last:
+            take_back_rewrite(project, lead, now=NOW + 99)
     assert table(project) == before
 
 
-def test_of_two_captions_of_a_moment_the_first_stands_for_both(project: api.Project, leads: list[Person]) -> None:
+def test_of_two_captions_of_a_moment_the_first_stands_for_both(project: Project, leads: list[Person]) -> None:
     line = {"video": "v0", "start": 50, "end": 51, "duration": 60}
     file = project.folder / "two.jsonl"
     file.write_text("".join(json.dumps(line | {"caption": text}) + "\n" for text in ("Dev nods.", "Now Dev nods.")))
-    api.import_corpus(project, api.OPERATOR, file, "jsonl", now=NOW)
-    api.rewrite_captions(project, api.OPERATOR, now=NOW)
+    import_corpus(project, OPERATOR, file, "jsonl", now=NOW)
+    rewrite_captions(project, OPERATOR, now=NOW)
     for text in ("Dev nods.", "Now Dev nods."):
-        api.decide_rewrite(project, leads[0], waiting(project, leads[0], text), "A man nods.", now=NOW)
+        decide_rewrite(project, leads[0], waiting(project, leads[0], text), "A man nods.", now=NOW)
     assert [rows(project, text)[0][2] for text in ("Dev nods.", "Now Dev nods.")] == [1, 0]
-    assert not any("nods" in text for text, _, _ in api.waiting_rewrites(project))
+    assert not any("nods" in text for text, _, _ in waiting_rewrites(project))
 
 
-def test_once_queries_are_drawn_nothing_is_decided_or_taken_back(project: api.Project, leads: list[Person]) -> None:
+def test_once_queries_are_drawn_nothing_is_decided_or_taken_back(project: Project, leads: list[Person]) -> None:
     one, other = (waiting(project, leads[0], text) for text in ("Then Dev waves at Dev.", "Then  Dev sighs."))
-    api.decide_rewrite(project, leads[0], one, "A man waves.", now=NOW)
-    api.draw_queries(project, api.OPERATOR, val=3, test=0, seed=1, now=NOW)
-    queue = api.rewrite_queue(project, leads[0])
+    decide_rewrite(project, leads[0], one, "A man waves.", now=NOW)
+    draw_queries(project, OPERATOR, val=3, test=0, seed=1, now=NOW)
+    queue = rewrite_queue(project, leads[0])
     assert queue.fixed
     acts: list[Callable[[], object]] = [
-        lambda: api.decide_rewrite(project, leads[0], other, None, now=NOW),
-        lambda: api.take_back_rewrite(project, leads[0], now=NOW),
+        lambda: decide_rewrite(project, leads[0], other, None, now=NOW),
+        lambda: take_back_rewrite(project, leads[0], now=NOW),
     ]
     for act in acts:
         with pytest.raises(ProjectError, match="fixed from then on"):
             act()
-    assert api.rewrite_queue(project, leads[0]) == queue
+    assert rewrite_queue(project, leads[0]) == queue
 
 
-def test_a_rewrite_that_another_run_replaced_is_gone(project: api.Project, leads: list[Person]) -> None:
+def test_a_rewrite_that_another_run_replaced_is_gone(project: Project, leads: list[Person]) -> None:
     with pytest.raises(ProjectError, match="rewritten again since"):
-        api.decide_rewrite(project, leads[0], 9999, "A man.", now=NOW)
+        decide_rewrite(project, leads[0], 9999, "A man.", now=NOW)
 
 
-def test_the_file_of_the_command_decides_in_nobodys_name(project: api.Project, tmp_path: Path) -> None:
+def test_the_file_of_the_command_decides_in_nobodys_name(project: Project, tmp_path: Path) -> None:
     file = tmp_path / "waiting.csv"
     file.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\nThen  Dev sighs.,Boris sighs.\n")
     with pytest.raises(InputError, match=r"waiting\.csv, row 3: a name of the cast is left: Boris"):
-        api.accept_rewrites(project, file, now=NOW)
+        accept_rewrites(project, file, now=NOW)
     assert events(project, "rewrite_decided") == []
     file.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\n")
-    assert api.accept_rewrites(project, file, now=NOW) == 2
+    assert accept_rewrites(project, file, now=NOW) == 2
     assert [row[3:5] for row in rows(project, "Then Dev waves at Dev.")] == [(NOW, None)] * 2
     published = "Then Dev waves at Dev."
     assert events(project, "rewrite_decided") == [
@@ -279,8 +286,8 @@ def test_the_file_of_the_command_decides_in_nobodys_name(project: api.Project, t
     ]
 
 
-def test_the_summary_counts_accepted_captions_alone(project: api.Project) -> None:
-    found = api.rewrite_summary(project, api.OPERATOR)
+def test_the_summary_counts_accepted_captions_alone(project: Project) -> None:
+    found = rewrite_summary(project, OPERATOR)
     # 36 captions begin with one of the three names of the cast, and one is `Rain.`: 37 were accepted.
     assert (found.captions, found.changed) == (37, 36)
     assert found.replacements == (("a woman", 24), ("a man", 12))
@@ -288,7 +295,7 @@ def test_the_summary_counts_accepted_captions_alone(project: api.Project) -> Non
     assert found.words_after > found.words_before
 
 
-def events(project: api.Project, kind: str) -> list[tuple[str | None, dict[str, object]]]:
+def events(project: Project, kind: str) -> list[tuple[str | None, dict[str, object]]]:
     found = project.store.db.conn.execute(
         "SELECT name, payload FROM event LEFT JOIN annotator ON annotator_id = actor WHERE kind = ? ORDER BY event_id",
         [kind],

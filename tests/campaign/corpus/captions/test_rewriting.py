@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend import api
+from backend.campaign.corpus.captions.decisions import accept_rewrites, waiting_rewrites
 from backend.campaign.corpus.captions.model import Usage
 from backend.campaign.corpus.captions.rewrite_check import RewriteCheck
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.captions.rows.rewrites import Rewrite, replace_rewrites, searchable_captions
 from backend.campaign.corpus.importing.rows import CaptionRow
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import ProjectError
 from backend.core.ids import MomentId
 from backend.core.progress import Steps
@@ -55,11 +58,11 @@ class OnlyMona:
 
 
 @pytest.fixture
-def project(corpus_project: api.Project) -> api.Project:
+def project(corpus_project: Project) -> Project:
     """The small project, with a cast."""
     with (corpus_project.folder / "reelrank.toml").open("a") as file:
         file.writelines(f'"{name}" = "a person"\n' for name in PEOPLE)
-    return api.open_project(corpus_project.folder)
+    return open_project(corpus_project.folder)
 
 
 def without_name(text: str) -> str:
@@ -67,13 +70,13 @@ def without_name(text: str) -> str:
     return f"Someone {text.split(' ', 1)[1]}"
 
 
-def rows(project: api.Project, columns: str, where: str = "kind = 'rewritten'") -> list[tuple[object, ...]]:
+def rows(project: Project, columns: str, where: str = "kind = 'rewritten'") -> list[tuple[object, ...]]:
     return [tuple(row) for row in project.store.db.conn.execute(f"SELECT {columns} FROM caption WHERE {where}")]
 
 
-def test_only_what_the_check_refused_gets_another_attempt(project: api.Project) -> None:
+def test_only_what_the_check_refused_gets_another_attempt(project: Project) -> None:
     told = Told([lambda text: text if text.startswith("Anna") else without_name(text), without_name])
-    report = rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
+    report = rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
     annas = [text for text in ORIGINALS if text.startswith("Anna")]
     assert [sorted(asked) for asked in told.asked] == [ORIGINALS, annas]
     assert (report.at_once, report.after_retry, report.waiting, report.decided) == (48 - len(annas), len(annas), 0, 0)
@@ -83,19 +86,19 @@ def test_only_what_the_check_refused_gets_another_attempt(project: api.Project) 
     assert {(text.startswith("Anna"), version, attempts) for text, version, attempts in made} == told_apart
 
 
-def test_what_fails_the_last_attempt_waits_with_the_every_reason(project: api.Project) -> None:
+def test_what_fails_the_last_attempt_waits_with_the_every_reason(project: Project) -> None:
     told = Told([lambda text: "Anna xylophone.", lambda text: "Anna zeppelin."])
-    report = rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
+    report = rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
     assert (report.accepted, report.waiting) == (0, 48)
-    for _, text, reason in api.waiting_rewrites(project):
+    for _, text, reason in waiting_rewrites(project):
         assert text == "Anna zeppelin."
         assert reason.startswith("a name is left: Anna")
-    assert any("; similarity 0." in reason for _, _, reason in api.waiting_rewrites(project))
+    assert any("; similarity 0." in reason for _, _, reason in waiting_rewrites(project))
 
 
-def test_where_there_is_no_answer_the_caption_itself_waits(project: api.Project) -> None:
-    rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([lambda text: ""]), now=NOW)
-    waiting = api.waiting_rewrites(project)
+def test_where_there_is_no_answer_the_caption_itself_waits(project: Project) -> None:
+    rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=Told([lambda text: ""]), now=NOW)
+    waiting = waiting_rewrites(project)
     assert {(text, reason) for _, text, reason in waiting} == {
         (caption, "there is no answer of any use") for caption in ORIGINALS
     }
@@ -117,29 +120,29 @@ def test_a_tagger_finds_what_capitals_cannot(tmp_path: Path) -> None:
     assert spared.examine(["mona waves."], ["mona waves."])[0].reasons == ()
 
 
-def test_a_person_decides_for_good_and_no_rewriter_is_asked_again(project: api.Project, tmp_path: Path) -> None:
-    rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([str]), now=NOW)
+def test_a_person_decides_for_good_and_no_rewriter_is_asked_again(project: Project, tmp_path: Path) -> None:
+    rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=Told([str]), now=NOW)
     decisions = tmp_path / "waiting.csv"
     decisions.write_text(f"caption,rewrite\n{ORIGINALS[0]},Somebody is there.\n")
-    api.accept_rewrites(project, decisions, now=NOW)
+    accept_rewrites(project, decisions, now=NOW)
     told = Told([without_name])
-    report = rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
+    report = rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
     assert sorted(told.asked[0]) == ORIGINALS[1:]
     assert (report.at_once, report.decided) == (47, 1)
     assert rows(project, "text", "rule_version = 'by-hand'") == [("Somebody is there.",)]
 
 
-def test_queries_drawn_while_a_model_is_at_work_keep_their_captions(project: api.Project) -> None:
-    rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([without_name]), now=NOW)
+def test_queries_drawn_while_a_model_is_at_work_keep_their_captions(project: Project) -> None:
+    rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=Told([without_name]), now=NOW)
     before = rows(project, "caption_id, text")
 
     def draws(text: str) -> str:
         if text == ORIGINALS[-1]:
-            api.draw_queries(project, api.OPERATOR, val=2, test=1, seed=1, now=NOW)
+            draw_queries(project, OPERATOR, val=2, test=1, seed=1, now=NOW)
         return without_name(text)
 
     with pytest.raises(ProjectError, match="fixed from then on"):
-        rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([draws]), now=NOW)
+        rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=Told([draws]), now=NOW)
     assert rows(project, "caption_id, text") == before
 
 

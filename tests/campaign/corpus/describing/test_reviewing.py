@@ -8,7 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backend import api
+from backend.campaign.corpus.describing.listing import (
+    count_descriptions,
+    describing_figures,
+    description_counts,
+    description_keys,
+    descriptions_csv,
+    find_descriptions,
+)
 from backend.campaign.corpus.describing.model import (
     DescribeKind,
     DescribingChoice,
@@ -17,7 +24,21 @@ from backend.campaign.corpus.describing.model import (
     DescriptionSort,
     DescriptionStatus,
 )
+from backend.campaign.corpus.describing.opening import choose_describing
+from backend.campaign.corpus.describing.reviewing import (
+    accept_description,
+    description,
+    return_description,
+    take_back_description,
+)
+from backend.campaign.corpus.describing.rewording import reword_describing
+from backend.campaign.corpus.describing.work import describe_work, note_describing_seen
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.monitoring.activity.settings import campaign_settings
 from backend.campaign.monitoring.progress.model import Wait, WaitKind
+from backend.campaign.monitoring.progress.progress import waits
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.status import status_counts
 from backend.core.errors import Overtaken, ProjectError
 from describing import event, send
 from support import NOW, Judging
@@ -37,23 +58,23 @@ def corpus(judging: Judging) -> Facts:
 
 
 def shown(judging: Judging, key: str) -> DescriptionReview:
-    found = api.description(judging.project, judging.lead, key)
+    found = description(judging.project, judging.lead, key)
     assert found is not None
     return found
 
 
 def accept(judging: Judging, key: str, **more: object) -> None:
     seen = shown(judging, key).revision
-    api.accept_description(judging.project, judging.lead, key, seen=seen, now=NOW, **more)  # type: ignore[arg-type]  # of each test
+    accept_description(judging.project, judging.lead, key, seen=seen, now=NOW, **more)  # type: ignore[arg-type]  # of each test
 
 
 def test_an_accepted_description_is_a_moment_and_a_caption_like_any_other(describing: Judging) -> None:
-    before = api.status_counts(describing.project, describing.lead)
+    before = status_counts(describing.project, describing.lead)
     send(describing, 0, event("d1", span=(40.0, 44.4)), event("d2", span=(50.0, 52.0)))
-    assert api.waits(describing.project, describing.lead)[-1] == Wait(WaitKind.DESCRIPTIONS, 2)
+    assert waits(describing.project, describing.lead)[-1] == Wait(WaitKind.DESCRIPTIONS, 2)
     accept(describing, "d1")
     accept(describing, "d2", sentence=" A person   pours tea. ")
-    after = api.status_counts(describing.project, describing.lead)
+    after = status_counts(describing.project, describing.lead)
     assert [after[what] - before[what] for what in ("moments", "captions")] == [2, 2]
     found = describing.project.store.db.execute(
         "SELECT v.name, m.start_s, m.end_s, m.origin, c.text, c.kind FROM moment m JOIN video v USING (video_id) "
@@ -70,18 +91,18 @@ def test_an_accepted_description_is_a_moment_and_a_caption_like_any_other(descri
         "A person pours tea.",
     )
     assert (one.author, one.last[1]) == ("Anna", "Lea")
-    assert not api.waits(describing.project, describing.lead)
-    assert "descriptions" not in {one.check for one in api.doctor(describing.project, now=NOW).findings}
+    assert not waits(describing.project, describing.lead)
+    assert "descriptions" not in {one.check for one in doctor(describing.project, now=NOW).findings}
 
 
 def test_status_and_settings_tell_of_describing(describing: Judging) -> None:
     project = describing.project
-    settings = {one.name: one for one in api.campaign_settings(project, api.OPERATOR)}
+    settings = {one.name: one for one in campaign_settings(project, OPERATOR)}
     assert (settings["Describing"].value, settings["Describing"].by) == ("Open for everybody, in all videos", "Lea")
-    assert api.status_counts(project, api.OPERATOR)["descriptions"] == {}
+    assert status_counts(project, OPERATOR)["descriptions"] == {}
     send(describing, 0, event("d1"), event("d2"), event("d3"), event("d3", DescribeKind.WITHDRAW))
     accept(describing, "d2")
-    assert api.status_counts(project, api.OPERATOR)["descriptions"] == {"waiting": 1, "accepted": 1}
+    assert status_counts(project, OPERATOR)["descriptions"] == {"waiting": 1, "accepted": 1}
 
 
 @pytest.mark.parametrize(
@@ -95,7 +116,7 @@ def test_status_and_settings_tell_of_describing(describing: Judging) -> None:
 )
 def test_the_doctor_finds_a_description_that_does_not_stand_as_its_acts_say(describing: Judging, break_it: str) -> None:
     def found() -> set[str]:
-        return {one.check for one in api.doctor(describing.project, now=NOW).findings}
+        return {one.check for one in doctor(describing.project, now=NOW).findings}
 
     send(describing, 0, event("d1"), event("d2", span=(40.0, 44.0)))
     accept(describing, "d2")
@@ -108,14 +129,14 @@ def test_the_author_reads_why_it_came_back_and_sends_it_again(describing: Judgin
     send(describing, 0, event("d1"))
     project, lead = describing.project, describing.lead
     with pytest.raises(ProjectError, match="goes back with words"):
-        api.return_description(project, lead, "d1", "  ", seen=1, now=NOW)
-    api.return_description(project, lead, "d1", "Which woman?", seen=1, now=NOW)
+        return_description(project, lead, "d1", "  ", seen=1, now=NOW)
+    return_description(project, lead, "d1", "Which woman?", seen=1, now=NOW)
     answer = send(describing, 0)
     assert [(one.description, one.words, one.status) for one in answer.returned] == [
         ("d1", "Which woman?", DescriptionStatus.RETURNED)
     ]
     assert send(describing, 1).returned == []
-    first = api.describe_work(project, describing.annotators[0]).videos[0]
+    first = describe_work(project, describing.annotators[0]).videos[0]
     assert first.key == "1"  # what came back comes first
     assert send(describing, 0, event("d1", AGAIN, sentence="A woman in red pours tea.")).returned == []
     one = shown(describing, "d1")
@@ -127,25 +148,25 @@ def test_a_lead_who_looked_at_other_words_is_told(describing: Judging) -> None:
     project, lead = describing.project, describing.lead
     send(describing, 0, event("d1", AGAIN, sentence="A man pours tea."), at=NOW + 5)
     with pytest.raises(Overtaken, match="Anna changed this description just now"):
-        api.accept_description(project, lead, "d1", seen=1, now=NOW + 9)
-    api.accept_description(project, lead, "d1", seen=2, now=NOW)
+        accept_description(project, lead, "d1", seen=1, now=NOW + 9)
+    accept_description(project, lead, "d1", seen=2, now=NOW)
     with pytest.raises(Overtaken, match="You accepted this description 2 hours ago"):
-        api.return_description(project, lead, "d1", "No.", seen=2, now=NOW + 7300)
+        return_description(project, lead, "d1", "No.", seen=2, now=NOW + 7300)
     refused = send(describing, 0, event("d1", AGAIN)).refused
     assert ["a lead has accepted" in one.message for one in refused] == [True]
     with pytest.raises(ProjectError, match="no such description"):
-        api.take_back_description(project, lead, "d9", now=NOW)
+        take_back_description(project, lead, "d9", now=NOW)
 
 
 def test_taking_back_leaves_the_corpus_as_it_was(describing: Judging) -> None:
     before = corpus(describing)
     send(describing, 0, event("d1", span=(40.0, 44.0)))
     accept(describing, "d1")
-    assert api.take_back_description(describing.project, describing.lead, "d1", now=NOW) == "accepted"
+    assert take_back_description(describing.project, describing.lead, "d1", now=NOW) == "accepted"
     assert corpus(describing) == before
     assert shown(describing, "d1").status is DescriptionStatus.WAITING
     with pytest.raises(Overtaken, match="You took back what was done"):
-        api.take_back_description(describing.project, describing.lead, "d1", now=NOW)
+        take_back_description(describing.project, describing.lead, "d1", now=NOW)
 
 
 def test_both_descriptions_of_the_same_seconds_become_captions_of_one_moment(describing: Judging) -> None:
@@ -163,9 +184,9 @@ def test_both_descriptions_of_the_same_seconds_become_captions_of_one_moment(des
     assert [row[0] for row in texts] == ["A woman pours tea.", "Somebody fills a cup."]
     # The first one made the moment; it stays for the second, and goes with it.
     before = len(corpus(describing)["moment"])
-    api.take_back_description(describing.project, describing.lead, "d1", now=NOW)
+    take_back_description(describing.project, describing.lead, "d1", now=NOW)
     assert len(corpus(describing)["moment"]) == before
-    api.take_back_description(describing.project, describing.lead, "d2", now=NOW)
+    take_back_description(describing.project, describing.lead, "d2", now=NOW)
     assert len(corpus(describing)["moment"]) == before - 1
 
 
@@ -196,7 +217,7 @@ def test_what_rests_on_a_caption_keeps_it(describing: Judging, use: str) -> None
         )
     before = corpus(describing)
     with pytest.raises(ProjectError, match="since"):
-        api.take_back_description(describing.project, describing.lead, "d1", now=NOW)
+        take_back_description(describing.project, describing.lead, "d1", now=NOW)
     assert corpus(describing) == before
     assert shown(describing, "d1").status is DescriptionStatus.ACCEPTED
 
@@ -209,9 +230,9 @@ def test_the_list_is_searched_sorted_and_cut_by_the_database(describing: Judging
     accept(describing, "d3", sentence="A wolf sleeps.")
 
     def keys(wanted: DescriptionFilter) -> list[str]:
-        found = [one.description for one in api.find_descriptions(project, lead, wanted)]
-        assert found == api.description_keys(project, lead, wanted)
-        assert len(found) == api.count_descriptions(project, lead, wanted)
+        found = [one.description for one in find_descriptions(project, lead, wanted)]
+        assert found == description_keys(project, lead, wanted)
+        assert len(found) == count_descriptions(project, lead, wanted)
         return found
 
     assert keys(DescriptionFilter()) == ["d0", "d1", "d2"]
@@ -223,9 +244,9 @@ def test_the_list_is_searched_sorted_and_cut_by_the_database(describing: Judging
     assert keys(DescriptionFilter(None, "", DescriptionSort.SENTENCE)) == ["d2", "d1", "d0", "d3"]
     assert keys(DescriptionFilter(None, "", DescriptionSort.VIDEO, True)) == ["d2", "d1", "d3", "d0"]
     assert keys(DescriptionFilter(None, "", DescriptionSort.AUTHOR)) == ["d0", "d2", "d1", "d3"]
-    page = api.find_descriptions(project, lead, ALL, first=1, most=2)
+    page = find_descriptions(project, lead, ALL, first=1, most=2)
     assert [one.description for one in page] == ["d1", "d2"]
-    assert api.description_counts(project, lead) == {
+    assert description_counts(project, lead) == {
         DescriptionStatus.WAITING: 3,
         DescriptionStatus.RETURNED: 0,
         DescriptionStatus.ACCEPTED: 1,
@@ -235,17 +256,17 @@ def test_the_list_is_searched_sorted_and_cut_by_the_database(describing: Judging
 
 def test_figures_and_the_export_say_who_did_what(describing: Judging) -> None:
     project, lead = describing.project, describing.lead
-    api.choose_describing(project, lead, DescribingChoice(open=True, per_video=2), now=NOW)
+    choose_describing(project, lead, DescribingChoice(open=True, per_video=2), now=NOW)
     send(describing, 0, event("d1", span=(40.0, 44.0)), event("d2", sentence='A "quoted", odd one.'))
     send(describing, 1, event("d3", video="2"))
     accept(describing, "d1")
-    figures = api.describing_figures(project, lead)
+    figures = describing_figures(project, lead)
     assert (figures.videos, figures.described, figures.enough) == (6, 2, 1)
     assert [(one.name, one.waiting, one.accepted, round(one.active_h * 3600)) for one in figures.people] == [
         ("Anna", 1, 1, 6),
         ("Boris", 1, 0, 3),
     ]
-    rows = list(csv.DictReader(io.StringIO(api.descriptions_csv(project, lead))))
+    rows = list(csv.DictReader(io.StringIO(descriptions_csv(project, lead))))
     assert [(row["video"], row["sentence"], row["author"], row["status"]) for row in rows] == [
         ("v0", 'A "quoted", odd one.', "Anna", "waiting"),
         ("v0", "A woman pours tea.", "Anna", "accepted"),
@@ -256,21 +277,21 @@ def test_figures_and_the_export_say_who_did_what(describing: Judging) -> None:
 
 def test_the_guideline_has_versions_and_is_shown_anew(describing: Judging) -> None:
     project, lead, anna = describing.project, describing.lead, describing.annotators[0]
-    api.note_describing_seen(project, anna, 1, now=NOW)
-    assert api.describe_work(project, anna).guideline.seen
+    note_describing_seen(project, anna, 1, now=NOW)
+    assert describe_work(project, anna).guideline.seen
     for text, reason, why in [(" \n ", "x", "is empty"), ("A.", "", "needs a reason"), ("a" * 5000, "x", "signs")]:
         with pytest.raises(ProjectError, match=why):
-            api.reword_describing(project, lead, text, reason, now=NOW)
-    assert api.reword_describing(project, lead, " Mark  one thing. \n\n No names. ", "shorter", now=NOW) == 2
-    found = api.describe_work(project, anna).guideline
+            reword_describing(project, lead, text, reason, now=NOW)
+    assert reword_describing(project, lead, " Mark  one thing. \n\n No names. ", "shorter", now=NOW) == 2
+    found = describe_work(project, anna).guideline
     assert (found.version, found.text, found.reason, found.by, found.seen) == (
         *(2, "Mark one thing.\nNo names.", "shorter", "Lea"),
         False,
     )
     with pytest.raises(ProjectError, match="nothing changed"):
-        api.reword_describing(project, lead, "Mark one thing.\nNo names.", "again", now=NOW)
+        reword_describing(project, lead, "Mark one thing.\nNo names.", "again", now=NOW)
     with pytest.raises(Overtaken, match=r"Lea changed it meanwhile \(version 2\)"):
-        api.reword_describing(project, lead, "Other words.", "why", based_on=1, now=NOW)
+        reword_describing(project, lead, "Other words.", "why", based_on=1, now=NOW)
 
 
 ACTS = st.lists(
@@ -295,8 +316,8 @@ def test_whatever_leads_and_authors_do_taking_everything_back_leaves_the_corpus_
         "withdraw": lambda key, nth: send(describing, nth, event(key, DescribeKind.WITHDRAW)),
         "accept": lambda key, nth: accept(describing, key),
         "into": lambda key, nth: into(key),
-        "return": lambda key, nth: api.return_description(project, lead, key, "why", seen=1, now=NOW),
-        "back": lambda key, nth: api.take_back_description(project, lead, key, now=NOW),
+        "return": lambda key, nth: return_description(project, lead, key, "why", seen=1, now=NOW),
+        "back": lambda key, nth: take_back_description(project, lead, key, now=NOW),
     }
     db.execute("BEGIN")
     try:
@@ -312,8 +333,8 @@ def test_whatever_leads_and_authors_do_taking_everything_back_leaves_the_corpus_
         accepted = db.execute("SELECT DISTINCT moment_id, caption_id FROM description WHERE status = 'accepted'")
         new = {row[1] for row in accepted}
         assert {row[0] for row in corpus(describing)["caption"]} == {row[0] for row in before["caption"]} | new
-        for key in api.description_keys(project, lead, DescriptionFilter(DescriptionStatus.ACCEPTED)):
-            api.take_back_description(project, lead, key, now=NOW)
+        for key in description_keys(project, lead, DescriptionFilter(DescriptionStatus.ACCEPTED)):
+            take_back_description(project, lead, key, now=NOW)
         assert corpus(describing) == before
     finally:
         db.execute("ROLLBACK")

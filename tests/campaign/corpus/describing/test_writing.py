@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backend import api
+from backend.campaign.corpus.describing.frames import describe_frames
 from backend.campaign.corpus.describing.model import (
     DescribeEvent,
     DescribeKind,
@@ -17,11 +17,22 @@ from backend.campaign.corpus.describing.model import (
     DescriptionStatus,
     VideoWork,
 )
+from backend.campaign.corpus.describing.opening import (
+    choose_describing,
+    close_describing,
+    describing_choice,
+    describing_comes_first,
+    may_describe,
+)
 from backend.campaign.corpus.describing.rows import descriptions
 from backend.campaign.corpus.describing.rules import ALSO_TAKEN, status_of
+from backend.campaign.corpus.describing.work import describe_clip, describe_work, note_describing_seen
+from backend.campaign.judging.absences import pause_person, unpause_person
+from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.ids import AnnotatorId
 from describing import event, send
@@ -37,7 +48,7 @@ def stored(judging: Judging, name: str) -> descriptions.DescriptionRow:
 
 
 def work(judging: Judging, who: int) -> DescribeWork:
-    return api.describe_work(judging.project, judging.annotators[who])
+    return describe_work(judging.project, judging.annotators[who])
 
 
 def video(found: DescribeWork, key: str) -> VideoWork:
@@ -86,7 +97,7 @@ def test_what_cannot_count_is_refused_alone_and_stays_in_the_log(describing: Jud
 def test_a_video_that_is_none_is_no_accident(describing: Judging, name: str) -> None:
     assert "no such video" in send(describing, 0, event("d1", video=name)).refused[0].message
     with pytest.raises(ProjectError, match="not among those"):
-        api.describe_clip(describing.project, describing.annotators[0], name)
+        describe_clip(describing.project, describing.annotators[0], name)
 
 
 def test_nobody_changes_what_somebody_else_wrote(describing: Judging) -> None:
@@ -116,45 +127,45 @@ def test_two_people_who_describe_the_same_seconds_are_both_kept_and_the_second_i
 def test_describing_is_closed_until_a_lead_opens_it_and_for_those_that_they_choose(describing: Judging) -> None:
     project, lead = describing.project, describing.lead
     anna, boris = describing.annotators[:2]
-    api.choose_describing(
+    choose_describing(
         project, lead, DescribingChoice(open=True, people=(anna.annotator_id,), videos=("v3",), per_minute=2.5), now=NOW
     )
-    assert (api.may_describe(project, anna), api.may_describe(project, boris)) == (True, False)
-    assert not api.may_describe(project, lead)
+    assert (may_describe(project, anna), may_describe(project, boris)) == (True, False)
+    assert not may_describe(project, lead)
     with pytest.raises(NotAllowed, match="not open for you"):
         work(describing, 1)
     shown = work(describing, 0)
     assert [(one.name, one.wanted, one.fps, one.ready) for one in shown.videos] == [("v3", 3, 25.0, False)]
     assert (shown.me.name, shown.me.written, shown.guideline.version, shown.guideline.seen) == ("Anna", 0, 1, False)
-    api.note_describing_seen(project, anna, 1, now=NOW)
+    note_describing_seen(project, anna, 1, now=NOW)
     assert work(describing, 0).guideline.seen
     with pytest.raises(ProjectError, match="no version 2"):
-        api.note_describing_seen(project, anna, 2, now=NOW)
+        note_describing_seen(project, anna, 2, now=NOW)
 
 
 def test_what_was_written_before_describing_was_closed_is_kept(describing: Judging) -> None:
     project = describing.project
-    assert api.close_describing(project, api.OPERATOR, now=NOW + 1)
-    assert not api.close_describing(project, api.OPERATOR, now=NOW + 2)
+    assert close_describing(project, OPERATOR, now=NOW + 1)
+    assert not close_describing(project, OPERATOR, now=NOW + 2)
     assert send(describing, 0, event("d1"), at=NOW + 5).refused == []
     with pytest.raises(NotAllowed):
         work(describing, 0)
-    told = [one.kind for one in api.find_activity(project, api.OPERATOR, ActivityFilter(), first=0, most=2)]
+    told = [one.kind for one in find_activity(project, OPERATOR, ActivityFilter(), first=0, most=2)]
     assert told == ["describing_closed", "describing_opened"]
 
 
 def test_whoever_is_paused_is_handed_no_video_and_writes_into_the_log_only(describing: Judging) -> None:
     project, anna = describing.project, describing.annotators[0]
-    api.pause_person(project, describing.lead, anna.annotator_id, "a talk first", now=NOW)
-    assert not api.may_describe(project, anna)
+    pause_person(project, describing.lead, anna.annotator_id, "a talk first", now=NOW)
+    assert not may_describe(project, anna)
     with pytest.raises(NotAllowed, match="you are paused"):
         work(describing, 0)
-    for see in (api.describe_clip, api.describe_frames):
+    for see in (describe_clip, describe_frames):
         with pytest.raises(ProjectError, match="you are paused"):
             see(project, anna, "1")
     (refused,) = send(describing, 0, event("d1")).refused
     assert "your work is paused" in refused.message
-    api.unpause_person(project, describing.lead, anna.annotator_id, now=NOW)
+    unpause_person(project, describing.lead, anna.annotator_id, now=NOW)
     assert work(describing, 0).me.written == 0
     log = project.store.db.conn.execute("SELECT payload FROM event WHERE kind = 'description_refused'").fetchall()
     assert [json.loads(row[0])["sentence"] for row in log] == [event("d1").sentence]
@@ -164,14 +175,14 @@ def test_a_choice_that_cannot_be_tells_everything_that_is_wrong(describing: Judg
     people = (describing.lead.annotator_id, AnnotatorId(99))
     chosen = DescribingChoice(open=True, people=people, videos=("v1", "v77"), per_video=0, per_minute=-1.0)
     with pytest.raises(ProjectError) as refused:
-        api.choose_describing(describing.project, describing.lead, chosen, now=NOW)
+        choose_describing(describing.project, describing.lead, chosen, now=NOW)
     for words in ("Lea is a lead", "no person 99", "no video v77", "at least one", "above 0", "not both"):
         assert words in str(refused.value)
-    assert api.describing_choice(describing.project, api.OPERATOR).people is None
+    assert describing_choice(describing.project, OPERATOR).people is None
 
 
 def test_a_video_that_has_enough_comes_last_and_takes_more_all_the_same(describing: Judging) -> None:
-    api.choose_describing(describing.project, api.OPERATOR, DescribingChoice(open=True, per_video=1), now=NOW)
+    choose_describing(describing.project, OPERATOR, DescribingChoice(open=True, per_video=1), now=NOW)
     first = work(describing, 0).videos[0].key
     send(describing, 0, event("d1", video=first))
     assert work(describing, 1).videos[-1].key == first
@@ -227,9 +238,9 @@ def replayed(events: list[DescribeEvent]) -> dict[str, tuple[DescriptionStatus, 
 
 
 def test_it_comes_first_where_nobody_can_grade_yet(describing: Judging, tmp_path: Path) -> None:
-    assert not api.describing_comes_first(describing.project, describing.annotators[0])
-    empty = api.init_project(tmp_path / "empty", encoder="minilm")
-    anna = people.add(empty.store, api.OPERATOR, "Anna", Role.ANNOTATOR, now=NOW)
-    assert not api.describing_comes_first(empty, anna)  # nor is it open
-    api.choose_describing(empty, api.OPERATOR, DescribingChoice(open=True), now=NOW)
-    assert api.describing_comes_first(empty, anna)
+    assert not describing_comes_first(describing.project, describing.annotators[0])
+    empty = init_project(tmp_path / "empty", encoder="minilm")
+    anna = people.add(empty.store, OPERATOR, "Anna", Role.ANNOTATOR, now=NOW)
+    assert not describing_comes_first(empty, anna)  # nor is it open
+    choose_describing(empty, OPERATOR, DescribingChoice(open=True), now=NOW)
+    assert describing_comes_first(empty, anna)

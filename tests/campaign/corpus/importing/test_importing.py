@@ -6,27 +6,32 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.corpus.importing.importing import ImportReport
 from backend.campaign.demo import clips
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError
 from support import NOW
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> api.Project:
-    return api.init_project(tmp_path / "project", encoder="minilm")
+def project(tmp_path: Path) -> Project:
+    return init_project(tmp_path / "project", encoder="minilm")
 
 
-def counts(project: api.Project) -> tuple[int, int, int]:
-    found = api.status_counts(project, api.OPERATOR)
+def counts(project: Project) -> tuple[int, int, int]:
+    found = status_counts(project, OPERATOR)
     return found["videos"], found["moments"], found["captions"]
 
 
-def importing(project: api.Project, path: Path, format_: str | None = None, **options: object) -> api.ImportReport:
-    return api.import_corpus(project, api.OPERATOR, path, format_, now=NOW, **options)  # type: ignore[arg-type]
+def importing(project: Project, path: Path, format_: str | None = None, **options: object) -> ImportReport:
+    return import_corpus(project, OPERATOR, path, format_, now=NOW, **options)  # type: ignore[arg-type]
 
 
-def added(report: api.ImportReport) -> tuple[int, int, int]:
+def added(report: ImportReport) -> tuple[int, int, int]:
     return report.videos, report.moments, report.captions
 
 
@@ -62,7 +67,7 @@ def videos_of(path: Path, ends: dict[str, float], captions: dict[str, str] | Non
     ids=["charades-sta", "activitynet", "tacos"],
 )
 def test_whole_corpora_import_beside_one_another_and_a_second_time_adds_nothing(
-    shared: Path, project: api.Project, files: list[str]
+    shared: Path, project: Project, files: list[str]
 ) -> None:
     """Expected: what plain JSON finds, without the four moments of ActivityNet's training file that do not last."""
     videos: set[str] = set()
@@ -84,7 +89,7 @@ def test_whole_corpora_import_beside_one_another_and_a_second_time_adds_nothing(
 
 
 @pytest.mark.long
-def test_tvr_is_imported_by_the_choice_of_the_paper(shared: Path, project: api.Project) -> None:
+def test_tvr_is_imported_by_the_choice_of_the_paper(shared: Path, project: Project) -> None:
     path = shared / "data/tvr/tvr_val_release.jsonl"
     visual = [line for line in map(json.loads, path.read_text().splitlines()) if line["type"] == "v"]
     distinct = {(line["vid_name"], *line["ts"], line["desc"]) for line in visual}
@@ -95,7 +100,7 @@ def test_tvr_is_imported_by_the_choice_of_the_paper(shared: Path, project: api.P
     assert counts(project)[2] == len(distinct) + 10_895 - len(visual)
 
 
-def test_the_text_of_charades_says_what_its_json_says(shared: Path, project: api.Project, tmp_path: Path) -> None:
+def test_the_text_of_charades_says_what_its_json_says(shared: Path, project: Project, tmp_path: Path) -> None:
     document = json.loads((shared / "data/charades_sta/charades_test.json").read_text())
     lines = [
         f"{video} {start} {end}##{sentence}"
@@ -113,7 +118,7 @@ def test_the_text_of_charades_says_what_its_json_says(shared: Path, project: api
     assert added(report) == (0, 0, 0)
 
 
-def test_a_dry_run_counts_what_an_import_then_does_and_writes_nothing(project: api.Project, tmp_path: Path) -> None:
+def test_a_dry_run_counts_what_an_import_then_does_and_writes_nothing(project: Project, tmp_path: Path) -> None:
     importing(project, videos_of(tmp_path / "first.json", {"v_a": 9, "v_b": 8}))
     path = videos_of(tmp_path / "second.json", {"v_b": 8, "v_c": 7}, captions={"v_b": "A cat."})
     files = [project.folder / f"reelrank.db{end}" for end in ("", "-wal")]
@@ -128,7 +133,7 @@ def test_a_dry_run_counts_what_an_import_then_does_and_writes_nothing(project: a
     assert counts(project) == (3, 3, 4)
 
 
-def test_a_dry_run_refuses_what_an_import_refuses(project: api.Project, tmp_path: Path) -> None:
+def test_a_dry_run_refuses_what_an_import_refuses(project: Project, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     path.write_text("video,start,end,caption,duration\na,3,2,A dog.,9\n,1,2,A dog.,9\n")
     refusals = []
@@ -147,7 +152,7 @@ def test_a_dry_run_refuses_what_an_import_refuses(project: api.Project, tmp_path
     assert counts(project) == (0, 0, 0)
 
 
-def test_durations_that_differ_slightly_are_told_and_the_first_stays(project: api.Project, tmp_path: Path) -> None:
+def test_durations_that_differ_slightly_are_told_and_the_first_stays(project: Project, tmp_path: Path) -> None:
     importing(project, videos_of(tmp_path / "train.json", {"v_a": 9, "v_b": 8}, v_a=9.5))
     report = importing(project, videos_of(tmp_path / "val.json", {"v_a": 7, "v_b": 7, "v_c": 7}, v_a=9.75, v_b=8.9))
     assert report.notes == (
@@ -158,9 +163,7 @@ def test_durations_that_differ_slightly_are_told_and_the_first_stays(project: ap
     assert [tuple(row) for row in found] == [("v_a", 9.5), ("v_b", 8), ("v_c", 7)]
 
 
-def test_durations_that_contradict_each_other_refuse_the_file_once_a_video(
-    project: api.Project, tmp_path: Path
-) -> None:
+def test_durations_that_contradict_each_other_refuse_the_file_once_a_video(project: Project, tmp_path: Path) -> None:
     importing(project, videos_of(tmp_path / "train.json", {"v_a": 9, "v_b": 8}))
     document = {
         "v_c": {"duration": 5, "timestamps": [[0, 2]], "sentences": ["A dog."]},
@@ -180,7 +183,7 @@ CLIP = "bedroom_morning"
 """A video of the demo; its table of facts says 17.84 s."""
 
 
-def test_a_measured_duration_counts_whatever_later_files_state(project: api.Project, tmp_path: Path) -> None:
+def test_a_measured_duration_counts_whatever_later_files_state(project: Project, tmp_path: Path) -> None:
     stated = {CLIP: {"duration": 19.5, "timestamps": [[0, 4], [3, 18.5]], "sentences": ["A bed.", "A room."]}}
     path = write(tmp_path / "train.json", stated)
     first = importing(project, path, "activitynet", videos=clips.folder())
@@ -192,7 +195,7 @@ def test_a_measured_duration_counts_whatever_later_files_state(project: api.Proj
 
 
 def test_moments_outside_the_measured_video_are_left_out_of_a_published_corpus(
-    project: api.Project, tmp_path: Path
+    project: Project, tmp_path: Path
 ) -> None:
     entry = {"duration": 40, "timestamps": [[0, 4], [18, 25], [10, 25]], "sentences": ["A bed.", "A room.", "A cup."]}
     path = write(tmp_path / "train.json", {CLIP: entry})
@@ -209,7 +212,7 @@ def test_moments_outside_the_measured_video_are_left_out_of_a_published_corpus(
         importing(project, own, videos=clips.folder())
 
 
-def test_the_last_segment_of_didemo_ends_with_its_video(project: api.Project, tmp_path: Path) -> None:
+def test_the_last_segment_of_didemo_ends_with_its_video(project: Project, tmp_path: Path) -> None:
     entries = [
         {"annotation_id": n, "description": text, "video": f"{CLIP}.mov", "times": [span] * 4, "num_segments": 6}
         for n, text, span in [(1, "a bed", [0, 1]), (2, "a room", [3, 3]), (3, "nothing", [4, 4])]
@@ -222,9 +225,7 @@ def test_the_last_segment_of_didemo_ends_with_its_video(project: api.Project, tm
     assert "moments that end up to 5 s after their measured video, shown to its end: 1" in report.notes
 
 
-def test_a_published_corpus_of_which_no_moment_lies_in_its_videos_is_refused(
-    project: api.Project, tmp_path: Path
-) -> None:
+def test_a_published_corpus_of_which_no_moment_lies_in_its_videos_is_refused(project: Project, tmp_path: Path) -> None:
     path = write(tmp_path / "f.json", {CLIP: {"duration": 90, "timestamps": [[50, 60]], "sentences": ["A bed."]}})
     with pytest.raises(InputError, match=rf"video {CLIP}, sentence 1: start 50\.0 is outside the video"):
         importing(project, path, "activitynet", videos=clips.folder())

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import look_at_videos
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.addresses import place_of
 from range_server import serving
 from support import NOW
@@ -15,13 +19,11 @@ DEMO = Path(__file__).parents[4] / "assets" / "demo"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> api.Project:
-    return api.init_project(tmp_path / "project", encoder="minilm")
+def project(tmp_path: Path) -> Project:
+    return init_project(tmp_path / "project", encoder="minilm")
 
 
-def test_videos_at_addresses_are_taken_found_well_and_kept_by_their_address(
-    project: api.Project, tmp_path: Path
-) -> None:
+def test_videos_at_addresses_are_taken_found_well_and_kept_by_their_address(project: Project, tmp_path: Path) -> None:
     served = tmp_path / "served"
     served.mkdir()
     shutil.copy(DEMO / "dog_dinner.mp4", served)
@@ -29,11 +31,11 @@ def test_videos_at_addresses_are_taken_found_well_and_kept_by_their_address(
     file = tmp_path / "moments.jsonl"
     file.write_text(json.dumps({"video": "dog_dinner", "start": 1.0, "end": 2.0, "caption": "A dog eats."}) + "\n")
     with serving(served) as web:
-        report = api.import_corpus(project, api.OPERATOR, file, videos=place_of(f"{web.address}/all.txt"), now=NOW)
+        report = import_corpus(project, OPERATOR, file, videos=place_of(f"{web.address}/all.txt"), now=NOW)
         assert (report.measured, report.troubles) == (1, ())
-        looked = api.look_at_videos(project, api.OPERATOR, now=NOW)
+        looked = look_at_videos(project, OPERATOR, now=NOW)
         assert [(one.path, one.trouble) for one in looked.videos] == [(f"{web.address}/dog_dinner.mp4", None)]
         web.refuse = 403
-        assert "may not be read" in api.look_at_videos(project, api.OPERATOR, now=NOW).wrong[0].message
+        assert "may not be read" in look_at_videos(project, OPERATOR, now=NOW).wrong[0].message
         web.refuse = 0
-        assert api.look_at_videos(project, api.OPERATOR, now=NOW).wrong == ()
+        assert look_at_videos(project, OPERATOR, now=NOW).wrong == ()

@@ -11,8 +11,13 @@ import av
 import numpy as np
 import pytest
 
-from backend import api
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import video_states
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, VideoUnreadable
+from backend.media.one_clip import cut
 from numbered_videos import Picture, contents, number_of, write_source
 from support import NOW
 
@@ -84,8 +89,8 @@ DAMAGED = {
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> api.Project:
-    return api.init_project(tmp_path / "project", encoder="minilm")
+def project(tmp_path: Path) -> Project:
+    return init_project(tmp_path / "project", encoder="minilm")
 
 
 def written(tmp_path: Path, *moments: tuple[str, float, float]) -> Path:
@@ -95,10 +100,10 @@ def written(tmp_path: Path, *moments: tuple[str, float, float]) -> Path:
     return file
 
 
-def test_at_import(project: api.Project, broken: Path, tmp_path: Path) -> None:
+def test_at_import(project: Project, broken: Path, tmp_path: Path) -> None:
     names = ["absent", *UNREADABLE, *DAMAGED, "whole", "mpeg4"]
     file = written(tmp_path, *((name, 1.0, 1.8) for name in names), ("cut_off", 3.0, 3.5), ("whole", 3.5, 4.5))
-    report = api.import_corpus(project, api.OPERATOR, file, videos=broken, now=NOW)
+    report = import_corpus(project, OPERATOR, file, videos=broken, now=NOW)
     assert {one.video: one.message for one in report.troubles} == {
         "absent": f"absent: no video file in {broken}",
         **UNREADABLE,
@@ -121,32 +126,32 @@ def test_at_import(project: api.Project, broken: Path, tmp_path: Path) -> None:
     ],
 )
 def test_moments_that_are_none_are_refused_with_file_and_row(
-    project: api.Project, broken: Path, tmp_path: Path, start: float, end: float, told: str
+    project: Project, broken: Path, tmp_path: Path, start: float, end: float, told: str
 ) -> None:
     file = written(tmp_path, ("whole", 0.0, 1.0), ("whole", start, end))
     with pytest.raises(InputError) as refusal:
-        api.import_corpus(project, api.OPERATOR, file, videos=broken, now=NOW)
+        import_corpus(project, OPERATOR, file, videos=broken, now=NOW)
     assert str(refusal.value) == f"moments.jsonl, row 2: {told}"
-    assert api.video_states(project, api.OPERATOR) == []
+    assert video_states(project, OPERATOR) == []
 
 
 @pytest.mark.parametrize(("name", "message"), [("absent", "absent.mp4: no video file in "), *UNREADABLE.items()])
 def test_when_a_clip_is_cut_and_nothing_can_be_shown(broken: Path, tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(VideoUnreadable) as refusal:
-        api.cut(broken / f"{name}.mp4", 1.0, 1.8, tmp_path / "clip.mp4")
+        cut(broken / f"{name}.mp4", 1.0, 1.8, tmp_path / "clip.mp4")
     assert str(refusal.value).startswith(message)
     assert not (tmp_path / "clip.mp4").exists()
 
 
 def test_when_a_clip_is_cut_from_what_is_left(broken: Path, tmp_path: Path) -> None:
     out = tmp_path / "clip.mp4"
-    report = api.cut(broken / "damaged.mp4", 1.2, 3.2, out)
+    report = cut(broken / "damaged.mp4", 1.2, 3.2, out)
     assert report.warnings == ("damaged near 2.1 s: 47 of 50 frames",)
     assert len(contents(out)[1]) == report.frames >= 47
-    assert api.cut(broken / "damaged.mp4", 2.4, 3.2, out).warnings == ()
+    assert cut(broken / "damaged.mp4", 2.4, 3.2, out).warnings == ()
     with pytest.raises(VideoUnreadable, match=r"^cut_off\.mp4 ends at 2\.0 s; the moment 3\.0-3\.5 s lies after it$"):
-        api.cut(broken / "cut_off.mp4", 3.0, 3.5, out)
-    late = api.cut(broken / "whole.mp4", 3.6, 4.5, out)
+        cut(broken / "cut_off.mp4", 3.0, 3.5, out)
+    late = cut(broken / "whole.mp4", 3.6, 4.5, out)
     assert (late.frames, late.warnings) == (10, ("the video ends at 4.0 s, before the moment does at 4.5 s",))
-    assert api.cut(broken / "mpeg4.avi", 1.0, 1.4, out).warnings == ()
+    assert cut(broken / "mpeg4.avi", 1.0, 1.4, out).warnings == ()
     assert [number_of(picture) for picture in contents(out)[1]] == list(range(25, 35))

@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.corpus.moments.model import RegisterReport
 from backend.campaign.demo import clips
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError
 from support import NOW
 
@@ -18,8 +24,8 @@ DEMO = clips.folder()
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> api.Project:
-    return api.init_project(tmp_path / "project", encoder="minilm")
+def project(tmp_path: Path) -> Project:
+    return init_project(tmp_path / "project", encoder="minilm")
 
 
 @pytest.fixture
@@ -33,15 +39,15 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def register(project: api.Project, folder: Path) -> api.RegisterReport:
-    return api.register_videos(project, api.OPERATOR, folder, now=NOW)
+def register(project: Project, folder: Path) -> RegisterReport:
+    return register_videos(project, OPERATOR, folder, now=NOW)
 
 
-def videos(project: api.Project) -> dict[str, str]:
+def videos(project: Project) -> dict[str, str]:
     return dict(project.store.db.conn.execute("SELECT name, path FROM video ORDER BY name").fetchall())
 
 
-def test_every_video_is_taken_and_measured(project: api.Project, folder: Path) -> None:
+def test_every_video_is_taken_and_measured(project: Project, folder: Path) -> None:
     report = register(project, folder)
     assert [(video.name, video.new) for video in report.videos] == [("deep/park", True), ("dog", True)]
     assert report.problems == ()
@@ -51,19 +57,19 @@ def test_every_video_is_taken_and_measured(project: api.Project, folder: Path) -
         folder / "dog.mp4",
         folder / "deep" / "park.mp4",
     }
-    found = api.status_counts(project, api.OPERATOR)
+    found = status_counts(project, OPERATOR)
     assert (found["videos"], found["moments"], found["captions"]) == (2, 0, 0)
-    assert api.doctor(project, now=NOW).findings == ()
+    assert doctor(project, now=NOW).findings == ()
 
 
-def test_taking_a_folder_again_takes_nothing_new(project: api.Project, folder: Path) -> None:
+def test_taking_a_folder_again_takes_nothing_new(project: Project, folder: Path) -> None:
     register(project, folder)
     before = videos(project)
     again = register(project, folder)
     assert (again.new, len(again.videos), videos(project)) == (0, 2, before)
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_is_taken(project: api.Project, folder: Path) -> None:
+def test_what_cannot_be_read_is_told_and_the_rest_is_taken(project: Project, folder: Path) -> None:
     (folder / "half.mp4").write_bytes((folder / "dog.mp4").read_bytes()[:30])
     (folder / "text.mp4").write_text("<html>404 Not Found</html>")
     shutil.copy(folder / "dog.mp4", folder / "twin.mp4")
@@ -76,9 +82,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_taken(project: api.Project,
     ]
 
 
-def test_links_out_of_the_folder_are_told_and_the_rest_is_taken(
-    project: api.Project, folder: Path, tmp_path: Path
-) -> None:
+def test_links_out_of_the_folder_are_told_and_the_rest_is_taken(project: Project, folder: Path, tmp_path: Path) -> None:
     shutil.copy(DEMO / "cafe_meeting.mp4", tmp_path / "private.mp4")
     (folder / "a.mp4").symlink_to(tmp_path / "private.mp4")
     report = register(project, folder)
@@ -93,7 +97,7 @@ def test_links_out_of_the_folder_are_told_and_the_rest_is_taken(
         register(project, folder)
 
 
-def test_nothing_is_written_where_nothing_can_be_taken(project: api.Project, tmp_path: Path) -> None:
+def test_nothing_is_written_where_nothing_can_be_taken(project: Project, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a folder"):
         register(project, tmp_path / "nowhere")
     bad = tmp_path / "bad"
@@ -108,17 +112,17 @@ def test_nothing_is_written_where_nothing_can_be_taken(project: api.Project, tmp
     assert project.store.db.conn.execute("SELECT count(*) FROM event").fetchone()[0] == 0
 
 
-def test_a_file_is_the_video_that_annotations_named_before(project: api.Project, folder: Path, tmp_path: Path) -> None:
+def test_a_file_is_the_video_that_annotations_named_before(project: Project, folder: Path, tmp_path: Path) -> None:
     line = {"video": "dog.avi", "start": 1, "end": 2, "caption": "A dog.", "duration": 90.0}
     file = tmp_path / "m.jsonl"
     file.write_text(json.dumps(line))
-    api.import_corpus(project, api.OPERATOR, file, now=NOW)
+    import_corpus(project, OPERATOR, file, now=NOW)
     report = register(project, folder)
     assert [(video.name, video.new) for video in report.videos] == [("deep/park", True), ("dog.avi", False)]
     assert project.store.db.conn.execute("SELECT duration_s < 90 FROM video WHERE name = 'dog.avi'").fetchone()[0]
 
 
-def test_a_file_with_another_name_is_known_by_its_content(project: api.Project, folder: Path) -> None:
+def test_a_file_with_another_name_is_known_by_its_content(project: Project, folder: Path) -> None:
     register(project, folder)
     (folder / "dog.mp4").rename(folder / "deep" / "hound.mp4")
     report = register(project, folder)
@@ -127,7 +131,7 @@ def test_a_file_with_another_name_is_known_by_its_content(project: api.Project, 
     assert project.file(videos(project)["dog"]).resolve() == folder / "deep" / "hound.mp4"
 
 
-def test_another_content_under_an_old_name_is_not_taken_for_it(project: api.Project, folder: Path) -> None:
+def test_another_content_under_an_old_name_is_not_taken_for_it(project: Project, folder: Path) -> None:
     register(project, folder)
     before = project.store.db.conn.execute("SELECT sha256 FROM video WHERE name = 'dog'").fetchone()[0]
     shutil.copy(DEMO / "rainy_street.mp4", folder / "dog.mp4")
@@ -139,14 +143,14 @@ def test_another_content_under_an_old_name_is_not_taken_for_it(project: api.Proj
 
 
 @pytest.mark.long
-def test_the_real_videos_are_measured_as_their_manifest_says(project: api.Project, shared: Path) -> None:
+def test_the_real_videos_are_measured_as_their_manifest_says(project: Project, shared: Path) -> None:
     folder = shared / "data" / "videos"
     said = {
         line["file"].removesuffix(".mp4"): line
         for line in csv.DictReader((folder / "MANIFEST.tsv").open(), delimiter="\t")
         if "/" not in line["file"]
     }
-    report = api.register_videos(project, api.OPERATOR, folder, decode=False, now=NOW)  # 14 s of decoding less
+    report = register_videos(project, OPERATOR, folder, decode=False, now=NOW)  # 14 s of decoding less
     found = {video.name: video.facts for video in report.videos}
     assert len(said) == 9
     for name, line in said.items():
@@ -154,11 +158,11 @@ def test_the_real_videos_are_measured_as_their_manifest_says(project: api.Projec
         assert found[name].sha256 == line["sha256"]
         assert found[name].has_audio == (line["audio"] not in ("", "none", "-"))
     count = len(videos(project))
-    taken = api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", now=NOW)
+    taken = import_corpus(project, OPERATOR, folder / "moments.jsonl", now=NOW)
     assert (taken.taken[0], taken.videos, len(videos(project))) == (9, 0, count)  # the file names the same videos
 
 
-def test_a_file_that_comes_later_names_the_videos(project: api.Project, folder: Path, tmp_path: Path) -> None:
+def test_a_file_that_comes_later_names_the_videos(project: Project, folder: Path, tmp_path: Path) -> None:
     """People take their videos first; a corpus keeps its names, with extensions or without folders."""
     register(project, folder)
     before = videos(project)
@@ -167,20 +171,18 @@ def test_a_file_that_comes_later_names_the_videos(project: api.Project, folder: 
     lines = [json.dumps({"video": video, "start": 0.5, "end": 1, "caption": text}) for video, text in moments]
     file.write_text("\n".join(lines))
     for dry_run in (True, False):
-        report = api.import_corpus(project, api.OPERATOR, file, dry_run=dry_run, now=NOW)
+        report = import_corpus(project, OPERATOR, file, dry_run=dry_run, now=NOW)
         assert (report.taken, report.videos, report.moments, report.captions) == ((2, 2, 2), 0, 2, 2)
         told = "2 videos are called otherwise here, and take their names: dog is dog.mp4 from now on, ..."
         assert told in report.notes
     assert videos(project) == {"dog.mp4": before["dog"], "park": before["deep/park"]}
-    assert api.import_corpus(project, api.OPERATOR, file, now=NOW).notes == ()
+    assert import_corpus(project, OPERATOR, file, now=NOW).notes == ()
     # What a file has named once stays as that file has it.
     file.write_text(lines[0].replace("dog.mp4", "dog").replace("}", ', "duration": 4}'))
-    assert api.import_corpus(project, api.OPERATOR, file, now=NOW).videos == 1
+    assert import_corpus(project, OPERATOR, file, now=NOW).videos == 1
 
 
-def test_two_files_of_canonically_equal_names_are_told_and_the_rest_is_taken(
-    project: api.Project, folder: Path
-) -> None:
+def test_two_files_of_canonically_equal_names_are_told_and_the_rest_is_taken(project: Project, folder: Path) -> None:
     for name, video in (("cafe\u0301.mp4", "cafe_meeting"), ("caf\u00e9.mp4", "moving_boxes")):
         shutil.copy(DEMO / f"{video}.mp4", folder / name)
     (folder / "deep").rename(folder / "u\u0308ber")

@@ -9,10 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotate_app.pages import PAGES
-from backend import api
+from backend.campaign.judging.absences import pause_person
+from backend.campaign.monitoring.activity.log import activity_csv, count_activity, find_activity
 from backend.campaign.monitoring.activity.model import USUAL, ActivityFilter, ActivityGroup
 from backend.campaign.monitoring.activity.rules import WORDS
+from backend.campaign.monitoring.activity.settings import campaign_settings
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.terms import set_release_terms
+from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.selection.batches.model import BatchRule
+from backend.campaign.selection.batches.rule_versions import set_batch_rule
+from backend.campaign.setup.project.folder import open_project
 from backend.core.days import instant
 from backend.store.connection import writing
 from backend.store.events import EventKind, record
@@ -31,9 +38,9 @@ def worked(judging: Judging) -> Judging:
     for nth, pair in enumerate(pairs[:4]):
         judging.grade(1, pair, 4 * (nth == 1), at=NOW + 100 + nth)
     project = judging.project
-    api.adjudicate(project, judging.lead, pairs[1], 2, "seen <twice>, 100 %", now=NOW + 300)
-    api.set_batch_rule(project, judging.lead, BatchRule(5, 3.0, None, 1), "stricter", now=NOW + 400)
-    api.pause_person(project, judging.lead, judging.annotators[0].annotator_id, "on leave", now=NOW + 90_000)
+    adjudicate(project, judging.lead, pairs[1], 2, "seen <twice>, 100 %", now=NOW + 300)
+    set_batch_rule(project, judging.lead, BatchRule(5, 3.0, None, 1), "stricter", now=NOW + 400)
+    pause_person(project, judging.lead, judging.annotators[0].annotator_id, "on leave", now=NOW + 90_000)
     with writing(project.store) as db:
         record(db, EventKind.RESTORED, at=NOW + 95_000, actor=None, subject="project", payload={"file": "a_b%"})
     return judging
@@ -41,7 +48,7 @@ def worked(judging: Judging) -> Judging:
 
 def test_it_tells_who_did_what_to_what(worked: Judging) -> None:
     project = worked.project
-    found = api.find_activity(project, api.OPERATOR, ALL, first=0, most=4)
+    found = find_activity(project, OPERATOR, ALL, first=0, most=4)
     assert [(one.by, one.words) for one in found] == [
         (None, "put the database back from a_b%; the state before is kept as –"),
         ("Lea", "paused (“on leave”)"),
@@ -56,10 +63,10 @@ def test_it_tells_who_did_what_to_what(worked: Judging) -> None:
 
 def test_grades_stand_in_it_with_their_corrections(worked: Judging) -> None:
     wanted = ActivityFilter(ActivityGroup.GRADES, worked.annotators[0].name)
-    assert [one.words for one in api.find_activity(worked.project, api.OPERATOR, wanted, first=0, most=9)] == [
+    assert [one.words for one in find_activity(worked.project, OPERATOR, wanted, first=0, most=9)] == [
         *("corrected the grade to 3", "graded 0", "graded 0", "graded 0", "graded 4")
     ]
-    assert api.count_activity(worked.project, api.OPERATOR, ActivityFilter(ActivityGroup.GRADES)) == 9
+    assert count_activity(worked.project, OPERATOR, ActivityFilter(ActivityGroup.GRADES)) == 9
 
 
 @settings(max_examples=60, deadline=None)
@@ -87,11 +94,10 @@ def test_filters_leave_what_reading_everything_leaves(whole: Judging, data: st.D
         and (wanted.until is None or row[1] < wanted.until)
         and (wanted.text.lower() in row[5].lower() or wanted.text.lower() in about.get(row[4], "").lower())
     ]
-    assert api.count_activity(project, api.OPERATOR, wanted) == len(expected)
+    assert count_activity(project, OPERATOR, wanted) == len(expected)
     most = data.draw(st.integers(1, 30))
     pages = [
-        api.find_activity(project, api.OPERATOR, wanted, first=first, most=most)
-        for first in range(0, len(expected) + 1, most)
+        find_activity(project, OPERATOR, wanted, first=first, most=most) for first in range(0, len(expected) + 1, most)
     ]
     assert [one.entry for page in pages for one in page] == expected
 
@@ -100,27 +106,27 @@ def test_filters_leave_what_reading_everything_leaves(whole: Judging, data: st.D
 def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> Judging:
     """A campaign of its own for many questions."""
     place = shutil.copytree(judging_made.project.folder, tmp_path_factory.mktemp("activity") / "project")
-    found = Judging(api.open_project(place), judging_made.lead, judging_made.annotators)
+    found = Judging(open_project(place), judging_made.lead, judging_made.annotators)
     pairs = [pair.pair for pair in found.pairs()]
     for who in (0, 1):
         for nth, pair in enumerate(pairs[:6]):
             found.grade(who, pair, 4 * (nth == who), at=NOW + 100 * who + nth)
-    api.adjudicate(found.project, found.lead, pairs[1], 2, "seen <twice>, 100 %", now=NOW + 300)
-    api.adjudicate(found.project, found.lead, pairs[0], 2, "a_b \\ c", now=NOW + 400)
-    api.pause_person(found.project, found.lead, found.annotators[1].annotator_id, "on leave", now=NOW + 90_000)
+    adjudicate(found.project, found.lead, pairs[1], 2, "seen <twice>, 100 %", now=NOW + 300)
+    adjudicate(found.project, found.lead, pairs[0], 2, "a_b \\ c", now=NOW + 400)
+    pause_person(found.project, found.lead, found.annotators[1].annotator_id, "on leave", now=NOW + 90_000)
     return found
 
 
 def test_the_file_holds_all_of_it(worked: Judging) -> None:
-    rows = list(csv.DictReader(io.StringIO(api.activity_csv(worked.project, api.OPERATOR, ALL))))
-    found = api.find_activity(worked.project, api.OPERATOR, ALL, first=0, most=1000)
+    rows = list(csv.DictReader(io.StringIO(activity_csv(worked.project, OPERATOR, ALL))))
+    found = find_activity(worked.project, OPERATOR, ALL, first=0, most=1000)
     assert [(row["at"], row["by"], row["words"], row["about"]) for row in rows] == [
         (instant(one.at), one.by or "", one.words, one.about) for one in found
     ]
 
 
 def test_settings_say_what_holds_since_when_and_by_whom(worked: Judging) -> None:
-    found = {one.name: one for one in api.campaign_settings(worked.project, api.OPERATOR)}
+    found = {one.name: one for one in campaign_settings(worked.project, OPERATOR)}
     rule = found["Next batch"]
     assert rule.value == "Worth opening if the last 5 have a mean relevance of 3.0 or more"
     assert (rule.since, rule.by, rule.where) == (NOW + 400, "Lea", "queries")
@@ -128,7 +134,7 @@ def test_settings_say_what_holds_since_when_and_by_whom(worked: Judging) -> None
     assert found["Gold"].since is None
     assert found["Batch"].value == "20 candidates of a query"
     terms = {"licence": "CC-BY-4.0", "citation": "Us, 2026", "reason": "agreed"}
-    api.set_release_terms(worked.project, worked.lead, **terms, now=NOW + 500)
-    found = {one.name: one for one in api.campaign_settings(worked.project, api.OPERATOR)}
+    set_release_terms(worked.project, worked.lead, **terms, now=NOW + 500)
+    found = {one.name: one for one in campaign_settings(worked.project, OPERATOR)}
     assert (found["Licence"].value, found["Licence"].since, found["Licence"].by) == ("CC-BY-4.0", NOW + 500, "Lea")
     assert {one.where for one in found.values()} <= {page.address for page in PAGES} | {""}

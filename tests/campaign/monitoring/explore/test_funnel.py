@@ -5,12 +5,18 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from backend import api
 from backend.campaign.judging.rules import decide
+from backend.campaign.monitoring.explore import tables
 from backend.campaign.monitoring.explore.model import Funnel
 from backend.campaign.monitoring.explore.rules import funnel
-from backend.campaign.nouns import Role, Verdict
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
+from backend.campaign.nouns import OPERATOR, Role, Verdict
+from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts
+from backend.campaign.setup.project.folder import Project
 from backend.store.connection import writing
 from support import NOW, Judging, have_read
 
@@ -29,13 +35,13 @@ def test_a_project_is_counted_as_its_pairs_are(judging: Judging) -> None:
         for who, grade in enumerate(grades):
             judging.grade(who, key, grade)
     for place in (5, 6):
-        api.adjudicate(judging.project, judging.lead, pairs[place], 1, "seen", now=NOW)
-    found = api.funnel(judging.project, api.OPERATOR)
+        adjudicate(judging.project, judging.lead, pairs[place], 1, "seen", now=NOW)
+    found = tables.funnel(judging.project, OPERATOR)
     assert found == Funnel(60, 50, 2, 1, 7, 3, {4: 1}, 2, 0, 1)
     assert found.graded_by_two == 10
     board, counts = (
-        api.agreement_board(judging.project, api.OPERATOR).settled[0],
-        api.status_counts(judging.project, api.OPERATOR)["pairs"],
+        agreement_board(judging.project, OPERATOR).settled[0],
+        status_counts(judging.project, OPERATOR)["pairs"],
     )
     assert (found.settled_by_two, found.settled_by[4], found.discarded) == (
         board.by_two,
@@ -47,23 +53,23 @@ def test_a_project_is_counted_as_its_pairs_are(judging: Judging) -> None:
 
     with writing(judging.project.store):
         judging.annotators += [
-            accounts.add(judging.project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in ("Eva", "Fynn")
+            accounts.add(judging.project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in ("Eva", "Fynn")
         ]
     have_read(judging.project)
-    api.confirm_discard(judging.project, judging.lead, pairs[3], now=NOW)
-    api.re_open(judging.project, judging.lead, pairs[4], "two against two", now=NOW)
-    assert api.funnel(judging.project, api.OPERATOR) == Funnel(60, 50, 2, 1, 7, 4, {4: 1}, 0, 1, 1)
+    confirm_discard(judging.project, judging.lead, pairs[3], now=NOW)
+    re_open(judging.project, judging.lead, pairs[4], "two against two", now=NOW)
+    assert tables.funnel(judging.project, OPERATOR) == Funnel(60, 50, 2, 1, 7, 4, {4: 1}, 0, 1, 1)
     for who in (4, 5):
         judging.grade(who, pairs[4], 4)
-    assert api.funnel(judging.project, api.OPERATOR) == Funnel(60, 50, 2, 1, 7, 3, {4: 1, 6: 1}, 0, 1, 1)
+    assert tables.funnel(judging.project, OPERATOR) == Funnel(60, 50, 2, 1, 7, 3, {4: 1, 6: 1}, 0, 1, 1)
 
 
-def test_the_pairs_of_a_probe_are_no_part_of_it(corpus_project: api.Project) -> None:
-    api.draw_queries(corpus_project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
-    api.choose_candidates(corpus_project, api.OPERATOR, probe=1, now=NOW)
-    counts = api.status_counts(corpus_project, api.OPERATOR)
+def test_the_pairs_of_a_probe_are_no_part_of_it(corpus_project: Project) -> None:
+    draw_queries(corpus_project, OPERATOR, val=2, test=1, seed=5, now=NOW)
+    choose_candidates(corpus_project, OPERATOR, probe=1, now=NOW)
+    counts = status_counts(corpus_project, OPERATOR)
     assert sum(counts["pairs"].values()) > 60
-    assert api.funnel(corpus_project, api.OPERATOR).pairs == 60
+    assert tables.funnel(corpus_project, OPERATOR).pairs == 60
 
 
 @pytest.mark.long

@@ -13,10 +13,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend import api
 from backend.campaign.monitoring.explore import rules
 from backend.campaign.monitoring.explore.model import Along, FoundPair, PairPart, RelevanceBin, VideoCoverage
+from backend.campaign.monitoring.explore.rules import by_show as coverage_by_show
+from backend.campaign.monitoring.explore.tables import (
+    agreed_queries,
+    coverage,
+    durations,
+    explored_csv,
+    explored_version,
+    found_pair_count,
+    found_pairs,
+    relevances_along,
+    same_words,
+)
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import PairReview
+from backend.campaign.review.queries import list_queries
+from backend.campaign.setup.project.folder import open_project
 from backend.store.connection import writing
 from support import NOW, Judging
 
@@ -27,13 +43,13 @@ GRADES = ((1, 2), (3, 3), (0, 4, 3, 4), (0, 4, 1, 3), (0, 3), (2,), (4, 4), (0, 
 def judged(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> Judging:
     """Pairs of every verdict, durations of several kinds; tests only read it."""
     folder = tmp_path_factory.mktemp("explore") / "project"
-    judging = replace(judging_made, project=api.open_project(shutil.copytree(judging_made.project.folder, folder)))
+    judging = replace(judging_made, project=open_project(shutil.copytree(judging_made.project.folder, folder)))
     with writing(judging.project.store) as db:
         db.conn.execute("UPDATE moment SET end_s = start_s + 0.5 + moment_id % 4")
     for place, pair in enumerate(judging.pairs()):
         for who, grade in enumerate(GRADES[place % len(GRADES)]):
             judging.grade(who, pair.pair, grade)
-    api.adjudicate(judging.project, judging.lead, judging.pairs()[3].pair, 2, "seen", now=NOW)
+    adjudicate(judging.project, judging.lead, judging.pairs()[3].pair, 2, "seen", now=NOW)
     return judging
 
 
@@ -41,7 +57,7 @@ def judged(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> J
 def changing(judged: Judging, tmp_path: Path) -> Judging:
     """A copy of it."""
     folder = shutil.copytree(judged.project.folder, tmp_path / "project")
-    return replace(judged, project=api.open_project(folder))
+    return replace(judged, project=open_project(folder))
 
 
 def place_of(along: Along, pair: PairReview) -> int:
@@ -59,7 +75,7 @@ def test_bins_hold_the_pairs_and_never_count_the_undecided(judged: Judging, alon
     expected: defaultdict[int, Counter[int | None]] = defaultdict(Counter)
     for pair in judged.pairs():
         expected[place_of(along, pair)][pair.relevance] += 1
-    bins = api.relevances_along(judged.project, api.OPERATOR, along)
+    bins = relevances_along(judged.project, OPERATOR, along)
     found = {one.place: Counter({**dict(enumerate(one.counts)), None: one.without}) for one in bins}
     assert {place: +counts for place, counts in found.items() if counts.total()} == expected
     for one in bins:
@@ -72,7 +88,7 @@ def test_bins_hold_the_pairs_and_never_count_the_undecided(judged: Judging, alon
 def test_the_pairs_behind_every_bin_are_those_in_it(judged: Judging) -> None:
     pairs = judged.pairs()
     for along in Along:
-        for one in api.relevances_along(judged.project, api.OPERATOR, along):
+        for one in relevances_along(judged.project, OPERATOR, along):
             for relevance in (None, 0, 3):
                 part = PairPart(along, one.place, relevance)
                 expected = [
@@ -80,24 +96,24 @@ def test_the_pairs_behind_every_bin_are_those_in_it(judged: Judging) -> None:
                     for pair in pairs
                     if place_of(along, pair) == one.place and relevance in (None, pair.relevance)
                 ]
-                assert ids(api.found_pairs(judged.project, api.OPERATOR, part)) == expected
-                assert api.found_pair_count(judged.project, api.OPERATOR, part) == len(expected)
+                assert ids(found_pairs(judged.project, OPERATOR, part)) == expected
+                assert found_pair_count(judged.project, OPERATOR, part) == len(expected)
     whole = [pair.pair_id for pair in pairs]
-    assert ids(api.found_pairs(judged.project, api.OPERATOR, PairPart(), first=20, most=7)) == whole[20:27]
+    assert ids(found_pairs(judged.project, OPERATOR, PairPart(), first=20, most=7)) == whole[20:27]
 
 
 def test_same_words_but_not_perfect(judged: Judging) -> None:
     same = [pair for pair in judged.pairs() if f"{pair.similarity:.6f}" == "1.000000"]
-    counts, without = api.same_words(judged.project, api.OPERATOR)
+    counts, without = same_words(judged.project, OPERATOR)
     assert counts == tuple(sum(pair.relevance == value for pair in same) for value in range(5))
     assert without == sum(pair.relevance is None for pair in same)
     expected = [pair.pair_id for pair in same if pair.relevance is not None and pair.relevance < 4]
     assert 0 < len(expected) < len(same)
-    assert ids(api.found_pairs(judged.project, api.OPERATOR, PairPart(same_words=True))) == expected
+    assert ids(found_pairs(judged.project, OPERATOR, PairPart(same_words=True))) == expected
 
 
 def test_coverage_of_videos(judged: Judging) -> None:
-    videos = api.coverage(judged.project, api.OPERATOR)
+    videos = coverage(judged.project, OPERATOR)
     assert sum(video.moments for video in videos) == 48
     for video in videos:
         mine = [pair for pair in judged.pairs() if pair.video == video.video]
@@ -107,10 +123,10 @@ def test_coverage_of_videos(judged: Judging) -> None:
         assert (video.decided, video.relevant, video.relevance_sum) == (
             *(len(known), sum(value > 0 for value in known), sum(known)),
         )
-        assert ids(api.found_pairs(judged.project, api.OPERATOR, PairPart(video=video.video_id))) == [
+        assert ids(found_pairs(judged.project, OPERATOR, PairPart(video=video.video_id))) == [
             pair.pair_id for pair in mine
         ]
-    (show,) = api.coverage_by_show(videos)
+    (show,) = coverage_by_show(videos)
     assert (show.show, show.videos, show.pairs) == (None, 6, 60)
 
 
@@ -118,8 +134,8 @@ def test_shows_are_told_by_names_and_by_what_the_draw_was_told(changing: Judging
     names = {"v0": "castle_s01e02", "v1": "castle_s01e03", "v2": "s01e01"}
     with writing(changing.project.store) as db:
         db.conn.executemany("UPDATE video SET name = ? WHERE name = ?", [(new, old) for old, new in names.items()])
-    videos = api.coverage(changing.project, api.OPERATOR)
-    shows = {show.show: show for show in api.coverage_by_show(videos)}
+    videos = coverage(changing.project, OPERATOR)
+    shows = {show.show: show for show in coverage_by_show(videos)}
     assert {name: show.videos for name, show in shows.items()} == {"castle": 2, "": 1, None: 3}
     of_castle = [video for video in videos if video.show == "castle"]
     assert shows["castle"].pairs == sum(video.pairs for video in of_castle)
@@ -129,7 +145,7 @@ def test_shows_are_told_by_names_and_by_what_the_draw_was_told(changing: Judging
 
 
 def test_durations_of_moments_and_videos(judged: Judging) -> None:
-    moments, videos = api.durations(judged.project, api.OPERATOR)
+    moments, videos = durations(judged.project, OPERATOR)
     assert moments is not None
     assert videos is not None
     assert (moments.count, moments.least, moments.most) == (48, 0.5, 3.5)
@@ -143,43 +159,43 @@ def test_durations_of_moments_and_videos(judged: Judging) -> None:
 
 
 def test_agreement_is_that_of_the_board(judged: Judging) -> None:
-    board = {one.name: one for one in api.agreement_board(judged.project, api.OPERATOR, resamples=0).queries}
-    queries = {query.query_id: query.query for query in api.list_queries(judged.project, api.OPERATOR)}
-    found = api.agreed_queries(judged.project, api.OPERATOR)
+    board = {one.name: one for one in agreement_board(judged.project, OPERATOR, resamples=0).queries}
+    queries = {query.query_id: query.query for query in list_queries(judged.project, OPERATOR)}
+    found = agreed_queries(judged.project, OPERATOR)
     assert {one.query_id: one.agreement.name for one in found} == queries
     assert all(one.agreement == board[one.agreement.name] for one in found)
     assert [one.agreement.within for one in found] == sorted(one.agreement.within or 0 for one in found)
 
 
 def test_the_version_changes_with_every_grade_and_decision(changing: Judging) -> None:
-    versions = [api.explored_version(changing.project, api.OPERATOR)]
+    versions = [explored_version(changing.project, OPERATOR)]
     pairs = changing.pairs()
     changing.grade(2, pairs[8].pair, 3)
-    versions.append(api.explored_version(changing.project, api.OPERATOR))
-    api.adjudicate(changing.project, changing.lead, pairs[4].pair, 2, "seen", now=NOW)
-    versions.append(api.explored_version(changing.project, api.OPERATOR))
+    versions.append(explored_version(changing.project, OPERATOR))
+    adjudicate(changing.project, changing.lead, pairs[4].pair, 2, "seen", now=NOW)
+    versions.append(explored_version(changing.project, OPERATOR))
     assert len(set(versions)) == 3
-    assert api.explored_version(changing.project, api.OPERATOR) == versions[-1]
+    assert explored_version(changing.project, OPERATOR) == versions[-1]
 
 
 def test_files_hold_what_is_shown(judged: Judging) -> None:
     def read(text: str) -> list[dict[str, Any]]:
         return list(csv.DictReader(io.StringIO(text)))
 
-    bins = api.relevances_along(judged.project, api.OPERATOR, Along.RANK)
-    rows = read(api.explored_csv(bins))
+    bins = relevances_along(judged.project, OPERATOR, Along.RANK)
+    rows = read(explored_csv(bins))
     assert [int(row["with_relevance"]) for row in rows] == [one.decided for one in bins]
     assert [row["mean"] == "" for row in rows] == [one.mean is None for one in bins]
-    pairs = read(api.explored_csv(api.found_pairs(judged.project, api.OPERATOR, PairPart())))
+    pairs = read(explored_csv(found_pairs(judged.project, OPERATOR, PairPart())))
     assert [row["relevance"] for row in pairs] == [
         "" if pair.relevance is None else str(pair.relevance) for pair in judged.pairs()
     ]
-    moments, _ = api.durations(judged.project, api.OPERATOR)
+    moments, _ = durations(judged.project, OPERATOR)
     assert moments is not None
-    assert sum(int(row["in_corpus"]) for row in read(api.explored_csv(moments))) == 48
-    assert len(read(api.explored_csv(api.coverage(judged.project, api.OPERATOR)))) == 6
-    assert len(read(api.explored_csv(api.agreed_queries(judged.project, api.OPERATOR)))) == 3
-    assert api.explored_csv([]) == "\n"
+    assert sum(int(row["in_corpus"]) for row in read(explored_csv(moments))) == 48
+    assert len(read(explored_csv(coverage(judged.project, OPERATOR)))) == 6
+    assert len(read(explored_csv(agreed_queries(judged.project, OPERATOR)))) == 3
+    assert explored_csv([]) == "\n"
 
 
 @given(st.lists(st.tuples(st.integers(-3, 20), st.none() | st.integers(0, 2), st.integers(1, 9))))

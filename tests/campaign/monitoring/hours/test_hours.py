@@ -8,10 +8,15 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 
-from backend import api
+from backend.campaign.corpus.describing.listing import describing_figures
 from backend.campaign.corpus.describing.model import DescribeKind
+from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.monitoring.hours.report import hours, payroll_csv
+from backend.campaign.monitoring.quality.flags import flags
+from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.nouns import OPERATOR
 from backend.core.errors import InputError
 from describing import event, opened, send
 from support import Judging
@@ -30,11 +35,11 @@ def worked(judging: Judging) -> Judging:
         at = NOW - days_ago * DAY_S
         for person in judging.annotators[:3]:
             for _ in range(rng.randrange(1, 5)):
-                pair = api.desk(judging.project, person, now=at - 100).items[0].pair
+                pair = desk(judging.project, person, now=at - 100).items[0].pair
                 for _ in range(rng.choice((1, 1, 2))):  # the second is a correction
                     event = GradeEvent(pair, rng.randrange(5), secrets.token_hex(8), rng.choice((0, 4_321, 9_876)))
-                    api.record_grades(judging.project, person, [event], now=at)
-    for item in api.desk(judging.project, judging.annotators[3], now=NOW).items[:4]:
+                    record_grades(judging.project, person, [event], now=at)
+    for item in desk(judging.project, judging.annotators[3], now=NOW).items[:4]:
         event = GradeEvent(item.pair, 2, secrets.token_hex(8), 3000)
         grades.record_grade(judging.project.store, judging.annotators[3], event, now=NOW, simulated=True)
     return judging
@@ -56,7 +61,7 @@ def rows(judging: Judging) -> list[tuple[str, str, int, int]]:
 
 def test_a_day_is_what_its_rows_add_up_to(worked: Judging) -> None:
     set_pay(worked, "hourly_rate = 11")
-    found = api.hours(worked.project, worked.lead)
+    found = hours(worked.project, worked.lead)
     time_ms, first, unmeasured = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for name, day, revision, active_ms in rows(worked):
         time_ms[day, name] += active_ms
@@ -77,15 +82,15 @@ def test_a_day_is_what_its_rows_add_up_to(worked: Judging) -> None:
 
 
 def test_days_can_be_asked_for_by_the_clock_of_the_server(worked: Judging) -> None:
-    everything = api.hours(worked.project, api.OPERATOR)
-    found = api.hours(worked.project, api.OPERATOR, first="2026-03-07", last="2026-03-09")
+    everything = hours(worked.project, OPERATOR)
+    found = hours(worked.project, OPERATOR, first="2026-03-07", last="2026-03-09")
     assert found.days == tuple(one for one in everything.days if "2026-03-07" <= one.day <= "2026-03-09")
     assert found.days
     assert found.outlook == everything.outlook, "what is still to come goes by all days"
 
 
 def test_time_in_the_exam_is_work(worked: Judging) -> None:
-    before = api.hours(worked.project, api.OPERATOR)
+    before = hours(worked.project, OPERATOR)
     db, me = worked.project.store.db.conn, worked.annotators[3].annotator_id
     pair = db.execute("SELECT pair_id FROM pair").fetchone()[0]
     db.execute("INSERT INTO exam (exam_id, set_at, source, most_missed) VALUES (1, 0, 'x', 20)")
@@ -101,7 +106,7 @@ def test_time_in_the_exam_is_work(worked: Judging) -> None:
             "VALUES (9, 5, ?, ?, 1, ?, ?, ?)",
             [revision, again, NOW, ms, f"e{revision}"],
         )
-    found = api.hours(worked.project, api.OPERATOR)
+    found = hours(worked.project, OPERATOR)
     (dev,) = [one for one in found.days if one.name == "Dev"]
     assert (dev.day, dev.judgements, dev.exam_answers, dev.exam_ms) == ("2026-03-12", 0, 1, 5700)
     assert found.hours == pytest.approx(before.hours + 5.7 / 3600)
@@ -109,7 +114,7 @@ def test_time_in_the_exam_is_work(worked: Judging) -> None:
 
 
 def test_time_at_gold_is_work_and_none_of_the_judgements(worked: Judging) -> None:
-    before = api.hours(worked.project, api.OPERATOR)
+    before = hours(worked.project, OPERATOR)
     db, me = worked.project.store.db.conn, worked.annotators[0].annotator_id
     pair = db.execute("SELECT pair_id FROM pair").fetchone()[0]
     db.execute("INSERT INTO gold_seat (pair_id, annotator_id, claim_no) VALUES (?, ?, 1)", [pair, me])
@@ -119,7 +124,7 @@ def test_time_at_gold_is_work_and_none_of_the_judgements(worked: Judging) -> Non
             "after_judgement) VALUES (?, ?, ?, 1, ?, 2000, ?, 0)",
             [pair, me, revision, NOW, f"g{revision}"],
         )
-    found = api.hours(worked.project, api.OPERATOR)
+    found = hours(worked.project, OPERATOR)
     today = next(one for one in found.days if (one.name, one.day) == ("Anna", "2026-03-12"))
     assert (today.gold_answers, today.gold_ms) == (1, 4000)
     assert found.hours == pytest.approx(before.hours + 4 / 3600)
@@ -131,10 +136,10 @@ def test_time_at_gold_is_work_and_none_of_the_judgements(worked: Judging) -> Non
 
 def test_time_of_descriptions_is_work_and_none_of_the_judgements(worked: Judging) -> None:
     opened(worked, at=NOW - 100)
-    before = api.hours(worked.project, api.OPERATOR)
+    before = hours(worked.project, OPERATOR)
     again = event("d1", DescribeKind.REDESCRIBE, sentence="A man pours tea.")
     send(worked, 0, event("d1"), event("d2"), again, event("d2", DescribeKind.WITHDRAW), at=NOW)
-    found = api.hours(worked.project, api.OPERATOR)
+    found = hours(worked.project, OPERATOR)
     today = next(one for one in found.days if (one.name, one.day) == ("Anna", "2026-03-12"))
     # By hand: three sentences of 3 s each, two of them new.
     assert (today.descriptions, today.describing_ms) == (2, 9000)
@@ -147,23 +152,23 @@ def test_no_report_has_a_day_of_more_than_24_hours(judging: Judging) -> None:
     """As rows have it that were stored before times were bounded: 596 h of grading and 149 h of describing."""
     opened(judging, at=NOW - 100)
     set_pay(judging, "hourly_rate = 10")
-    pair = api.desk(judging.project, judging.annotators[0], now=NOW - 100).items[0].pair
-    api.record_grades(judging.project, judging.annotators[0], [GradeEvent(pair, 2, "k", 1000, 1000)], now=NOW)
+    pair = desk(judging.project, judging.annotators[0], now=NOW - 100).items[0].pair
+    record_grades(judging.project, judging.annotators[0], [GradeEvent(pair, 2, "k", 1000, 1000)], now=NOW)
     send(judging, 0, event("d1"), at=NOW)
     db = judging.project.store.db.conn
     for table in ("judgement", "description_act"):
         db.execute(f"DROP TRIGGER {table}_no_update")
     db.execute("UPDATE judgement SET active_ms = ?, elapsed_ms = ?", [596 * 3_600_000] * 2)
     db.execute("UPDATE description_act SET active_ms = ?", [149 * 3_600_000])
-    found = api.hours(judging.project, api.OPERATOR)
+    found = hours(judging.project, OPERATOR)
     (day,) = found.days
     # By hand: 24 h, of which 596 of 745 parts are grading.
     assert (day.judging_ms, day.describing_ms) == (69_120_000, 17_280_000)
     assert (found.hours, found.pay) == (24.0, Decimal("240.00"))
-    assert api.my_work(judging.project, judging.annotators[0], now=NOW).active_s == 86_400
-    assert api.my_work(judging.project, judging.annotators[0], now=NOW).months == (("2026-03-01", 86_400.0),)
-    assert [one.active_h for one in api.describing_figures(judging.project, judging.lead).people] == [24.0]
-    assert api.flags(judging.project, judging.lead)[0].median_s == 86_400
+    assert my_work(judging.project, judging.annotators[0], now=NOW).active_s == 86_400
+    assert my_work(judging.project, judging.annotators[0], now=NOW).months == (("2026-03-01", 86_400.0),)
+    assert [one.active_h for one in describing_figures(judging.project, judging.lead).people] == [24.0]
+    assert flags(judging.project, judging.lead)[0].median_s == 86_400
     assert judging.state(pair).grades[0].active_ms == 86_400_000
 
 
@@ -171,13 +176,13 @@ def test_imported_judgements_are_left_out_and_said(worked: Judging) -> None:
     db = worked.project.store.db.conn
     db.execute("DROP TRIGGER judgement_no_update")
     db.execute("UPDATE judgement SET imported = 1 WHERE annotator_id = ?", [worked.annotators[0].annotator_id])
-    found = api.hours(worked.project, api.OPERATOR)
+    found = hours(worked.project, OPERATOR)
     assert {one.name for one in found.people} == {"Boris", "Carla"}
     assert found.imported > 0
 
 
 def test_still_to_come_are_the_seats_and_what_disputes_will_add(worked: Judging) -> None:
-    found = api.hours(worked.project, api.OPERATOR).outlook
+    found = hours(worked.project, OPERATOR).outlook
     pairs = worked.pairs()
     missing = sum(
         (4 if pair.verdict.value == "escalated" else 2) - len(pair.grades)
@@ -189,25 +194,25 @@ def test_still_to_come_are_the_seats_and_what_disputes_will_add(worked: Judging)
 
 
 def test_rates_may_change_any_day_and_names_are_looked_at(worked: Judging) -> None:
-    assert api.hours(worked.project, api.OPERATOR).pay is None
+    assert hours(worked.project, OPERATOR).pay is None
     set_pay(worked, "hourly_rate = 10.83")
     file = worked.project.folder / "reelrank.toml"
     file.write_text(file.read_text().replace("\n[pay.rates]\n", '\n[pay.rates]\nanna = 20\n"Zoe" = 5\n'))
-    found = api.hours(worked.project, api.OPERATOR)
+    found = hours(worked.project, OPERATOR)
     assert (found.rate, found.currency, found.unknown_rates) == (10.83, "USD", ("Zoe",))
     anna = next(one for one in found.people if one.name == "Anna")
     assert anna.pay is not None
     assert float(anna.pay) == pytest.approx(20 * anna.hours, abs=0.005 * anna.days)
-    assert api.hours(worked.project, api.OPERATOR, rate=1, currency="EUR").currency == "EUR"
+    assert hours(worked.project, OPERATOR, rate=1, currency="EUR").currency == "EUR"
     set_pay(worked, "")
     file.write_text(file.read_text().replace("hourly_rate = 10.83", "hourly_rate = -1"))
     with pytest.raises(InputError, match="hourly_rate"):
-        api.hours(worked.project, api.OPERATOR)
+        hours(worked.project, OPERATOR)
 
 
 def test_the_csv_has_a_line_for_each_person_and_day(worked: Judging) -> None:
-    found = api.hours(worked.project, api.OPERATOR, rate=11)
-    lines = api.payroll_csv(found.days, found.currency).splitlines()
+    found = hours(worked.project, OPERATOR, rate=11)
+    lines = payroll_csv(found.days, found.currency).splitlines()
     assert lines[0] == (
         "person,day,judgements,exam_answers,gold_answers,descriptions,unmeasured,judging_hours,exam_hours,gold_hours,"
         "describing_hours,active_hours,pay,currency"

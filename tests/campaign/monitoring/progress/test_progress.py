@@ -8,10 +8,15 @@ from datetime import datetime
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.desk.exchange import desk, record_grades, record_skips
+from backend.campaign.doctor.backups import backup_now
 from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
+from backend.campaign.judging.skips import offer_again
 from backend.campaign.monitoring.progress.model import DayCount
+from backend.campaign.monitoring.progress.progress import progress
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.model import PersonReview
 from backend.core.errors import NotAllowed, ProjectError
@@ -31,23 +36,23 @@ def worked(judging: Judging) -> Judging:
         at = NOW - days_ago * DAY_S
         for who, person in enumerate(judging.annotators[:3]):
             for _ in range(rng.randrange(1, 4)):
-                pair = api.desk(judging.project, person, now=at - 100).items[0].pair
+                pair = desk(judging.project, person, now=at - 100).items[0].pair
                 for _ in range(rng.choice((1, 1, 2))):  # the second is a correction
                     active_ms = rng.choice((600, 1400, 5000))
                     event = GradeEvent(pair, rng.randrange(5), secrets.token_hex(8), active_ms, active_ms + 100)
-                    api.record_grades(judging.project, person, [event], now=at)
+                    record_grades(judging.project, person, [event], now=at)
             if days_ago == 3:
-                pair = api.desk(judging.project, person, now=at).items[0].pair
+                pair = desk(judging.project, person, now=at).items[0].pair
                 skip = SkipEvent(pair, SkipKind.SKIP, "no", f"skip-{who}")
-                api.record_skips(judging.project, person, [skip], now=at)
+                record_skips(judging.project, person, [skip], now=at)
                 if who == 0:  # a lead offers it again, and it is graded
-                    api.offer_again(judging.project, judging.lead, pair, now=at)
+                    offer_again(judging.project, judging.lead, pair, now=at)
                     judging.grade(who, pair, 3, at=at)
     simulated = judging.annotators[3]
-    for item in api.desk(judging.project, simulated, now=NOW).items[:4]:
+    for item in desk(judging.project, simulated, now=NOW).items[:4]:
         event = GradeEvent(item.pair, 2, secrets.token_hex(8), 3000)
         grades.record_grade(judging.project.store, simulated, event, now=NOW, simulated=True)
-    imported = api.desk(judging.project, judging.annotators[0], now=NOW).items[0].pair
+    imported = desk(judging.project, judging.annotators[0], now=NOW).items[0].pair
     judging.grade(0, imported, 3, key="imported", at=NOW)
     db = judging.project.store.db.conn
     db.execute("DROP TRIGGER judgement_no_update")
@@ -94,11 +99,11 @@ def test_people_are_counted_as_their_rows_are(worked: Judging) -> None:
 def test_today_of_the_people_page_is_today_of_the_desk(worked: Judging) -> None:
     for review in people.reviews(worked.project.store.db, NOW):
         if review.person != worked.lead:
-            assert review.today == api.desk(worked.project, review.person, now=NOW).today
+            assert review.today == desk(worked.project, review.person, now=NOW).today
 
 
 def test_progress_counts_what_people_did(worked: Judging) -> None:
-    found = api.progress(worked.project, api.OPERATOR, now=NOW)
+    found = progress(worked.project, OPERATOR, now=NOW)
     first = [row for row in judgements(worked) if row["revision"] == 1]
     mine = [row for row in first if not row["simulated"] and not row["imported"]]
     by_day = Counter(local_day(row["graded_at"]) for row in mine)
@@ -127,8 +132,8 @@ def test_progress_counts_what_people_did(worked: Judging) -> None:
 
 
 def test_what_is_needed_and_held_is_counted_seat_by_seat(worked: Judging) -> None:
-    blocked = api.desk(worked.project, worked.annotators[1], now=NOW).items[0].pair
-    api.report_clip(worked.project, worked.annotators[1], blocked, "broken", now=NOW)
+    blocked = desk(worked.project, worked.annotators[1], now=NOW).items[0].pair
+    report_clip(worked.project, worked.annotators[1], blocked, "broken", now=NOW)
     broken = {row[0] for row in rows(worked, "SELECT moment_id FROM clip_fault")}
     settled = {row[0] for row in rows(worked, "SELECT pair_id FROM consensus WHERE verdict <> 'escalated'")}
     seats = rows(worked, "SELECT s.*, p.moment_id FROM seat s JOIN pair p USING (pair_id)")
@@ -139,44 +144,42 @@ def test_what_is_needed_and_held_is_counted_seat_by_seat(worked: Judging) -> Non
         and seat["pair_id"] not in settled
         and seat["moment_id"] not in broken
     ]
-    found = api.progress(worked.project, api.OPERATOR, now=NOW)
+    found = progress(worked.project, OPERATOR, now=NOW)
     assert found.ahead.needed == len(needed) > 0
     held = {seat["pair_id"] for seat in seats if seat["lease_until"] is not None and seat["lease_until"] >= NOW}
     assert found.held == len(held) > 0
-    assert api.progress(worked.project, api.OPERATOR, now=NOW + DAY_S).held == 0
+    assert progress(worked.project, OPERATOR, now=NOW + DAY_S).held == 0
 
 
 def test_a_campaign_of_two_days_is_not_measured_over_seven(judging: Judging) -> None:
     for days_ago in (2, 1):
         for _ in range(3):
             at = NOW - days_ago * DAY_S
-            pair = api.desk(judging.project, judging.annotators[0], now=at).items[0].pair
+            pair = desk(judging.project, judging.annotators[0], now=at).items[0].pair
             judging.grade(0, pair, 3, at=at)
-    assert api.progress(judging.project, api.OPERATOR, now=NOW).a_day == pytest.approx(3)
-    assert api.progress(judging.project, api.OPERATOR, now=NOW - 2 * DAY_S + 60).a_day == pytest.approx(
-        6
-    )  # at least one day
+    assert progress(judging.project, OPERATOR, now=NOW).a_day == pytest.approx(3)
+    assert progress(judging.project, OPERATOR, now=NOW - 2 * DAY_S + 60).a_day == pytest.approx(6)  # at least one day
 
 
 def test_without_any_judgement_there_is_no_forecast(judging: Judging) -> None:
-    found = api.progress(judging.project, api.OPERATOR, now=NOW)
+    found = progress(judging.project, OPERATOR, now=NOW)
     assert (found.ahead.needed, found.a_day, found.ahead.forecast.days) == (120, 0.0, None)
     assert all(day.judgements == 0 for day in found.days)
 
 
 def test_a_backup_holds_what_the_project_held(worked: Judging) -> None:
-    file = api.backup_now(worked.project, worked.lead, now=NOW)
+    file = backup_now(worked.project, worked.lead, now=NOW)
     assert file == worked.project.folder / "backups" / "20260312-043000.db"
     copy = sqlite3.connect(file)
     assert copy.execute("SELECT count(*) FROM judgement").fetchone()[0] == len(judgements(worked))
     copy.close()
     with pytest.raises(ProjectError, match="never overwrites"):
-        api.backup_now(worked.project, worked.lead, now=NOW)
+        backup_now(worked.project, worked.lead, now=NOW)
     with pytest.raises(NotAllowed):
-        api.backup_now(worked.project, worked.annotators[0], now=NOW + 1)
+        backup_now(worked.project, worked.annotators[0], now=NOW + 1)
 
 
 def test_a_backup_that_has_no_place_says_so(judging: Judging) -> None:
     (judging.project.folder / "backups").write_text("a file in the way")
     with pytest.raises(ProjectError, match="backups"):
-        api.backup_now(judging.project, judging.lead, now=NOW)
+        backup_now(judging.project, judging.lead, now=NOW)

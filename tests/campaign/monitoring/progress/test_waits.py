@@ -5,10 +5,22 @@ import secrets
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.desk.exchange import desk, record_grades, record_skips
+from backend.campaign.judging.absences import pause_person, suspend
 from backend.campaign.judging.model import Assignment, GradeEvent, ReceiptStatus, SkipEvent, SkipKind
+from backend.campaign.judging.work_assignments import assign
+from backend.campaign.monitoring.hours.report import hours
+from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.model import Barred, WaitKind
-from backend.campaign.nouns import Split
+from backend.campaign.nouns import OPERATOR, Split
+from backend.campaign.qualification.exam.exemptions import exempt_from_exam
+from backend.campaign.review.adjudicating import confirm_discard, re_open
+from backend.campaign.review.notes import reply_to_note
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.batches.next_batch import decline_batch
+from backend.campaign.setup.people.accounts import list_people
 from support import NOW, Judging, sit
 
 LATER = NOW + 3600
@@ -18,49 +30,47 @@ def grade_some(judging: Judging, chance: random.Random) -> None:
     """A beginning: grades that often disagree, skips, a broken clip, and everything off the desks again."""
     for _ in range(chance.randrange(30, 110)):
         who = chance.randrange(4)
-        items = api.desk(judging.project, judging.annotators[who], now=NOW).items
+        items = desk(judging.project, judging.annotators[who], now=NOW).items
         if not items:
             continue
         if chance.random() < 0.15:
             kind = chance.choice((SkipKind.SKIP, SkipKind.CANNOT_JUDGE))
             skip = SkipEvent(items[0].pair, kind, "too dark", secrets.token_hex(8))
-            api.record_skips(judging.project, judging.annotators[who], [skip], now=NOW)
+            record_skips(judging.project, judging.annotators[who], [skip], now=NOW)
         else:
             judging.grade(who, items[0].pair, chance.choice((0, 1, 3, 4)))
-    broken = api.desk(judging.project, judging.annotators[0], now=NOW).items
+    broken = desk(judging.project, judging.annotators[0], now=NOW).items
     if broken:
-        api.report_clip(judging.project, judging.annotators[0], broken[0].pair, "black", now=NOW)
+        report_clip(judging.project, judging.annotators[0], broken[0].pair, "black", now=NOW)
 
 
 def keep_some_from_work(judging: Judging, chance: random.Random) -> None:
     for person in judging.annotators:
         if chance.random() < 0.3:
-            api.pause_person(judging.project, judging.lead, person.annotator_id, "a holiday", now=LATER)
+            pause_person(judging.project, judging.lead, person.annotator_id, "a holiday", now=LATER)
         if chance.random() < 0.3:
             work = chance.choice((Assignment(split=Split.VAL), Assignment(part=1, parts=3), Assignment(in_all=10_000)))
-            api.assign(judging.project, judging.lead, [person.annotator_id], work, now=LATER)
+            assign(judging.project, judging.lead, [person.annotator_id], work, now=LATER)
     if chance.random() < 0.5:
         suspended = chance.choice(judging.annotators)
-        api.suspend(judging.project, judging.lead, suspended.annotator_id, True, now=LATER)
+        suspend(judging.project, judging.lead, suspended.annotator_id, True, now=LATER)
 
 
 def let_all_work(judging: Judging) -> None:
     """Everybody who may, until all desks are empty; nobody disputes anything, so no pair asks for more."""
     given = {pair.pair: [grade.grade for grade in pair.grades] for pair in judging.pairs()}
-    working = [
-        person.person for person in api.list_people(judging.project, api.OPERATOR) if not person.person.suspended
-    ]
+    working = [person.person for person in list_people(judging.project, OPERATOR) if not person.person.suspended]
     busy = True
     while busy:
         busy = False
         for person in working:
             if person.annotator_id == judging.lead.annotator_id:
                 continue
-            items = api.desk(judging.project, person, now=LATER).items
+            items = desk(judging.project, person, now=LATER).items
             for item in items:
                 grade = given[item.pair][0] if given[item.pair] else 2
                 event = GradeEvent(item.pair, grade, secrets.token_hex(8), 1000)
-                receipt = api.record_grades(judging.project, person, [event], now=LATER)[0]
+                receipt = record_grades(judging.project, person, [event], now=LATER)[0]
                 assert receipt.status is ReceiptStatus.SAVED, receipt.message
                 given[item.pair].append(grade)
                 busy = True
@@ -71,12 +81,12 @@ def test_what_is_stuck_is_what_is_left_when_everybody_has_done_all_they_can(judg
     chance = random.Random(seed)
     grade_some(judging, chance)
     keep_some_from_work(judging, chance)
-    told = api.stuck(judging.project, judging.lead)
-    ahead = api.progress(judging.project, judging.lead, now=LATER).ahead
+    told = progress.stuck(judging.project, judging.lead)
+    ahead = progress.progress(judging.project, judging.lead, now=LATER).ahead
     assert ahead.stuck == told
     queries = {pair.query_id for pair in judging.pairs()}
-    of_query = {query: api.query_stuck(judging.project, judging.lead, query) for query in queries}
-    stuck_queries = api.stuck_queries(judging.project, judging.lead)
+    of_query = {query: progress.query_stuck(judging.project, judging.lead, query) for query in queries}
+    stuck_queries = progress.stuck_queries(judging.project, judging.lead)
     let_all_work(judging)
     db = judging.project.store.db.conn
     left = db.execute(
@@ -99,27 +109,27 @@ def test_what_is_stuck_is_what_is_left_when_everybody_has_done_all_they_can(judg
         )
         assert found.blocked == tuple(row[0] for row in faults)
     assert stuck_queries == {places[row["pair_id"]][0] for row in left}
-    after = api.progress(judging.project, judging.lead, now=LATER).ahead
+    after = progress.progress(judging.project, judging.lead, now=LATER).ahead
     assert after.needed == after.forecast.stuck == ahead.forecast.stuck
 
 
 def test_the_sentence_of_the_issue(judging: Judging) -> None:
     for person in judging.annotators[2:]:
-        api.suspend(judging.project, judging.lead, person.annotator_id, True, now=NOW)
+        suspend(judging.project, judging.lead, person.annotator_id, True, now=NOW)
     for pair in judging.pairs()[:7]:
         judging.grade(0, pair.pair, 0)
         judging.grade(1, pair.pair, 4)
-    (only,) = api.stuck(judging.project, judging.lead)
+    (only,) = progress.stuck(judging.project, judging.lead)
     assert (only.places, only.pairs, only.lacking) == ((3, 4), 7, 2)
     assert only.ways_out == ((Barred.SUSPENDED, ("Carla", "Dev"), 7),)
 
 
 def test_hours_and_progress_tell_of_the_same_grades(judging: Judging) -> None:
     grade_some(judging, random.Random(3))
-    api.pause_person(judging.project, judging.lead, judging.annotators[0].annotator_id, "away", now=NOW)
-    api.pause_person(judging.project, judging.lead, judging.annotators[1].annotator_id, "away", now=NOW)
-    ahead = api.progress(judging.project, judging.lead, now=LATER).ahead
-    outlook = api.hours(judging.project, judging.lead).outlook
+    pause_person(judging.project, judging.lead, judging.annotators[0].annotator_id, "away", now=NOW)
+    pause_person(judging.project, judging.lead, judging.annotators[1].annotator_id, "away", now=NOW)
+    ahead = progress.progress(judging.project, judging.lead, now=LATER).ahead
+    outlook = hours(judging.project, judging.lead).outlook
     assert (outlook.needed, outlook.further, outlook.disputed) == (ahead.needed, ahead.further, ahead.disputed)
     assert outlook.stuck == ahead.forecast.stuck > 0
 
@@ -134,17 +144,17 @@ def test_whoever_has_not_passed_the_exam_grades_nothing_yet(judging: Judging) ->
         "INSERT INTO exam (set_at, source, most_missed, closed_at) VALUES (?, 'settled pairs', 20, ?)", [NOW] * 2
     )
     db.execute("INSERT INTO exam_item (exam_id, pair_id, right_grade) VALUES (1, ?, 3)", [settled[0].pair_id])
-    assert api.stuck(judging.project, judging.lead)[0].lacking == 2, "nobody is through"
+    assert progress.stuck(judging.project, judging.lead)[0].lacking == 2, "nobody is through"
     for person in judging.annotators[:2]:
-        api.exempt_from_exam(judging.project, judging.lead, person.annotator_id, "helped to write it", now=NOW)
-    assert api.stuck(judging.project, judging.lead) == ()
-    api.pause_person(judging.project, judging.lead, judging.annotators[0].annotator_id, "away", now=NOW)
-    (first,) = api.stuck(judging.project, judging.lead)
+        exempt_from_exam(judging.project, judging.lead, person.annotator_id, "helped to write it", now=NOW)
+    assert progress.stuck(judging.project, judging.lead) == ()
+    pause_person(judging.project, judging.lead, judging.annotators[0].annotator_id, "away", now=NOW)
+    (first,) = progress.stuck(judging.project, judging.lead)
     assert first.ways_out == ((Barred.PAUSED, ("Anna",), 56), (Barred.EXAM, ("Carla", "Dev"), 56))
 
 
 def counts(judging: Judging) -> dict[WaitKind, int]:
-    return {wait.kind: wait.count for wait in api.waits(judging.project, judging.lead)}
+    return {wait.kind: wait.count for wait in progress.waits(judging.project, judging.lead)}
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -152,43 +162,43 @@ def test_what_waits_is_counted_pair_by_pair(judging: Judging, seed: int) -> None
     assert counts(judging) == {}
     chance = random.Random(seed)
     grade_some(judging, chance)
-    for query in api.list_queries(judging.project, judging.lead)[:1]:  # one query is through
-        for pair in api.query_pairs(judging.project, judging.lead, query.query_id):
+    for query in list_queries(judging.project, judging.lead)[:1]:  # one query is through
+        for pair in query_pairs(judging.project, judging.lead, query.query_id):
             for who in range(4):
                 noted = GradeEvent(pair.pair, (0, 4, 1, 3)[who], secrets.token_hex(8), 1000, note="odd")
                 sit(judging.project, judging.annotators[who], [pair.pair], now=NOW)
-                api.record_grades(judging.project, judging.annotators[who], [noted], now=NOW)
+                record_grades(judging.project, judging.annotators[who], [noted], now=NOW)
     for person in judging.annotators[:2]:
-        api.pause_person(judging.project, judging.lead, person.annotator_id, "away", now=NOW)
+        pause_person(judging.project, judging.lead, person.annotator_id, "away", now=NOW)
     noted = [grade.note for pair in judging.pairs() for grade in pair.grades if grade.note]
     for note in noted[:3]:
-        api.reply_to_note(judging.project, judging.lead, note.note, "I see", now=NOW)
-    api.suspend(judging.project, judging.lead, judging.annotators[1].annotator_id, True, now=NOW)
+        reply_to_note(judging.project, judging.lead, note.note, "I see", now=NOW)
+    suspend(judging.project, judging.lead, judging.annotators[1].annotator_id, True, now=NOW)
     confirmed, re_opened, *_ = [pair for pair in judging.pairs() if pair.verdict.value == "discarded"]
-    api.confirm_discard(judging.project, judging.lead, confirmed.pair, "no way to tell", now=NOW)
-    api.re_open(judging.project, judging.lead, re_opened.pair, "two more eyes", now=NOW)
+    confirm_discard(judging.project, judging.lead, confirmed.pair, "no way to tell", now=NOW)
+    re_open(judging.project, judging.lead, re_opened.pair, "two more eyes", now=NOW)
     pairs = judging.pairs()
     expected = {
         WaitKind.DISCARDED: sum(pair.verdict.value == "discarded" for pair in pairs) - 1,
         WaitKind.NOTES: len(noted) - 3,
         WaitKind.SKIPPED: sum(bool(pair.skips) and not pair.verdict.is_settled and not pair.fault for pair in pairs),
         WaitKind.BLOCKED: sum(bool(pair.fault) and not pair.verdict.is_settled for pair in pairs),
-        WaitKind.BATCHES: sum(one.more_candidates for one in api.list_queries(judging.project, judging.lead)),
+        WaitKind.BATCHES: sum(one.more_candidates for one in list_queries(judging.project, judging.lead)),
         WaitKind.PAUSED: 1,
     }
     assert counts(judging) == {kind: count for kind, count in expected.items() if count}
     assert expected[WaitKind.NOTES] > 0
-    anybody = [one for one in api.stuck(judging.project, judging.lead) if one.places == (5, 6)]
+    anybody = [one for one in progress.stuck(judging.project, judging.lead) if one.places == (5, 6)]
     assert [(one.pairs, one.lacking, one.ways_out) for one in anybody] == [(1, 2, ())], "all four have graded it"
 
 
 def test_a_query_whose_next_batch_was_declined_waits_no_more(judging: Judging) -> None:
-    query = api.list_queries(judging.project, judging.lead)[0].query_id
-    for pair in api.query_pairs(judging.project, judging.lead, query):
+    query = list_queries(judging.project, judging.lead)[0].query_id
+    for pair in query_pairs(judging.project, judging.lead, query):
         for who in (0, 1):
             judging.grade(who, pair.pair, 1)
     assert counts(judging) == {WaitKind.BATCHES: 1}
-    api.decline_batch(judging.project, judging.lead, query, "nothing there", number=2, now=NOW)
+    decline_batch(judging.project, judging.lead, query, "nothing there", number=2, now=NOW)
     assert counts(judging) == {}
 
 
@@ -200,22 +210,22 @@ def test_what_is_set_aside_and_blocked_adds_up_with_the_bar(judging: Judging) ->
         "INSERT INTO exam (set_at, source, most_missed, purpose, key_from) VALUES (?, '', 0, 'trial', 'none')", [NOW]
     )
     db.executemany("INSERT INTO exam_item (exam_id, pair_id) VALUES (1, ?)", [(pair.pair_id,) for pair in pairs])
-    bar = api.status_counts(judging.project, judging.lead)["pairs"]
-    ahead = api.progress(judging.project, judging.lead, now=NOW).ahead
+    bar = status_counts(judging.project, judging.lead)["pairs"]
+    ahead = progress.progress(judging.project, judging.lead, now=NOW).ahead
     assert (ahead.blocked, ahead.set_aside) == (bar["blocked"], bar["set_aside"])
     assert ahead.set_aside
 
 
 def test_the_version_moves_with_every_act_and_not_by_itself(judging: Judging) -> None:
     def version() -> tuple[int, ...]:
-        return api.work_version(judging.project, judging.lead)
+        return progress.work_version(judging.project, judging.lead)
 
     before = version()
-    api.waits(judging.project, judging.lead)
+    progress.waits(judging.project, judging.lead)
     assert version() == before
     pair = judging.pairs()[0].pair
     judging.grade(0, pair, 3)
     graded = version()
     assert graded != before
-    api.pause_person(judging.project, judging.lead, judging.annotators[0].annotator_id, "away", now=NOW)
+    pause_person(judging.project, judging.lead, judging.annotators[0].annotator_id, "away", now=NOW)
     assert version() not in (before, graded)

@@ -6,8 +6,8 @@ import io
 import numpy as np
 import pytest
 
-from backend import api
 from backend.campaign.monitoring.quality import charts
+from backend.campaign.monitoring.quality.agreement_files import agreement_csv, agreement_picture, agreement_picture_file
 from backend.campaign.monitoring.quality.model import AgreementBoard
 from backend.campaign.monitoring.quality.rules import board as rules
 from backend.campaign.monitoring.quality.rules.board_tables import TABLES
@@ -38,24 +38,24 @@ def board_of(highest: int, pairs: int = 60) -> AgreementBoard:
 def test_every_chart_can_be_drawn_on_any_scale(highest: int) -> None:
     board = board_of(highest)
     for name in charts.PICTURES:
-        drawn = api.agreement_picture_file(board, name, "svg")
+        drawn = agreement_picture_file(board, name, "svg")
         assert drawn.startswith(b"<svg"), name
         assert b"<script>" not in drawn, name
-        told = api.agreement_picture(board, name)
+        told = agreement_picture(board, name)
         assert told.title.encode() in drawn
         assert told.told
-    assert api.agreement_picture_file(board, "grades", "png").startswith(b"\x89PNG")
+    assert agreement_picture_file(board, "grades", "png").startswith(b"\x89PNG")
 
 
 def test_nothing_graded_is_drawn_as_nothing() -> None:
     board = board_of(4, pairs=0)
     for name in charts.PICTURES:
-        assert api.agreement_picture_file(board, name, "svg").startswith(b"<svg"), name
+        assert agreement_picture_file(board, name, "svg").startswith(b"<svg"), name
 
 
 def test_the_files_hold_what_the_board_says() -> None:
     board = board_of(4)
-    read = {name: list(csv.DictReader(io.StringIO(api.agreement_csv(board, name)))) for name in TABLES}
+    read = {name: list(csv.DictReader(io.StringIO(agreement_csv(board, name)))) for name in TABLES}
     figures = {row["figure"]: row for row in read["figures"]}
     assert float(figures["alpha_ordinal"]["value"]) == board.figures["alpha_ordinal"].value
     assert float(figures["alpha_ordinal"]["low"]) == board.figures["alpha_ordinal"].low

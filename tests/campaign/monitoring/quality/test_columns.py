@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.monitoring.quality.rows import columns
 from backend.campaign.monitoring.quality.rules.columns import NOT_MEASURED, standing
+from backend.campaign.release.earlier.importing import import_judgements
+from backend.campaign.setup.project.folder import Project
 from support import NOW, Judging
 
 
@@ -22,11 +24,11 @@ def worked(judging: Judging) -> Judging:
     rng = random.Random(3)
     for n in range(60):
         me = judging.annotators[rng.randrange(4)]
-        items = api.desk(judging.project, me, now=NOW + 20 * n).items
+        items = desk(judging.project, me, now=NOW + 20 * n).items
         for _ in range(rng.choice((1, 1, 2, 3))):
             elapsed = rng.choice((None, 300, 9000))
             event = GradeEvent(items[0].pair, rng.randrange(5), secrets.token_hex(8), rng.randrange(1, 300), elapsed)
-            api.record_grades(judging.project, me, [event], now=NOW + 20 * n + 15)
+            record_grades(judging.project, me, [event], now=NOW + 20 * n + 15)
     return judging
 
 
@@ -64,7 +66,7 @@ def test_of_each_seat_the_newest_counts_with_all_its_time(worked: Judging) -> No
         assert kept.elapsed_ms[n] == (NOT_MEASURED if NOT_MEASURED in times else sum(times))
 
 
-def test_an_empty_project_has_empty_columns(corpus_project: api.Project) -> None:
+def test_an_empty_project_has_empty_columns(corpus_project: Project) -> None:
     found = standing(columns.given(corpus_project.store.db))
     assert len(found) == 0
     assert [len(column) for column in columns.clips(corpus_project.store.db)] == [0, 0, 0]
@@ -78,15 +80,13 @@ def test_clips_are_the_moments_of_pairs(judging: Judging) -> None:
     assert not whole.any()
 
 
-def test_a_file_that_does_not_say_when_leaves_grades_without_a_time(
-    corpus_project: api.Project, tmp_path: Path
-) -> None:
+def test_a_file_that_does_not_say_when_leaves_grades_without_a_time(corpus_project: Project, tmp_path: Path) -> None:
     (tmp_path / "told.csv").write_text(
         "pair_id,worker,relevance,graded_at\n1,1,3,2026-02-01T10:00:00Z\n1,2,3,2026-02-01T11:00:00Z\n"
     )
     (tmp_path / "untold.csv").write_text("pair_id,worker,relevance\n2,1,3\n2,2,4\n")
-    api.import_judgements(corpus_project, tmp_path / "told.csv", now=NOW)
-    api.import_judgements(corpus_project, tmp_path / "untold.csv", now=NOW + 5)
+    import_judgements(corpus_project, tmp_path / "told.csv", now=NOW)
+    import_judgements(corpus_project, tmp_path / "untold.csv", now=NOW + 5)
     found = columns.given(corpus_project.store.db)
     assert found.pair.tolist() == [1, 1, 2, 2]
     assert found.timed.tolist() == [True, True, False, False]

@@ -5,9 +5,10 @@ import secrets
 from collections import defaultdict
 from statistics import fmean
 
-from backend import api
+from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rules import too_fast, unseen
+from backend.campaign.monitoring.quality.flags import behind_flag, flags, pairs_behind
 from backend.campaign.monitoring.quality.model import FlagKind
 from support import NOW, Judging
 
@@ -18,31 +19,31 @@ def test_a_project_tells_its_flags(judging: Judging) -> None:
     clips = {pair.pair: pair for pair in judging.pairs()}
     for n in range(100):
         me = judging.annotators[n % 2]
-        pair = api.desk(judging.project, me, now=NOW + 10 * n).items[0].pair if n < 80 else None
+        pair = desk(judging.project, me, now=NOW + 10 * n).items[0].pair if n < 80 else None
         if pair is None:
             continue
         elapsed = rng.choice((400, 700, 1400, 4000))
         event = GradeEvent(pair, rng.choice((2, 3)), secrets.token_hex(8), elapsed, elapsed)
-        api.record_grades(judging.project, me, [event], now=NOW + 10 * n + 5)
+        record_grades(judging.project, me, [event], now=NOW + 10 * n + 5)
         given[me.annotator_id].append((elapsed, elapsed, clips[pair].end_s - clips[pair].start_s))
-    found = {one.annotator_id: one for one in api.flags(judging.project, judging.lead)}
+    found = {one.annotator_id: one for one in flags(judging.project, judging.lead)}
     assert [one.name for one in found.values()] == ["Anna", "Boris", "Carla", "Dev"]
     for who, times in given.items():
         hasty, blind = found[who].flags[:2]
         assert hasty.value == fmean(too_fast(min(active, elapsed), length) for active, elapsed, length in times)
         assert blind.value == fmean(unseen(elapsed, length) for _, elapsed, length in times)
-        behind = api.behind_flag(judging.project, judging.lead, found[who].annotator_id, FlagKind.TOO_FAST)
-        reviews = api.pairs_behind(judging.project, judging.lead, behind.pairs[:10])
+        behind = behind_flag(judging.project, judging.lead, found[who].annotator_id, FlagKind.TOO_FAST)
+        reviews = pairs_behind(judging.project, judging.lead, behind.pairs[:10])
         assert [pair.pair_id for pair in reviews] == list(behind.pairs[:10])
         assert all(any(one.too_fast and one.annotator == found[who].name for one in pair.grades) for pair in reviews)
 
 
 def test_a_correction_in_no_time_is_not_too_fast(judging: Judging) -> None:
     me, at = judging.annotators[0], NOW
-    pair = api.desk(judging.project, me, now=at).items[0].pair
+    pair = desk(judging.project, me, now=at).items[0].pair
     for grade, ms in ((0, 5000), (3, 300)):
         event = GradeEvent(pair, grade, secrets.token_hex(8), ms, ms)
-        api.record_grades(judging.project, me, [event], now=at + 10)
-    assert api.flags(judging.project, judging.lead)[0].flags[0].value == 0
+        record_grades(judging.project, me, [event], now=at + 10)
+    assert flags(judging.project, judging.lead)[0].flags[0].value == 0
     (given,) = judging.state(pair).grades
     assert (given.grade, given.active_ms, given.too_fast) == (3, 5300, False)

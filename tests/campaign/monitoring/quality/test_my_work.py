@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import desk, record_grades, record_skips
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.monitoring.quality import my_work
 from backend.campaign.monitoring.quality.model import MyWork
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.review.adjudicating import adjudicate
 from support import DISPUTED, NOW, Judging, cases
 
 DAY_S = 86_400.0
@@ -28,20 +30,20 @@ def worked(judging: Judging) -> Judging:
         at = NOW - days_ago * DAY_S
         for who in range(4):
             for _ in range(rng.randrange(2, 7)):
-                items = api.desk(judging.project, judging.annotators[who], now=at - 100).items
+                items = desk(judging.project, judging.annotators[who], now=at - 100).items
                 if not items:
                     continue
                 for _ in range(rng.choice((1, 1, 1, 2))):  # the second is a correction
                     event = GradeEvent(
                         items[0].pair, rng.choice((2, 3, 3, 4, 0)), secrets.token_hex(8), rng.choice((0, 1400, 5200))
                     )
-                    api.record_grades(judging.project, judging.annotators[who], [event], now=at)
+                    record_grades(judging.project, judging.annotators[who], [event], now=at)
         if days_ago == 3:
-            pair = api.desk(judging.project, judging.annotators[0], now=at).items[0].pair
+            pair = desk(judging.project, judging.annotators[0], now=at).items[0].pair
             skip = SkipEvent(pair, SkipKind.SKIP, "no", "a skip")
-            api.record_skips(judging.project, judging.annotators[0], [skip], now=at)
-    for pair_review in cases(judging.project, api.OPERATOR, *DISPUTED)[:2]:
-        api.adjudicate(judging.project, judging.lead, pair_review.pair, 1, "seen twice", now=NOW)
+            record_skips(judging.project, judging.annotators[0], [skip], now=at)
+    for pair_review in cases(judging.project, OPERATOR, *DISPUTED)[:2]:
+        adjudicate(judging.project, judging.lead, pair_review.pair, 1, "seen twice", now=NOW)
     return judging
 
 
@@ -51,7 +53,7 @@ def rows(judging: Judging, sql: str, *values: object) -> list[Any]:
 
 
 def report(judging: Judging, who: int = 0, *, at: float = LATER) -> MyWork:
-    return api.my_work(judging.project, judging.annotators[who], now=at)
+    return my_work.my_work(judging.project, judging.annotators[who], now=at)
 
 
 def test_counts_days_time_and_spread_are_those_of_the_rows(worked: Judging) -> None:

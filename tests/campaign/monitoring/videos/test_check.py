@@ -9,10 +9,17 @@ from pathlib import Path
 import cv2
 import pytest
 
-from backend import api
 from backend.campaign.corpus.importing.model import Trouble
+from backend.campaign.desk.clips import clip_for
+from backend.campaign.desk.exchange import desk
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import look_at_videos, video_states
 from backend.campaign.monitoring.videos.model import LookReport, VideoState
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, NotAllowed, VideoUnreadable
+from backend.media.clips import ensure as cut_clip
 from numbered_videos import numbered, write_source
 from support import NOW, Judging
 
@@ -48,7 +55,7 @@ def folder(films: Path, judging: Judging, tmp_path: Path) -> Path:
 
 
 def look(judging: Judging, **more: object) -> LookReport:
-    return api.look_at_videos(judging.project, judging.lead, now=NOW, **more)  # type: ignore[arg-type]
+    return look_at_videos(judging.project, judging.lead, now=NOW, **more)  # type: ignore[arg-type]
 
 
 def state(report: LookReport, video: str) -> VideoState:
@@ -68,18 +75,18 @@ def handed_out(judging: Judging, video: str) -> int:
 def busiest(judging: Judging, folder: Path) -> str:
     """The video of most pairs, one of which somebody has graded."""
     pair = judging.pairs()[0]
-    api.desk(judging.project, judging.annotators[0], now=NOW)
+    desk(judging.project, judging.annotators[0], now=NOW)
     judging.grade(0, pair.pair, 2)
     return pair.video
 
 
 def test_what_was_measured_is_told(judging: Judging, folder: Path) -> None:
-    one = api.video_states(judging.project, judging.lead)[0]
+    one = video_states(judging.project, judging.lead)[0]
     assert (one.fps, one.frames, one.duration_s, one.codec) == (25, 30, pytest.approx(1.2), "h264")
     assert (one.width_px, one.height_px, one.has_audio, one.decoded, one.trouble) == (128, 48, False, True, None)
     assert one.shown
     with pytest.raises(NotAllowed):
-        api.video_states(judging.project, judging.annotators[0])
+        video_states(judging.project, judging.annotators[0])
 
 
 def test_a_video_that_was_moved_or_renamed_is_found_by_its_content(judging: Judging, folder: Path) -> None:
@@ -100,7 +107,7 @@ def test_a_video_that_was_moved_or_renamed_is_found_by_its_content(judging: Judg
 
 
 def test_two_names_of_one_content_and_a_folder_of_frames_are_found_again(tmp_path: Path, films: Path) -> None:
-    project = api.init_project(tmp_path / "project", encoder="minilm")
+    project = init_project(tmp_path / "project", encoder="minilm")
     videos = tmp_path / "videos"
     (videos / "show").mkdir(parents=True)
     for number in range(4):
@@ -109,11 +116,11 @@ def test_two_names_of_one_content_and_a_folder_of_frames_are_found_again(tmp_pat
         shutil.copy(films / "v0.mp4", videos / f"{name}.mp4")
     rows = [{"video": v, "start": 0, "end": 1, "caption": "A dog."} for v in ("a", "twin", "show")]
     (tmp_path / "m.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    api.import_corpus(project, api.OPERATOR, tmp_path / "m.jsonl", videos=videos, fps=Fraction(2), now=NOW)
+    import_corpus(project, OPERATOR, tmp_path / "m.jsonl", videos=videos, fps=Fraction(2), now=NOW)
     (videos / "a.mp4").rename(videos / "x.mp4")
     (videos / "twin.mp4").rename(videos / "y.mp4")
     (videos / "show").rename(videos / "play")
-    report = api.look_at_videos(project, api.OPERATOR, now=NOW)
+    report = look_at_videos(project, OPERATOR, now=NOW)
     assert report.wrong == ()
     places = {one.video: Path(one.path or "").name for one in report.videos}
     assert places == {"a": "x.mp4", "twin": "y.mp4", "show": "play"}
@@ -136,13 +143,13 @@ def test_pairs_of_a_missing_video_wait_until_it_is_back(judging: Judging, folder
     assert not found.shown
     assert (handed_out(judging, busiest), before > 0, found.judged) == (0, True, 1)
     assert f"{found.waiting} pairs wait for it." in found.advice
-    assert {item.pair for item in api.desk(judging.project, judging.annotators[1], now=NOW).items}.isdisjoint(
+    assert {item.pair for item in desk(judging.project, judging.annotators[1], now=NOW).items}.isdisjoint(
         {pair.pair for pair in judging.pairs() if pair.video == busiest}
     )
     away.rename(folder / f"{busiest}.mp4")
     report = look(judging)
     assert (report.wrong, report.freed > 0, handed_out(judging, busiest)) == ((), True, before)
-    assert api.doctor(judging.project, now=NOW).findings == ()
+    assert doctor(judging.project, now=NOW).findings == ()
 
 
 def test_what_a_person_reported_stays_though_the_file_is_well(judging: Judging, folder: Path, busiest: str) -> None:
@@ -162,10 +169,10 @@ def test_another_content_is_not_taken_for_the_video_unless_a_lead_says_so(
 ) -> None:
     file = folder / f"{busiest}.mp4"
     pair = next(pair for pair in judging.pairs() if pair.video == busiest)
-    job = api.clip_for(judging.project, judging.lead, pair.pair)
+    job = clip_for(judging.project, judging.lead, pair.pair)
     shutil.copy(films / f"v{COUNT}.mp4", file)
     with pytest.raises(VideoUnreadable, match=f"{busiest}.mp4 has changed since it was taken into the project"):
-        api.cut_clip(job)  # before anybody looks
+        cut_clip(job)  # before anybody looks
     with pytest.raises(InputError, match="dogs: is no video of the project that has changed"):
         look(judging, accept=["dogs"])
     found = state(look(judging), busiest)
@@ -178,7 +185,7 @@ def test_another_content_is_not_taken_for_the_video_unless_a_lead_says_so(
     report = look(judging, accept=[busiest])
     assert (report.accepted, report.wrong) == ((busiest,), ())
     assert handed_out(judging, busiest) > 0
-    assert api.clip_for(judging.project, judging.lead, pair.pair).path != job.path
+    assert clip_for(judging.project, judging.lead, pair.pair).path != job.path
 
 
 def _texted(file: Path) -> None:
@@ -206,16 +213,16 @@ def test_what_cannot_be_read_is_told_and_the_others_are_well(
 
 def test_the_doctor_finds_moved_videos_again(judging: Judging, folder: Path, busiest: str) -> None:
     (folder / f"{busiest}.mp4").rename(folder / "called otherwise.mp4")
-    [finding] = api.doctor(judging.project, now=NOW).findings
+    [finding] = doctor(judging.project, now=NOW).findings
     assert (finding.check, finding.repaired) == ("videos", False)
-    [finding] = api.doctor(judging.project, now=NOW, repair=True).findings
+    [finding] = doctor(judging.project, now=NOW, repair=True).findings
     assert finding.repaired
-    assert api.doctor(judging.project, now=NOW).findings == ()
+    assert doctor(judging.project, now=NOW).findings == ()
 
 
 def test_the_doctor_sees_that_a_file_is_another_one(judging: Judging, folder: Path, films: Path, busiest: str) -> None:
     shutil.copy(films / f"v{COUNT}.mp4", folder / f"{busiest}.mp4")
-    [finding] = api.doctor(judging.project, now=NOW).findings
+    [finding] = doctor(judging.project, now=NOW).findings
     assert finding.check == "videos"
     assert any("another size" in example for example in finding.examples)
 

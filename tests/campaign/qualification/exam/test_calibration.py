@@ -5,27 +5,38 @@ import io
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import record_grades
+from backend.campaign.judging.absences import pause_person
 from backend.campaign.judging.model import DeskState, GradeEvent
+from backend.campaign.judging.replies import my_replies
+from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.exam.calibration import end_trial, start_trial, trial_csv, trial_round
 from backend.campaign.qualification.exam.model import ExamPhase, ExamPurpose
+from backend.campaign.qualification.exam.results import exam_outcomes, my_exam
+from backend.campaign.qualification.exam.setting import ExamReport, end_exam
+from backend.campaign.qualification.exam.using import use_exam
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.queries import list_queries
+from backend.campaign.review.status import status_counts
 from backend.core.errors import ProjectError
 from backend.core.ids import PairKey, QueryId
 from exam_rounds import Round
 from support import NOW, PARTLY
 
 
-def start(fresh: Round, *, queries: int = 1, pairs: int = 3, chosen: tuple[QueryId, ...] = ()) -> api.ExamReport:
-    return api.start_trial(fresh.project, fresh.lead, queries=queries, pairs=pairs, chosen=chosen, now=NOW)
+def start(fresh: Round, *, queries: int = 1, pairs: int = 3, chosen: tuple[QueryId, ...] = ()) -> ExamReport:
+    return start_trial(fresh.project, fresh.lead, queries=queries, pairs=pairs, chosen=chosen, now=NOW)
 
 
 def answer(fresh: Round, who: int, name: PairKey, grade: int, note: str | None, *, nth: int = 0) -> None:
     event = GradeEvent(name, grade, f"{who} {name} {grade} {nth}", 700, note=note)
     for _ in range(2):  # sent twice, kept once
-        assert api.record_grades(fresh.project, fresh.person(who), [event], now=NOW)[0].status == "saved"
+        assert record_grades(fresh.project, fresh.person(who), [event], now=NOW)[0].status == "saved"
 
 
 def read(fresh: Round) -> list[tuple[int, list[tuple[str, int, str]]]]:
-    found = api.trial_round(fresh.project, fresh.lead)
+    found = trial_round(fresh.project, fresh.lead)
     assert found is not None
     return [(pair.spread, [(one.name, one.grade, one.note) for one in pair.answers]) for pair in found.pairs]
 
@@ -43,7 +54,7 @@ def test_it_comes_before_the_exam_and_the_exam_before_work(fresh: Round) -> None
     assert (after.purpose, after.phase, after.attempt) == (ExamPurpose.EXAM, ExamPhase.FIRST, 1)
     fresh.act(0, "start")
     assert fresh.phase(0) is ExamPhase.ANSWERING
-    api.end_exam(fresh.project, fresh.lead, now=NOW)
+    end_exam(fresh.project, fresh.lead, now=NOW)
     assert (fresh.desk(0).state, fresh.desk(0).exam) == (DeskState.READY, None)
     waiting = fresh.desk(1).exam
     assert waiting is not None
@@ -52,7 +63,7 @@ def test_it_comes_before_the_exam_and_the_exam_before_work(fresh: Round) -> None
 
 def test_who_is_paused_takes_no_trial_either(fresh: Round) -> None:
     start(fresh)
-    api.pause_person(fresh.project, fresh.lead, fresh.person(0).annotator_id, "a rest", now=NOW)
+    pause_person(fresh.project, fresh.lead, fresh.person(0).annotator_id, "a rest", now=NOW)
     assert fresh.act(0, "start").state is DeskState.PAUSED
     assert fresh.rows("SELECT count(*) FROM exam_attempt") == [(0,)]
 
@@ -73,21 +84,21 @@ def test_leads_read_all_grades_and_notes_the_farthest_apart_first(fresh: Round) 
         (2, [(one, 3, "0 on 1 <b>"), (two, 1, "1 on 1 <b>")]),
         (0, [(one, 3, "0 on 0 <b>"), (two, 3, "1 on 0 <b>")]),
     ]
-    found = api.trial_round(fresh.project, fresh.lead)
+    found = trial_round(fresh.project, fresh.lead)
     assert found is not None
     fresh.act(0, "hand_in")
-    again = api.trial_round(fresh.project, fresh.lead)
+    again = trial_round(fresh.project, fresh.lead)
     assert again is not None
     assert {(person.name, person.answered, person.finished) for person in again.people} >= {
         (one, 3, True),
         (two, 3, False),
     }
-    rows = list(csv.DictReader(io.StringIO(api.trial_csv(fresh.project, fresh.lead, names=False))))
+    rows = list(csv.DictReader(io.StringIO(trial_csv(fresh.project, fresh.lead, names=False))))
     assert len(rows) == 6
     assert {row["annotator"] for row in rows}.isdisjoint({one, two})
     assert len({row["annotator"] for row in rows}) == 2, "each the same number throughout"
     assert [(row["grade"], row["note"]) for row in rows][2:4] == [("3", "0 on 1 <b>"), ("1", "1 on 1 <b>")]
-    assert one in api.trial_csv(fresh.project, fresh.lead)
+    assert one in trial_csv(fresh.project, fresh.lead)
 
 
 def test_a_correction_keeps_changes_or_takes_back_the_note(fresh: Round) -> None:
@@ -117,8 +128,8 @@ def test_others_see_nothing_of_it(fresh: Round) -> None:
     while items := fresh.desk(0).items:
         answer(fresh, 0, items[0].pair, 4, "zebra")
     assert "zebra" not in str(fresh.act(1, "start"))
-    assert "zebra" not in str(api.my_work(fresh.project, fresh.person(1), now=NOW))
-    assert api.my_replies(fresh.project, fresh.person(1), now=NOW) == []
+    assert "zebra" not in str(my_work(fresh.project, fresh.person(1), now=NOW))
+    assert my_replies(fresh.project, fresh.person(1), now=NOW) == []
 
 
 def test_nothing_of_it_is_a_judgement_a_result_or_released(fresh: Round) -> None:
@@ -128,17 +139,17 @@ def test_nothing_of_it_is_a_judgement_a_result_or_released(fresh: Round) -> None
         while items := fresh.desk(who).items:
             answer(fresh, who, items[0].pair, 3, "zebra")
         fresh.act(who, "hand_in")
-    assert api.end_trial(fresh.project, fresh.lead, now=NOW)
-    assert not api.end_trial(fresh.project, fresh.lead, now=NOW)
+    assert end_trial(fresh.project, fresh.lead, now=NOW)
+    assert not end_trial(fresh.project, fresh.lead, now=NOW)
     assert fresh.rows("SELECT count(*) FROM judgement") == [(0,)]
-    assert api.my_exam(fresh.project, fresh.person(0)).attempts == ()
-    assert api.exam_outcomes(fresh.project, fresh.lead).people == ()
+    assert my_exam(fresh.project, fresh.person(0)).attempts == ()
+    assert exam_outcomes(fresh.project, fresh.lead).people == ()
     with pytest.raises(ProjectError, match="no exam of open pairs"):
-        api.use_exam(fresh.project, fresh.lead, now=NOW)
+        use_exam(fresh.project, fresh.lead, now=NOW)
     for who in (2, 3):  # the others settle everything
         fresh.handed_out(who)
     folder = fresh.project.folder / "out"
-    api.export_release(fresh.project, fresh.lead, folder, PARTLY, now=NOW + 10_000)
+    export_release(fresh.project, fresh.lead, folder, PARTLY, now=NOW + 10_000)
     files = [file for file in folder.rglob("*") if file.is_file()]
     assert files
     assert not any(b"zebra" in file.read_bytes() for file in files)
@@ -148,10 +159,10 @@ def test_nothing_of_it_is_a_judgement_a_result_or_released(fresh: Round) -> None
 def test_its_pairs_are_set_aside_and_afterwards_go_to_who_did_not_answer_them(fresh: Round) -> None:
     start(fresh, pairs=2)
     tried = set(fresh.items())
-    assert api.status_counts(fresh.project, api.OPERATOR)["pairs"]["set_aside"] == 2
+    assert status_counts(fresh.project, OPERATOR)["pairs"]["set_aside"] == 2
     fresh.finish(0, 3)
     assert fresh.handed_out(0).isdisjoint(tried)
-    api.end_trial(fresh.project, fresh.lead, now=NOW)
+    end_trial(fresh.project, fresh.lead, now=NOW)
     assert fresh.handed_out(0).isdisjoint(tried), "they may have talked about it"
     assert fresh.handed_out(1) >= tried
 
@@ -159,16 +170,16 @@ def test_its_pairs_are_set_aside_and_afterwards_go_to_who_did_not_answer_them(fr
 def test_a_clip_of_a_trial_that_is_over_takes_no_answer(fresh: Round) -> None:
     start(fresh)
     name = fresh.act(0, "start").items[0].pair
-    api.end_trial(fresh.project, fresh.lead, now=NOW)
+    end_trial(fresh.project, fresh.lead, now=NOW)
     assert fresh.answer(0, name, 3).status == "refused"
     assert fresh.desk(0).state is DeskState.READY
 
 
 def test_queries_may_be_chosen(fresh: Round) -> None:
-    query = max(one.query_id for one in api.list_queries(fresh.project, fresh.lead))
+    query = max(one.query_id for one in list_queries(fresh.project, fresh.lead))
     report = start(fresh, queries=3, pairs=4, chosen=(query,))
     assert (report.items, report.queries) == (4, 1)
-    found = api.trial_round(fresh.project, fresh.lead)
+    found = trial_round(fresh.project, fresh.lead)
     assert found is not None
     assert {pair.query_id for pair in found.pairs} == {query}
     assert sorted(pair.rank for pair in found.pairs) == [1, 2, 3, 4]
@@ -177,8 +188,8 @@ def test_queries_may_be_chosen(fresh: Round) -> None:
 def test_what_is_refused(fresh: Round) -> None:
     with pytest.raises(ProjectError, match="no open pair to ask belongs to query 998, 999"):
         start(fresh, chosen=(QueryId(999), QueryId(998)))
-    assert api.trial_round(fresh.project, fresh.lead) is None
-    assert api.trial_csv(fresh.project, fresh.lead) == ""
+    assert trial_round(fresh.project, fresh.lead) is None
+    assert trial_csv(fresh.project, fresh.lead) == ""
     start(fresh)
     with pytest.raises(ProjectError, match="open already: end it first"):
         start(fresh)
@@ -189,7 +200,7 @@ def test_a_new_one_may_begin_when_one_is_over_and_asks_everybody_again(fresh: Ro
     start(fresh)
     before = set(fresh.items())
     fresh.finish(0, 3)
-    api.end_trial(fresh.project, fresh.lead, now=NOW)
+    end_trial(fresh.project, fresh.lead, now=NOW)
     start(fresh)
     assert before.isdisjoint(fresh.items()), "what somebody answered is not asked again"
     found = fresh.desk(0).exam

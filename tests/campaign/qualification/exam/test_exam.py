@@ -11,14 +11,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.desk.clips import clip_for, report_broken, report_clip
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.judging.absences import pause_person
+from backend.campaign.judging.broken_clips import reported_clips
 from backend.campaign.judging.model import Desk, DeskItem, GradeEvent, Receipt, SkipEvent, SkipKind
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.answers.rules import KnownPair
+from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
+from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
 from backend.campaign.qualification.exam.model import PASS_RULE, ExamPhase
+from backend.campaign.qualification.exam.previewing import preview_exam
+from backend.campaign.qualification.exam.results import exam_outcomes, exam_results, my_exam
 from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.qualification.exam.rules import marking
 from backend.campaign.qualification.exam.rules.drawing import draw
 from backend.campaign.qualification.exam.rules.marking import mark
+from backend.campaign.qualification.exam.setting import end_exam, exam_although, exam_held, set_exam, set_exam_from_file
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.guideline.examples import choose_example
+from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
 from backend.core.errors import InputError, NotAllowed, ProjectError
 from backend.core.ids import PairId, PairKey, QueryId
@@ -48,7 +61,7 @@ def held(judging: Judging) -> Judging:
         pair = judging.pairs()[nth].pair
         judging.grade(0, pair, grade)
         judging.grade(1, pair, grade)
-    api.set_exam(
+    set_exam(
         judging.project, judging.lead, queries=1, pairs=10, seed=3, most_missed=20, although="few pairs", now=LATER
     )
     return judging
@@ -65,7 +78,7 @@ def rows(judging: Judging, statement: str) -> list[tuple[object, ...]]:
 
 
 def desk(judging: Judging, who: int = EXAMINEE, *, at: float = LATER) -> Desk:
-    return api.desk(judging.project, judging.annotators[who], now=at)
+    return exchange.desk(judging.project, judging.annotators[who], now=at)
 
 
 def phase(judging: Judging, who: int = EXAMINEE) -> ExamPhase | None:
@@ -74,12 +87,12 @@ def phase(judging: Judging, who: int = EXAMINEE) -> ExamPhase | None:
 
 
 def act(judging: Judging, what: str, who: int = EXAMINEE, *, at: float = LATER) -> Desk:
-    return api.exam_act(judging.project, judging.annotators[who], api.ExamAct(what), now=at)
+    return exchange.exam_act(judging.project, judging.annotators[who], ExamAct(what), now=at)
 
 
 def answer(judging: Judging, name: PairKey, grade: int, key: str = "", who: int = EXAMINEE) -> Receipt:
     event = GradeEvent(name, grade, key or f"{who} {name} {grade}", 900)
-    return api.record_grades(judging.project, judging.annotators[who], [event], now=LATER)[0]
+    return exchange.record_grades(judging.project, judging.annotators[who], [event], now=LATER)[0]
 
 
 def right_grades(judging: Judging) -> dict[str, list[int]]:
@@ -96,7 +109,7 @@ def right_grades(judging: Judging) -> dict[str, list[int]]:
 
 def right(judging: Judging, name: PairKey) -> int:
     """The right grade of an item, found by its clip: the moment that is cut for it."""
-    job = api.clip_for(judging.project, judging.annotators[EXAMINEE], name)
+    job = clip_for(judging.project, judging.annotators[EXAMINEE], name)
     sql = (
         "SELECT i.right_grade FROM exam_item i JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
         f"JOIN video v USING (video_id) WHERE m.start_s = {job.start_s} AND v.name = '{job.identity}' "
@@ -128,23 +141,23 @@ def look_again(judging: Judging) -> Desk:
 
 
 def test_a_project_has_no_exam_until_a_lead_sets_one(judging: Judging) -> None:
-    assert api.exam_held(judging.project, api.OPERATOR) is None
+    assert exam_held(judging.project, OPERATOR) is None
     assert desk(judging).exam is None
     assert len(desk(judging).items) == 7
 
 
 def test_the_exam_asks_settled_pairs_and_keeps_the_relevance_they_had(held: Judging) -> None:
-    found = api.exam_held(held.project, api.OPERATOR)
+    found = exam_held(held.project, OPERATOR)
     assert found is not None
     assert (found.items, found.queries, found.seed, found.most_missed, found.set_by) == (10, 1, 3, 20, "Lea")
     relevances = {pair.pair: pair.relevance for pair in held.pairs()}
-    assert {item.pair_key: item.right for item in api.exam_items(held.project, api.OPERATOR)} == {
+    assert {item.pair_key: item.right for item in exam_items(held.project, OPERATOR)} == {
         pair: relevance for pair, relevance in relevances.items() if relevance is not None
     }
-    assert Counter(item.right for item in api.exam_items(held.project, api.OPERATOR)) == Counter(KEY)
-    item = api.exam_items(held.project, api.OPERATOR)[0]
-    api.adjudicate(held.project, held.lead, item.pair_key, 4 - item.right, "looked again", now=LATER)
-    assert api.exam_items(held.project, api.OPERATOR)[0] == item, "the key is what it was when the exam was set"
+    assert Counter(item.right for item in exam_items(held.project, OPERATOR)) == Counter(KEY)
+    item = exam_items(held.project, OPERATOR)[0]
+    adjudicate(held.project, held.lead, item.pair_key, 4 - item.right, "looked again", now=LATER)
+    assert exam_items(held.project, OPERATOR)[0] == item, "the key is what it was when the exam was set"
 
 
 def test_the_exam_comes_before_any_pair_and_no_seat_is_claimed(held: Judging) -> None:
@@ -177,7 +190,7 @@ def test_who_sat_at_a_pair_before_the_exam_was_set_may_still_bring_its_grade(jud
         judging.grade(0, judging.pairs()[nth].pair, 4)
         judging.grade(1, judging.pairs()[nth].pair, 4)
     there = desk(judging, at=NOW).items[0].pair
-    api.set_exam(judging.project, judging.lead, although="few pairs", now=LATER)
+    set_exam(judging.project, judging.lead, although="few pairs", now=LATER)
     assert phase(judging) is ExamPhase.FIRST
     assert judging.grade(EXAMINEE, there, 2, at=LATER).status == "saved"
 
@@ -186,7 +199,7 @@ def test_items_come_by_query_in_an_order_of_each_person_and_attempt_and_again_af
     for pair in judging.pairs():
         judging.grade(0, pair.pair, 2)
         judging.grade(1, pair.pair, 2)
-    api.set_exam(judging.project, judging.lead, queries=3, pairs=4, although="few pairs", now=LATER)
+    set_exam(judging.project, judging.lead, queries=3, pairs=4, although="few pairs", now=LATER)
 
     def order(who: int) -> list[tuple[str, float]]:
         found, person, met = act(judging, "start", who), judging.annotators[who], []
@@ -195,7 +208,7 @@ def test_items_come_by_query_in_an_order_of_each_person_and_attempt_and_again_af
             assert [item.position for item in found.items] == list(range(len(met) + 1, len(met) + 1 + len(found.items)))
             assert {item.total for item in found.items} == {12}
             item = found.items[0]
-            job = api.clip_for(judging.project, person, item.pair)
+            job = clip_for(judging.project, person, item.pair)
             met.append((item.query, job.start_s))
             answer(judging, item.pair, 2, who=who)
             found = desk(judging, who)
@@ -210,8 +223,8 @@ def test_items_come_by_query_in_an_order_of_each_person_and_attempt_and_again_af
 
 
 def test_nothing_of_the_key_is_told_before_the_exam_is_handed_in(held: Judging) -> None:
-    for item in api.exam_items(held.project, api.OPERATOR):
-        api.explain_exam_item(held.project, held.lead, item.item_id, "qqwhy it is so", now=LATER)
+    for item in exam_items(held.project, OPERATOR):
+        explain_exam_item(held.project, held.lead, item.item_id, "qqwhy it is so", now=LATER)
     seen = [desk(held), act(held, "start")]
     while seen[-1].items:
         answer(held, seen[-1].items[0].pair, 0)
@@ -222,7 +235,7 @@ def test_nothing_of_the_key_is_told_before_the_exam_is_handed_in(held: Judging) 
         assert (found.exam.result, found.exam.missed) == (None, ())
         own = {item.grade for item in found.items} | {found.previous.grade if found.previous else None}
         assert own <= {None, 0}, "no grade but the person's own"
-    assert api.my_exam(held.project, held.annotators[EXAMINEE]).attempts[0].missed == ()
+    assert my_exam(held.project, held.annotators[EXAMINEE]).attempts[0].missed == ()
     found = act(held, "go_on")
     assert found.exam is not None
     assert found.exam.phase is ExamPhase.ANSWERED, "reading a result needs one"
@@ -239,7 +252,7 @@ def test_until_it_is_handed_in_the_desk_is_the_same_whatever_the_key(held: Judgi
         found = desk(held)
         change(held, "UPDATE exam_item SET right_grade = 4 - right_grade, explanation = 'other' || right_grade")
         assert desk(held) == found
-        assert api.my_exam(held.project, held.annotators[EXAMINEE]).attempts[0].result is None
+        assert my_exam(held.project, held.annotators[EXAMINEE]).attempts[0].result is None
 
 
 def test_an_answer_sent_twice_is_one_and_a_later_one_takes_its_place(held: Judging) -> None:
@@ -261,7 +274,7 @@ def test_the_items_are_this_persons_alone(held: Judging) -> None:
     act(held, "start", 2)
     assert answer(held, name, 4, who=2).status == "refused"
     with pytest.raises(NotAllowed):
-        api.clip_for(held.project, held.annotators[2], name)
+        clip_for(held.project, held.annotators[2], name)
     assert answer(held, PairKey(name.replace("-1", "-999")), 4).status == "refused"
     assert answer(held, PairKey(name + "r"), 4).status == "refused", "not to be looked at again yet"
     assert rows(held, "SELECT count(*) FROM exam_answer") == [(0,)]
@@ -269,7 +282,7 @@ def test_the_items_are_this_persons_alone(held: Judging) -> None:
 
 def clip_opens(judging: Judging, name: PairKey) -> bool:
     try:
-        api.clip_for(judging.project, judging.annotators[EXAMINEE], name)
+        clip_for(judging.project, judging.annotators[EXAMINEE], name)
     except NotAllowed:
         return False
     return True
@@ -297,28 +310,28 @@ def test_the_clips_of_an_exam_open_while_it_shows_them(held: Judging) -> None:
 def test_who_is_paused_answers_nothing_and_sees_no_item(held: Judging) -> None:
     name = act(held, "start").items[0].pair
     assert clip_opens(held, name)
-    api.pause_person(held.project, held.lead, held.annotators[EXAMINEE].annotator_id, "why", now=LATER)
+    pause_person(held.project, held.lead, held.annotators[EXAMINEE].annotator_id, "why", now=LATER)
     assert (answer(held, name, 2).status, clip_opens(held, name)) == ("refused", False)
-    assert not api.report_broken(held.project, held.annotators[EXAMINEE], name, "black", now=LATER)
+    assert not report_broken(held.project, held.annotators[EXAMINEE], name, "black", now=LATER)
     assert rows(held, "SELECT count(*) FROM exam_answer") == [(0,)]
 
 
 def test_an_item_that_two_people_report_as_broken_leaves_the_exam(held: Judging) -> None:
     """No seat belongs to an item, so a person reports those of their own exam; one alone changes nothing for others."""
     name = act(held, "start").items[0].pair
-    assert api.report_broken(held.project, held.annotators[EXAMINEE], name, "black", now=LATER)
-    assert cases(held.project, api.OPERATOR, ReviewList.BLOCKED) == []
-    assert len(api.reported_clips(held.project, held.lead)) == 1
+    assert report_broken(held.project, held.annotators[EXAMINEE], name, "black", now=LATER)
+    assert cases(held.project, OPERATOR, ReviewList.BLOCKED) == []
+    assert len(reported_clips(held.project, held.lead)) == 1
     act(held, "start", 2)
-    assert not api.report_broken(held.project, held.annotators[2], name, "black", now=LATER), "somebody else's item"
-    clip = api.clip_for(held.project, held.annotators[EXAMINEE], name)
+    assert not report_broken(held.project, held.annotators[2], name, "black", now=LATER), "somebody else's item"
+    clip = clip_for(held.project, held.annotators[EXAMINEE], name)
     same = next(
         item.pair
         for item in iter_items(held, 2)
-        if api.clip_for(held.project, held.annotators[2], item.pair).path == clip.path
+        if clip_for(held.project, held.annotators[2], item.pair).path == clip.path
     )
-    assert api.report_broken(held.project, held.annotators[2], same, "black", now=LATER)
-    assert {pair.fault for pair in cases(held.project, api.OPERATOR, ReviewList.BLOCKED)} == {
+    assert report_broken(held.project, held.annotators[2], same, "black", now=LATER)
+    assert {pair.fault for pair in cases(held.project, OPERATOR, ReviewList.BLOCKED)} == {
         "Reported from the desk: black"
     }
     assert name not in [item.pair for item in desk(held).items]
@@ -334,7 +347,7 @@ def iter_items(judging: Judging, who: int) -> Iterator[DeskItem]:
 def test_an_item_cannot_be_skipped(held: Judging) -> None:
     name = act(held, "start").items[0].pair
     skip = SkipEvent(name, SkipKind.CANNOT_JUDGE, "too dark", "s")
-    (receipt,) = api.record_skips(held.project, held.annotators[EXAMINEE], [skip], now=LATER)
+    (receipt,) = exchange.record_skips(held.project, held.annotators[EXAMINEE], [skip], now=LATER)
     assert (receipt.status, "cannot be skipped" in receipt.message) == ("refused", True)
     assert desk(held).items[0].pair == name
 
@@ -357,7 +370,7 @@ def test_who_misses_little_passes_looks_at_the_misses_again_and_goes_to_work(hel
     assert replace(first, again=first.own) in once_more.missed
     work = look_again(held)
     assert (work.exam, len(work.items)) == (None, 7)
-    (attempt,) = api.my_exam(held.project, held.annotators[EXAMINEE]).attempts
+    (attempt,) = my_exam(held.project, held.annotators[EXAMINEE]).attempts
     assert attempt.result is not None
     assert attempt.result.missed == 2, "what was given again does not change the result"
     assert answer(held, first.pair, first.right).status == "saved"
@@ -370,7 +383,7 @@ def test_who_misses_too_much_waits_for_the_lead(held: Judging) -> None:
     assert grade_by_key(held, EXAMINEE, held.pairs()[30].pair, at=LATER).status == "refused"
     assert act(held, "start").exam == found.exam, "no further attempt by oneself"
 
-    (one,) = [one for one in api.exam_results(held.project, api.OPERATOR) if one.person == held.annotators[EXAMINEE]]
+    (one,) = [one for one in exam_results(held.project, OPERATOR) if one.person == held.annotators[EXAMINEE]]
     assert (one.phase, len(one.attempts), len(one.attempts[0].missed)) == (ExamPhase.FAILED, 1, 3)
     for miss in one.attempts[0].missed:
         assert miss.right == held.state(miss.pair).relevance
@@ -385,9 +398,9 @@ def test_a_retake_is_a_new_attempt_and_answers_of_the_old_one_do_not_count_in_it
     take(held, 10)
     look_again(held)
     me = held.annotators[EXAMINEE].annotator_id
-    api.grant_retake(held.project, held.lead, me, now=LATER)
+    grant_retake(held.project, held.lead, me, now=LATER)
     with pytest.raises(ProjectError, match="may take the exam already"):
-        api.grant_retake(held.project, held.lead, me, now=LATER)
+        grant_retake(held.project, held.lead, me, now=LATER)
     found = desk(held).exam
     assert found is not None
     assert (found.phase, found.attempt) == (ExamPhase.FIRST, 2)
@@ -396,19 +409,19 @@ def test_a_retake_is_a_new_attempt_and_answers_of_the_old_one_do_not_count_in_it
     assert "handed in" in answer(held, before, 4, "late").message
     take(held, 0)
     assert act(held, "go_on").exam is None
-    results = [attempt.result for attempt in api.my_exam(held.project, held.annotators[EXAMINEE]).attempts]
+    results = [attempt.result for attempt in my_exam(held.project, held.annotators[EXAMINEE]).attempts]
     assert [(result.missed, result.passed) for result in results if result] == [(10, False), (0, True)]
 
 
 def test_an_exemption_needs_a_reason_lets_somebody_work_and_can_be_taken_back(held: Judging) -> None:
     me = held.annotators[EXAMINEE].annotator_id
     with pytest.raises(ProjectError, match="needs a reason"):
-        api.exempt_from_exam(held.project, held.lead, me, "  ", now=LATER)
-    api.exempt_from_exam(held.project, held.lead, me, "wrote the guideline", now=LATER)
+        exempt_from_exam(held.project, held.lead, me, "  ", now=LATER)
+    exempt_from_exam(held.project, held.lead, me, "wrote the guideline", now=LATER)
     assert len(desk(held).items) == 7
-    mine = api.my_exam(held.project, held.annotators[EXAMINEE])
+    mine = my_exam(held.project, held.annotators[EXAMINEE])
     assert (mine.phase, mine.reason) == (ExamPhase.EXEMPT, "wrote the guideline")
-    api.grant_retake(held.project, held.lead, me, now=LATER)
+    grant_retake(held.project, held.lead, me, now=LATER)
     assert phase(held) is ExamPhase.FIRST
     kinds = [kind for (kind,) in rows(held, "SELECT kind FROM event ORDER BY event_id DESC LIMIT 2")]
     assert kinds[0] == "exam_retake"
@@ -417,32 +430,32 @@ def test_an_exemption_needs_a_reason_lets_somebody_work_and_can_be_taken_back(he
 def test_only_leads_set_explain_and_rule(held: Judging) -> None:
     person = held.annotators[0]
     for attempted in (
-        lambda: api.set_exam(held.project, person, now=LATER),
-        lambda: api.end_exam(held.project, person, now=LATER),
-        lambda: api.explain_exam_item(held.project, person, 1, "so", now=LATER),
-        lambda: api.grant_retake(held.project, person, person.annotator_id, now=LATER),
-        lambda: api.exempt_from_exam(held.project, person, person.annotator_id, "me", now=LATER),
+        lambda: set_exam(held.project, person, now=LATER),
+        lambda: end_exam(held.project, person, now=LATER),
+        lambda: explain_exam_item(held.project, person, 1, "so", now=LATER),
+        lambda: grant_retake(held.project, person, person.annotator_id, now=LATER),
+        lambda: exempt_from_exam(held.project, person, person.annotator_id, "me", now=LATER),
     ):
         with pytest.raises(NotAllowed):
             attempted()
     with pytest.raises(NotAllowed):
-        api.exam_act(held.project, held.lead, api.ExamAct.START, now=LATER)
+        exchange.exam_act(held.project, held.lead, ExamAct.START, now=LATER)
 
 
 def test_without_the_exam_everybody_works_and_the_record_stays(held: Judging) -> None:
     name = act(held, "start").items[0].pair
-    assert api.end_exam(held.project, held.lead, now=LATER)
-    assert not api.end_exam(held.project, held.lead, now=LATER)
+    assert end_exam(held.project, held.lead, now=LATER)
+    assert not end_exam(held.project, held.lead, now=LATER)
     assert len(desk(held).items) == 7
     assert "not held any more" in answer(held, name, 3).message
-    assert len(api.my_exam(held.project, held.annotators[EXAMINEE]).attempts) == 1
+    assert len(my_exam(held.project, held.annotators[EXAMINEE]).attempts) == 1
 
 
 def test_another_exam_replaces_the_first_one_and_who_passed_has_passed(held: Judging) -> None:
     take(held, 0)
     act(held, "go_on")
     act(held, "start", 2)
-    api.set_exam(held.project, held.lead, queries=1, pairs=5, seed=4, although="few pairs", now=LATER)
+    set_exam(held.project, held.lead, queries=1, pairs=5, seed=4, although="few pairs", now=LATER)
     assert desk(held).exam is None
     begun_before = desk(held, 2).exam
     assert begun_before is not None
@@ -456,7 +469,7 @@ def test_a_later_pass_rule_judges_nobody_anew(held: Judging, monkeypatch: pytest
     monkeypatch.setattr(exams, "PASS_RULE", "stricter")
     monkeypatch.setitem(marking.PASS_RULES, "stricter", lambda missed, answers, most_missed: missed == 0)
     assert desk(held).exam is None
-    api.set_exam(held.project, held.lead, queries=1, pairs=5, seed=4, although="few pairs", now=LATER)
+    set_exam(held.project, held.lead, queries=1, pairs=5, seed=4, although="few pairs", now=LATER)
     assert desk(held).exam is None
     assert rows(held, "SELECT rule_version FROM exam ORDER BY exam_id") == [(PASS_RULE,), ("stricter",)]
     assert not mark([(4, 4), (1, 4), (2, 2)], 50, 1, "stricter").passed
@@ -469,7 +482,7 @@ def test_newcomers_only_exempts_who_graded_here(judging: Judging) -> None:
     for nth in range(3):
         judging.grade(0, judging.pairs()[nth].pair, 4)
         judging.grade(1, judging.pairs()[nth].pair, 4)
-    report = api.set_exam(judging.project, judging.lead, newcomers_only=True, although="few pairs", now=LATER)
+    report = set_exam(judging.project, judging.lead, newcomers_only=True, although="few pairs", now=LATER)
     assert report.exempted == 2
     assert [phase(judging, who) for who in range(4)] == [None, None, ExamPhase.FIRST, ExamPhase.FIRST]
 
@@ -480,26 +493,26 @@ def test_pairs_that_can_still_change_or_that_the_guideline_shows_are_not_asked(j
         at = NOW if nth != 1 else LATER - 60
         judging.grade(0, pair, 4, at=at)
         judging.grade(1, pair, 4, at=at)
-    api.choose_example(judging.project, judging.lead, pairs[2], 4, "all of it", now=LATER)
-    api.report_clip(judging.project, judging.annotators[0], pairs[3], "no picture", now=LATER)
-    api.set_exam(judging.project, judging.lead, although="few pairs", now=LATER)
-    assert [item.pair_key for item in api.exam_items(judging.project, api.OPERATOR)] == [pairs[0]]
+    choose_example(judging.project, judging.lead, pairs[2], 4, "all of it", now=LATER)
+    report_clip(judging.project, judging.annotators[0], pairs[3], "no picture", now=LATER)
+    set_exam(judging.project, judging.lead, although="few pairs", now=LATER)
+    assert [item.pair_key for item in exam_items(judging.project, OPERATOR)] == [pairs[0]]
     with pytest.raises(ProjectError, match="asked in the exam"):
-        api.choose_example(judging.project, judging.lead, pairs[0], 4, "all of it", now=LATER)
+        choose_example(judging.project, judging.lead, pairs[0], 4, "all of it", now=LATER)
 
 
 def test_without_a_settled_pair_there_is_nothing_to_ask(judging: Judging) -> None:
     with pytest.raises(ProjectError, match="no settled pair"):
-        api.set_exam(judging.project, judging.lead, now=LATER)
+        set_exam(judging.project, judging.lead, now=LATER)
     with pytest.raises(ProjectError, match="0 to 100"):
-        api.set_exam(judging.project, judging.lead, most_missed=101, now=LATER)
-    assert api.exam_held(judging.project, api.OPERATOR) is None
+        set_exam(judging.project, judging.lead, most_missed=101, now=LATER)
+    assert exam_held(judging.project, OPERATOR) is None
 
 
 def test_a_clip_that_breaks_leaves_the_exam(held: Judging) -> None:
     found = act(held, "start")
-    api.report_clip(held.project, held.annotators[EXAMINEE], found.items[0].pair, "no picture", now=LATER)
-    assert {pair.fault for pair in cases(held.project, api.OPERATOR, ReviewList.BLOCKED)} == {"no picture"}
+    report_clip(held.project, held.annotators[EXAMINEE], found.items[0].pair, "no picture", now=LATER)
+    assert {pair.fault for pair in cases(held.project, OPERATOR, ReviewList.BLOCKED)} == {"no picture"}
     left = desk(held)
     assert found.items[0].pair not in [item.pair for item in left.items]
     assert {item.total for item in left.items} == {9}
@@ -516,11 +529,11 @@ def test_a_key_from_a_file_is_taken_with_its_explanations(held: Judging, tmp_pat
         "query_id,pair_id,grade,explanation\n"
         f'{first.query_id},{first.pair_id},4,"All of it,\n seen."\n,{second.pair_id},0,\n'
     )
-    report = api.set_exam_from_file(held.project, held.lead, file, most_missed=10, although="few pairs", now=LATER)
+    report = set_exam_from_file(held.project, held.lead, file, most_missed=10, although="few pairs", now=LATER)
     assert (report.items, report.grades, report.most_missed) == (2, (1, 0, 0, 0, 1), 10)
-    items = [(item.pair_id, item.right, item.explanation) for item in api.exam_items(held.project, api.OPERATOR)]
+    items = [(item.pair_id, item.right, item.explanation) for item in exam_items(held.project, OPERATOR)]
     assert items == [(first.pair_id, 4, "All of it, seen."), (second.pair_id, 0, "")]
-    found = api.exam_held(held.project, api.OPERATOR)
+    found = exam_held(held.project, OPERATOR)
     assert found is not None
     assert (found.source, found.seed) == ("key.csv", None)
 
@@ -538,7 +551,7 @@ def test_a_bad_key_is_refused_as_a_whole_with_its_rows(held: Judging, tmp_path: 
     )
     file.write_text("query_id,pair_id,grade\n" + "\n".join(lines) + "\n")
     with pytest.raises(InputError) as refusal:
-        api.set_exam_from_file(held.project, held.lead, file, now=LATER)
+        set_exam_from_file(held.project, held.lead, file, now=LATER)
     told = [str(problem) for problem in refusal.value.problems]
     assert [line.split(": ")[0] for line in told] == [f"key.csv, row {row}" for row in (2, 3, 4, 5, 6, 7)]
     for part, line in zip(
@@ -547,7 +560,7 @@ def test_a_bad_key_is_refused_as_a_whole_with_its_rows(held: Judging, tmp_path: 
         strict=True,
     ):
         assert part in line
-    found = api.exam_held(held.project, api.OPERATOR)
+    found = exam_held(held.project, OPERATOR)
     assert found is not None
     assert found.source == "settled pairs", "the exam before is still held"
 
@@ -555,7 +568,7 @@ def test_a_bad_key_is_refused_as_a_whole_with_its_rows(held: Judging, tmp_path: 
 def test_the_doctor_finds_a_project_with_an_exam_well(held: Judging) -> None:
     take(held, 3)
     look_again(held)
-    checks = {finding.check for finding in api.doctor(held.project, now=LATER).findings}
+    checks = {finding.check for finding in doctor(held.project, now=LATER).findings}
     assert checks <= {"videos"}, "the made-up videos are on no disk"
 
 
@@ -571,18 +584,18 @@ def test_the_doctor_finds_a_project_with_an_exam_well(held: Judging) -> None:
 def test_the_doctor_finds_answers_that_cannot_be(held: Judging, damage: str, told: str) -> None:
     take(held, 10)
     look_again(held)
-    api.set_exam(held.project, held.lead, queries=1, pairs=2, although="few pairs", now=LATER)
+    set_exam(held.project, held.lead, queries=1, pairs=2, although="few pairs", now=LATER)
     with closing(sqlite3.connect(held.project.folder / "reelrank.db")) as db, db:
         for action in ("update", "delete"):
             db.execute(f"DROP TRIGGER exam_answer_no_{action}")
         db.execute(damage)
-    found = {finding.check: finding for finding in api.doctor(held.project, now=LATER).findings}
+    found = {finding.check: finding for finding in doctor(held.project, now=LATER).findings}
     assert told in found["exam answers"].examples[0]
 
 
 def test_answers_and_rulings_are_append_only(held: Judging) -> None:
     take(held, 0)
-    api.exempt_from_exam(held.project, held.lead, held.annotators[0].annotator_id, "knows it", now=LATER)
+    exempt_from_exam(held.project, held.lead, held.annotators[0].annotator_id, "knows it", now=LATER)
     for table in ("exam_answer", "exam_ruling"):
         for statement in (f"DELETE FROM {table}", f"UPDATE {table} SET annotator_id = 1"):
             with pytest.raises(sqlite3.DatabaseError, match=r"append-only|no such column"):
@@ -639,7 +652,7 @@ def test_a_draw_is_of_the_settled_pairs_and_within_its_numbers(
 
 def test_results_are_of_the_first_attempt_and_of_what_was_given_when_it_had_just_been_explained(held: Judging) -> None:
     take(held, misses=3)
-    (mine,) = api.exam_outcomes(held.project, api.OPERATOR).people
+    (mine,) = exam_outcomes(held.project, OPERATOR).people
     assert (mine.person, mine.outcome.answers, mine.outcome.missed) == (held.annotators[EXAMINEE], 10, 3)
     assert mine.outcome.missed_first.value == 0.3
     assert mine.outcome.missed_after.reason == "3 of 3 missed clips not looked at again yet"
@@ -648,39 +661,39 @@ def test_results_are_of_the_first_attempt_and_of_what_was_given_when_it_had_just
     miss = found.exam.missed[0]
     answer(held, miss.pair, miss.own)  # missed once more; only the second time as it was explained
     look_again(held)
-    (mine,) = api.exam_outcomes(held.project, held.lead).people
+    (mine,) = exam_outcomes(held.project, held.lead).people
     assert mine.outcome.missed_after.value == 0.1
-    api.grant_retake(held.project, held.lead, held.annotators[EXAMINEE].annotator_id, now=LATER)
+    grant_retake(held.project, held.lead, held.annotators[EXAMINEE].annotator_id, now=LATER)
     take(held, misses=0)
-    found_now = api.exam_outcomes(held.project, api.OPERATOR)
+    found_now = exam_outcomes(held.project, OPERATOR)
     assert found_now.people == (mine,), "a retake is no first attempt"
     assert found_now.together.missed_first.value == 0.3
 
 
 def test_what_is_held_is_what_was_looked_at(held: Judging) -> None:
     draw_it = {"queries": 1, "pairs": 9, "seed": 2, "most_missed": 10.0, "now": LATER}
-    seen = api.preview_exam(held.project, held.lead, **draw_it)
+    seen = preview_exam(held.project, held.lead, **draw_it)
     assert (len(seen.items), seen.queries, sum(seen.grades)) == (9, 1, 9)
     pair = seen.items[0]
     assert pair.right == {one.pair: one.relevance for one in held.pairs()}[pair.pair]
-    api.adjudicate(held.project, held.lead, pair.pair, 4 - pair.right if pair.right != 2 else 0, "why", now=LATER)
+    adjudicate(held.project, held.lead, pair.pair, 4 - pair.right if pair.right != 2 else 0, "why", now=LATER)
     with pytest.raises(ProjectError, match="not what they were when you looked"):
-        api.set_exam(held.project, held.lead, previewed=seen.digest, although="few pairs", **draw_it)
-    again = api.preview_exam(held.project, held.lead, **draw_it)
-    api.set_exam(held.project, held.lead, previewed=again.digest, although="few pairs", **draw_it)
-    found = api.exam_items(held.project, held.lead)
+        set_exam(held.project, held.lead, previewed=seen.digest, although="few pairs", **draw_it)
+    again = preview_exam(held.project, held.lead, **draw_it)
+    set_exam(held.project, held.lead, previewed=again.digest, although="few pairs", **draw_it)
+    found = exam_items(held.project, held.lead)
     assert {(item.pair_key, item.right) for item in found} == {(item.pair, item.right) for item in again.items}
 
 
 def test_a_weak_exam_is_refused_before_the_one_that_is_held_ends(held: Judging) -> None:
-    before = api.exam_held(held.project, held.lead)
+    before = exam_held(held.project, held.lead)
     with pytest.raises(ProjectError, match="tells too little"):
-        api.set_exam(held.project, held.lead, queries=1, pairs=1, now=LATER)
-    assert api.exam_held(held.project, held.lead) == before
-    api.set_exam(held.project, held.lead, queries=1, pairs=1, although="  one  will do ", now=LATER)
-    reserve = api.exam_although(held.project, held.lead)
+        set_exam(held.project, held.lead, queries=1, pairs=1, now=LATER)
+    assert exam_held(held.project, held.lead) == before
+    set_exam(held.project, held.lead, queries=1, pairs=1, although="  one  will do ", now=LATER)
+    reserve = exam_although(held.project, held.lead)
     assert reserve is not None
     assert reserve[1] == "one will do"
     assert any("would pass" in why for why in reserve[0])
     with pytest.raises(ProjectError, match="say it in 400"):
-        api.set_exam(held.project, held.lead, queries=1, pairs=1, although="x" * 401, now=LATER)
+        set_exam(held.project, held.lead, queries=1, pairs=1, although="x" * 401, now=LATER)

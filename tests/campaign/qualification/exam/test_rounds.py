@@ -6,12 +6,26 @@ from statistics import median
 
 import pytest
 
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import Desk, GradeEvent
+from backend.campaign.monitoring.progress.progress import progress
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam import taking
-from backend.campaign.qualification.exam.model import ExamDesk, ExamPhase, ExamPurpose
+from backend.campaign.qualification.exam.answer_key import preview_exam_key
+from backend.campaign.qualification.exam.calibration import end_trial, start_trial
+from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
+from backend.campaign.qualification.exam.model import ExamDesk, ExamKey, ExamPhase, ExamPurpose
+from backend.campaign.qualification.exam.previewing import preview_exam
+from backend.campaign.qualification.exam.results import my_exam
 from backend.campaign.qualification.exam.rows import attempts, exams
+from backend.campaign.qualification.exam.setting import end_exam, exam_although, set_exam
 from backend.campaign.qualification.exam.standing import in_order
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.using import use_exam
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people import permissions
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.ids import AnnotatorId, PairKey
@@ -57,15 +71,15 @@ def test_what_was_asked_for_and_is_not_there_is_said(fresh: Round) -> None:
 
 
 def test_while_it_is_held_nobody_is_handed_its_pairs_and_counts_say_so(fresh: Round) -> None:
-    before = api.progress(fresh.project, api.OPERATOR, now=NOW).ahead.needed
+    before = progress(fresh.project, OPERATOR, now=NOW).ahead.needed
     fresh.hold(queries=2, pairs=5)
-    api.exempt_from_exam(fresh.project, fresh.lead, fresh.person(0).annotator_id, "wrote the guideline", now=NOW)
-    counts = api.status_counts(fresh.project, api.OPERATOR)["pairs"]
+    exempt_from_exam(fresh.project, fresh.lead, fresh.person(0).annotator_id, "wrote the guideline", now=NOW)
+    counts = status_counts(fresh.project, OPERATOR)["pairs"]
     assert (counts["open"], counts["set_aside"], sum(counts.values())) == (50, 10, 60)
-    assert api.progress(fresh.project, api.OPERATOR, now=NOW).ahead.needed == before - 20, "two seats of ten pairs"
+    assert progress(fresh.project, OPERATOR, now=NOW).ahead.needed == before - 20, "two seats of ten pairs"
     assert len(fresh.handed_out(0)) == 50
     assert fresh.handed_out(0).isdisjoint(fresh.items())
-    findings = api.doctor(fresh.project, now=NOW).findings
+    findings = doctor(fresh.project, now=NOW).findings
     assert {finding.check for finding in findings} <= {"videos"}
 
 
@@ -74,7 +88,7 @@ def test_a_grade_that_still_arrives_for_a_pair_of_the_exam_is_refused_and_kept(f
     pair = PairKey(str(fresh.rows("SELECT pair_key FROM pair ORDER BY query_id, rank LIMIT 1")[0][0]))
     fresh.change("UPDATE seat SET annotator_id = 2, lease_until = 5 WHERE pair_id = 1 AND seat_no = 1")
     fresh.hold(queries=3, pairs=20)
-    api.exempt_from_exam(fresh.project, fresh.lead, fresh.person(0).annotator_id, "late", now=NOW)
+    exempt_from_exam(fresh.project, fresh.lead, fresh.person(0).annotator_id, "late", now=NOW)
     receipt = fresh.judging.grade(0, pair, 3)
     assert (receipt.status, "asked in an exam" in receipt.message) == ("refused", True)
     assert fresh.rows("SELECT kind FROM event ORDER BY event_id DESC LIMIT 1") == [("grade_refused",)]
@@ -89,10 +103,10 @@ def test_people_wait_for_the_key_and_are_told_nothing_until_it_is_there(fresh: R
         assert (desk.state, desk.items, desk.previous) == ("exam", (), None)
         assert (desk.exam.phase, desk.exam.result, desk.exam.missed) == (ExamPhase.WAITING, None, ())
         assert fresh.act(who, "go_on") == desk, "there is nothing to go on to"
-        (attempt,) = api.my_exam(fresh.project, fresh.person(who)).attempts
+        (attempt,) = my_exam(fresh.project, fresh.person(who)).attempts
         assert (attempt.result, attempt.missed, attempt.by_grade) == (None, (), ())
     with pytest.raises(ProjectError, match="waits for the key"):
-        api.grant_retake(fresh.project, fresh.lead, fresh.person(0).annotator_id, now=NOW)
+        grant_retake(fresh.project, fresh.lead, fresh.person(0).annotator_id, now=NOW)
     assert fresh.close() == 2
     assert {fresh.phase(who) for who in (0, 1)} == {ExamPhase.RESULT}
     assert set(fresh.key().values()) == {3}, "the mean of 1 and 4, half up"
@@ -145,7 +159,7 @@ def test_who_had_not_handed_in_goes_on_against_the_key_and_who_comes_later_takes
     assert (newcomer.result.missed, newcomer.result.passed) == (6, False)
     assert fresh.look_again(3).exam is not None
     assert fresh.phase(3) is ExamPhase.FAILED
-    api.grant_retake(fresh.project, fresh.lead, fresh.person(3).annotator_id, now=NOW)
+    grant_retake(fresh.project, fresh.lead, fresh.person(3).annotator_id, now=NOW)
     fresh.finish(3, 2)
     assert fresh.look_again(3).items, "passed, and handed pairs"
 
@@ -177,10 +191,10 @@ def test_a_leads_own_grades_are_the_key_once_they_hand_them_in(fresh: Round) -> 
 
 def test_a_round_whose_key_a_constant_passes_is_closed_for_a_reason_only(fresh: Round) -> None:
     fresh.hold()
-    assert api.preview_exam_key(fresh.project, fresh.lead) is None, "nobody has finished"
+    assert preview_exam_key(fresh.project, fresh.lead) is None, "nobody has finished"
     for who in (0, 1):
         fresh.finish(who, 0)
-    seen = api.preview_exam_key(fresh.project, fresh.lead)
+    seen = preview_exam_key(fresh.project, fresh.lead)
     assert seen is not None
     assert seen.grades == (6, 0, 0, 0, 0)
     assert [(one.missed, one.passed) for one in seen.guesses.constants][:3] == [(0, True), (0, True), (6, False)]
@@ -188,25 +202,25 @@ def test_a_round_whose_key_a_constant_passes_is_closed_for_a_reason_only(fresh: 
         fresh.close("")
     assert set(fresh.key().values()) == {None}
     assert fresh.phase(0) is ExamPhase.WAITING
-    assert api.exam_although(fresh.project, fresh.lead) is None
+    assert exam_although(fresh.project, fresh.lead) is None
     fresh.close("  they are  all unrelated")
-    reserve = api.exam_although(fresh.project, fresh.lead)
+    reserve = exam_although(fresh.project, fresh.lead)
     assert reserve is not None
     assert "always 0 misses 0 of 6 and would pass" in reserve[0]
     assert reserve[1] == "they are all unrelated"
-    assert api.preview_exam_key(fresh.project, fresh.lead) is None, "the key is there"
+    assert preview_exam_key(fresh.project, fresh.lead) is None, "the key is there"
 
 
 def test_a_leads_own_key_that_a_constant_passes_waits_for_a_reason(fresh: Round) -> None:
     fresh.hold("own")
     fresh.finish(0, 4)
     fresh.grade_all(-1, 4)
-    assert api.preview_exam_key(fresh.project, fresh.lead) is None, "not handed in"
+    assert preview_exam_key(fresh.project, fresh.lead) is None, "not handed in"
     handed_in = fresh.act(-1, "hand_in").exam
     assert handed_in is not None
     assert handed_in.phase is ExamPhase.WAITING
     assert set(fresh.key().values()) == {None}
-    seen = api.preview_exam_key(fresh.project, fresh.lead)
+    seen = preview_exam_key(fresh.project, fresh.lead)
     assert seen is not None
     assert seen.grades == (0, 0, 0, 0, 6)
     with pytest.raises(ProjectError, match="always 4 misses 0 of 6 and would pass"):
@@ -217,20 +231,20 @@ def test_a_leads_own_key_that_a_constant_passes_waits_for_a_reason(fresh: Round)
 
 
 def test_an_exam_of_open_pairs_is_held_as_it_was_looked_at(fresh: Round) -> None:
-    ask = {"queries": 3, "pairs": 9, "seed": 2, "key": api.ExamKey.MEDIAN, "now": NOW}
-    seen = api.preview_exam(fresh.project, fresh.lead, **ask)
+    ask = {"queries": 3, "pairs": 9, "seed": 2, "key": ExamKey.MEDIAN, "now": NOW}
+    seen = preview_exam(fresh.project, fresh.lead, **ask)
     assert (seen.grades, seen.guesses) == ((), None)
     assert {item.right for item in seen.items} == {None}
-    report = api.set_exam(fresh.project, fresh.lead, previewed=seen.digest, **ask)
+    report = set_exam(fresh.project, fresh.lead, previewed=seen.digest, **ask)
     assert (report.items, report.queries, report.short) == (len(seen.items), seen.queries, seen.short)
     assert sorted(fresh.pair_named(item.pair) for item in seen.items) == sorted(fresh.items())
     # What it asks may be asked again by the one that takes its place.
-    again = api.preview_exam(fresh.project, fresh.lead, **ask)
+    again = preview_exam(fresh.project, fresh.lead, **ask)
     assert again.digest == seen.digest
-    assert api.set_exam(fresh.project, fresh.lead, previewed=again.digest, **ask) == report
+    assert set_exam(fresh.project, fresh.lead, previewed=again.digest, **ask) == report
     fresh.finish(0, 2)
     with pytest.raises(ProjectError, match="the open pairs are not what they were when you looked"):
-        api.set_exam(fresh.project, fresh.lead, previewed=seen.digest, **(ask | {"queries": 1}))
+        set_exam(fresh.project, fresh.lead, previewed=seen.digest, **(ask | {"queries": 1}))
 
 
 def test_a_lead_grades_nothing_but_the_key_and_gives_it_once(fresh: Round) -> None:
@@ -257,11 +271,11 @@ def test_another_leads_half_given_key_ends_with_the_first_one_handed_in(fresh: R
     fresh.hold("own")
     fresh.change("INSERT INTO annotator (name, role, created_at) VALUES ('Lou', 'lead', 1)")
     lou = person_of(fresh.project, "Lou")
-    begun = api.exam_act(fresh.project, lou, api.ExamAct.START, now=NOW)
+    begun = exchange.exam_act(fresh.project, lou, ExamAct.START, now=NOW)
     fresh.grade_all(-1, 1)
     fresh.act(-1, "hand_in")
     fresh.close()
-    ended = api.desk(fresh.project, lou, now=NOW)
+    ended = exchange.desk(fresh.project, lou, now=NOW)
     assert ended.exam is not None
     assert (ended.exam.phase, begun.items != ()) == (ExamPhase.KEY, True)
 
@@ -270,14 +284,14 @@ def test_a_clip_that_breaks_leaves_the_round_and_the_key(fresh: Round) -> None:
     fresh.hold()
     broken = fresh.act(0, "start").items[0].pair
     pair = fresh.pair_of(0, broken)
-    api.report_clip(fresh.project, fresh.person(0), broken, "no picture", now=NOW)
+    report_clip(fresh.project, fresh.person(0), broken, "no picture", now=NOW)
     fresh.finish(0, 2)
     fresh.finish(1, 3)
     fresh.close()
     assert [found for found, right in fresh.key().items() if right is None] == [pair]
     fresh.change("DELETE FROM clip_fault")
     assert fresh.finish(2, 3).exam is not None
-    (attempt,) = api.my_exam(fresh.project, fresh.person(2)).attempts
+    (attempt,) = my_exam(fresh.project, fresh.person(2)).attempts
     assert attempt.result is not None
     assert attempt.result.answers == 5, "an item without a key is not asked, although its clip is back"
 
@@ -289,12 +303,12 @@ def test_when_it_ends_the_pairs_go_back_to_people_who_have_not_answered_them(fre
     fresh.finish(1, 2)
     answered = {int(str(row[0])) for row in fresh.rows("SELECT pair_id FROM known_pair WHERE annotator_id = 2")}
     asked = set(fresh.items())
-    api.end_exam(fresh.project, fresh.lead, now=NOW)
+    end_exam(fresh.project, fresh.lead, now=NOW)
     assert len(answered) == 1
     assert fresh.handed_out(2) >= asked
     assert asked - fresh.handed_out(0) == answered, "what they had not come to is work like any other"
     assert fresh.handed_out(1).isdisjoint(asked)
-    assert api.status_counts(fresh.project, api.OPERATOR)["pairs"]["set_aside"] == 0
+    assert status_counts(fresh.project, OPERATOR)["pairs"]["set_aside"] == 0
 
 
 def test_who_answered_a_pair_cannot_bring_a_grade_of_it_either(fresh: Round) -> None:
@@ -303,7 +317,7 @@ def test_who_answered_a_pair_cannot_bring_a_grade_of_it_either(fresh: Round) -> 
     fresh.finish(1, 4)
     (pair,) = fresh.items()
     fresh.close()
-    api.end_exam(fresh.project, fresh.lead, now=NOW)
+    end_exam(fresh.project, fresh.lead, now=NOW)
     (key,) = fresh.rows(f"SELECT pair_key FROM pair WHERE pair_id = {pair}")[0]
     receipt = fresh.judging.grade(0, str(key), 3)
     assert (receipt.status, "in an exam" in receipt.message) == ("refused", True)
@@ -345,12 +359,12 @@ def test_until_the_key_is_there_every_desk_is_the_same_whatever_others_gave(fres
     def same_when_others_are_turned() -> None:
         for who in everybody:
             me = fresh.person(who).annotator_id
-            before = fresh.desk(who), api.my_exam(fresh.project, fresh.person(who)) if who >= 0 else None
+            before = fresh.desk(who), my_exam(fresh.project, fresh.person(who)) if who >= 0 else None
             fresh.change(
                 "UPDATE exam_answer SET grade = 4 - grade, active_ms = 1 WHERE attempt_id IN "
                 f"(SELECT attempt_id FROM exam_attempt WHERE annotator_id <> {me})"
             )
-            assert (fresh.desk(who), api.my_exam(fresh.project, fresh.person(who)) if who >= 0 else None) == before
+            assert (fresh.desk(who), my_exam(fresh.project, fresh.person(who)) if who >= 0 else None) == before
 
     same_when_others_are_turned()
     fresh.act(0, "start")
@@ -384,9 +398,9 @@ def used(fresh: Round) -> list[tuple[object, ...]]:
 
 def test_answers_claim_no_more_time_than_passed_since_the_exam_began(fresh: Round) -> None:
     fresh.hold(queries=2, pairs=4)
-    items = fresh.act(0, api.ExamAct.START).items
+    items = fresh.act(0, ExamAct.START).items
     answers = [GradeEvent(item.pair, 2, item.pair, 2**31, 2**31) for item in items]
-    api.record_grades(fresh.project, fresh.person(0), answers, now=NOW + 5)
+    exchange.record_grades(fresh.project, fresh.person(0), answers, now=NOW + 5)
     stored = fresh.project.store.db.conn.execute("SELECT count(*), sum(active_ms) FROM exam_answer").fetchone()
     assert tuple(stored) == (len(items), 5_000)
 
@@ -397,12 +411,12 @@ def test_answers_become_two_judgements_a_pair_once_a_lead_says_so(fresh: Round) 
     for who in range(4):
         fresh.finish(who, given[who])
     with pytest.raises(ProjectError, match="still open"):
-        api.use_exam(fresh.project, fresh.lead, now=LATER)
+        use_exam(fresh.project, fresh.lead, now=LATER)
     fresh.close()
     for who in range(4):
         fresh.look_again(who)
     assert used(fresh) == []
-    report = api.use_exam(fresh.project, fresh.lead, now=LATER)
+    report = use_exam(fresh.project, fresh.lead, now=LATER)
     assert (report.pairs, report.judgements, report.people, report.fewest, report.most) == (8, 16, 4, 4, 4)
     people = {person.annotator_id: nth for nth, person in enumerate(fresh.judging.annotators)}
     for pair, seat, person, grade, active, at, key in used(fresh):
@@ -417,8 +431,8 @@ def test_answers_become_two_judgements_a_pair_once_a_lead_says_so(fresh: Round) 
         seats = fresh.rows(f"SELECT count(*) FROM seat WHERE pair_id = {pair}")[0][0]
         assert (verdict, seats) == (("consensus", 2) if abs(first - second) <= 1 else ("escalated", 4))
     with pytest.raises(ProjectError, match="count already"):
-        api.use_exam(fresh.project, fresh.lead, now=LATER)
-    assert {finding.check for finding in api.doctor(fresh.project, now=LATER).findings} <= {"videos"}
+        use_exam(fresh.project, fresh.lead, now=LATER)
+    assert {finding.check for finding in doctor(fresh.project, now=LATER).findings} <= {"videos"}
 
 
 def test_what_was_answered_in_the_exam_cannot_be_taken_back_at_the_desk(fresh: Round) -> None:
@@ -428,7 +442,7 @@ def test_what_was_answered_in_the_exam_cannot_be_taken_back_at_the_desk(fresh: R
     fresh.close()
     for who in (0, 1):
         fresh.look_again(who)
-    api.use_exam(fresh.project, fresh.lead, now=NOW + 20)
+    use_exam(fresh.project, fresh.lead, now=NOW + 20)
     assert fresh.desk(0).previous is None
     (key,) = fresh.rows(f"SELECT pair_key FROM pair WHERE pair_id = {fresh.items()[0]}")[0]
     receipt = fresh.judging.grade(0, str(key), 4)
@@ -443,15 +457,15 @@ def test_only_first_attempts_that_are_handed_in_count_and_never_the_leads_key(fr
     fresh.act(-1, "hand_in")
     fresh.close()
     fresh.look_again(0)
-    api.grant_retake(fresh.project, fresh.lead, fresh.person(0).annotator_id, now=NOW)
+    grant_retake(fresh.project, fresh.lead, fresh.person(0).annotator_id, now=NOW)
     fresh.act(0, "start")
     while items := fresh.desk(0).items:
         assert fresh.answer(0, items[0].pair, 4, f"once more {items[0].pair}").status == "saved"
     fresh.act(0, "hand_in")
-    report = api.use_exam(fresh.project, fresh.lead, now=LATER)
+    report = use_exam(fresh.project, fresh.lead, now=LATER)
     assert (report.pairs, report.judgements, report.people) == (3, 3, 1)
     assert [(row[1], row[3]) for row in used(fresh)] == [(1, 0)] * 3
-    api.end_exam(fresh.project, fresh.lead, now=LATER)
+    end_exam(fresh.project, fresh.lead, now=LATER)
     assert fresh.handed_out(2) >= set(fresh.items()), "the second seat is work"
     assert fresh.rows("SELECT max(n) FROM (SELECT count(*) AS n FROM judgement GROUP BY pair_id)") == [(2,)]
 
@@ -460,18 +474,18 @@ def test_used_after_the_end_the_answers_take_only_the_seats_that_are_left(fresh:
     fresh.hold(queries=1, pairs=2)
     for who in (0, 1, 2):
         fresh.finish(who, 3)
-    api.end_exam(fresh.project, fresh.lead, now=NOW)
+    end_exam(fresh.project, fresh.lead, now=NOW)
     first, second = fresh.items()
     (key,) = fresh.rows(f"SELECT pair_key FROM pair WHERE pair_id = {first}")[0]
     assert fresh.judging.grade(3, str(key), 3).status == "saved"
-    report = api.use_exam(fresh.project, fresh.lead, now=LATER)
+    report = use_exam(fresh.project, fresh.lead, now=LATER)
     assert report.judgements == 3
     assert Counter(pair for pair, *_ in used(fresh)) == {first: 2, second: 2}
 
 
 def test_answers_about_settled_pairs_are_never_used(fresh: Round) -> None:
     with pytest.raises(ProjectError, match="no exam of open pairs"):
-        api.use_exam(fresh.project, fresh.lead, now=NOW)
+        use_exam(fresh.project, fresh.lead, now=NOW)
 
 
 def test_a_pair_that_a_lead_decided_meanwhile_takes_no_answers(fresh: Round) -> None:
@@ -481,8 +495,8 @@ def test_a_pair_that_a_lead_decided_meanwhile_takes_no_answers(fresh: Round) -> 
     fresh.close()
     first, second = fresh.items()
     (key,) = fresh.rows(f"SELECT pair_key FROM pair WHERE pair_id = {first}")[0]
-    api.adjudicate(fresh.project, fresh.lead, PairKey(str(key)), 1, "as I see it", now=NOW)
-    api.use_exam(fresh.project, fresh.lead, now=NOW)
+    adjudicate(fresh.project, fresh.lead, PairKey(str(key)), 1, "as I see it", now=NOW)
+    use_exam(fresh.project, fresh.lead, now=NOW)
     assert {pair for pair, *_ in used(fresh)} == {second}
 
 
@@ -505,10 +519,10 @@ def test_the_doctor_finds_what_cannot_be(fresh: Round, damage: str, check: str, 
         fresh.finish(2, 4)
         fresh.close()
         fresh.look_again(0)
-        api.use_exam(fresh.project, fresh.lead, now=LATER)
-    assert {finding.check for finding in api.doctor(fresh.project, now=LATER).findings} <= {"videos"}
+        use_exam(fresh.project, fresh.lead, now=LATER)
+    assert {finding.check for finding in doctor(fresh.project, now=LATER).findings} <= {"videos"}
     fresh.change(damage)
-    found = {finding.check: finding for finding in api.doctor(fresh.project, now=LATER).findings}
+    found = {finding.check: finding for finding in doctor(fresh.project, now=LATER).findings}
     assert told in found[check].examples[0]
 
 
@@ -524,11 +538,11 @@ def test_a_key_press_cannot_be_named_like_an_answer(fresh: Round) -> None:
 
 def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(fresh: Round) -> None:
     store = fresh.project.store
-    api.start_trial(fresh.project, fresh.lead, queries=1, pairs=2, now=NOW)
+    start_trial(fresh.project, fresh.lead, queries=1, pairs=2, now=NOW)
     tried = set(fresh.items())
     fresh.hold(queries=2, pairs=2)
     assert tried.isdisjoint(fresh.items()), "what a trial asks no exam asks"
-    assert api.status_counts(fresh.project, api.OPERATOR)["pairs"]["set_aside"] == 6
+    assert status_counts(fresh.project, OPERATOR)["pairs"]["set_aside"] == 6
     person = permissions.require_annotator(store, fresh.person(0))
 
     def desk() -> Desk[ExamDesk] | None:
@@ -552,9 +566,9 @@ def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(f
     exam = fresh.desk(0).exam
     assert exam is not None
     assert (exam.phase, exam.attempt) == (ExamPhase.FIRST, 1), "a trial is no attempt at the exam"
-    assert api.my_exam(fresh.project, fresh.person(0)).attempts == ()
-    assert api.end_trial(fresh.project, fresh.lead, now=NOW)
-    api.end_exam(fresh.project, fresh.lead, now=NOW)
+    assert my_exam(fresh.project, fresh.person(0)).attempts == ()
+    assert end_trial(fresh.project, fresh.lead, now=NOW)
+    end_exam(fresh.project, fresh.lead, now=NOW)
     assert fresh.handed_out(0).isdisjoint(tried)
     assert fresh.handed_out(1) >= tried
 
@@ -562,9 +576,9 @@ def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(f
 def test_the_names_of_an_exams_items_do_not_give_away_its_order(fresh: Round) -> None:
     """A calibration round asks the top candidates, whose items have numbers in rank order: few guesses find them."""
     project, person = fresh.project, person_of(fresh.project, "Anna")
-    api.start_trial(project, fresh.lead, queries=3, pairs=8, now=NOW)
-    api.exam_act(project, person, api.ExamAct.START, now=NOW)
-    named = api.desk(project, person, now=NOW).items[0].pair.rsplit("-", 1)[0]
+    start_trial(project, fresh.lead, queries=3, pairs=8, now=NOW)
+    exchange.exam_act(project, person, ExamAct.START, now=NOW)
+    named = exchange.desk(project, person, now=NOW).items[0].pair.rsplit("-", 1)[0]
     with connection.reading(project.store) as db:
         attempt = attempts.by_key(db, named)
         assert attempt is not None

@@ -24,12 +24,25 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.doctor import examination
 from backend.campaign.doctor import rows as doctor
 from backend.campaign.judging.model import Desk, GradeEvent
-from backend.campaign.nouns import Person, Role
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.qualification.exam.answer_key import close_exam_round
+from backend.campaign.qualification.exam.calibration import end_trial, start_trial
+from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
 from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
+from backend.campaign.qualification.exam.results import my_exam
+from backend.campaign.qualification.exam.setting import end_exam, set_exam
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.using import use_exam
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.ids import PairKey
 from backend.encoders import sentence
@@ -52,13 +65,13 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "moments.jsonl").write_text("\n".join(lines))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        project = api.init_project(folder / "project", encoder="minilm")
-        api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
-        api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
-        api.choose_candidates(project, api.OPERATOR, now=NOW)
-    people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+        project = init_project(folder / "project", encoder="minilm")
+        import_corpus(project, OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
+        draw_queries(project, OPERATOR, val=1, test=1, seed=5, now=NOW)
+        choose_candidates(project, OPERATOR, now=NOW)
+    people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
     for name in ("Anna", "Boris", "Carla", "Dev"):
-        people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW)
+        people.add(project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW)
     have_read(project)
     project.store.db.conn.execute(
         "UPDATE video SET path = name, duration_s = 60, fps_num = 25, fps_den = 1, width_px = 64, height_px = 36, "
@@ -76,7 +89,7 @@ class Rounds(RuleBasedStateMachine):
     def __init__(self, template: Path) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(dir=template.parent))
-        self.project = api.open_project(Path(shutil.copytree(template, self.folder / "project")))
+        self.project = open_project(Path(shutil.copytree(template, self.folder / "project")))
         self.sql = self.project.store.db.conn
         self.sql.execute("PRAGMA synchronous = 0")  # nobody pulls the plug here
         self.keys = {row[0]: PairKey(row[1]) for row in self.sql.execute("SELECT pair_id, pair_key FROM pair")}
@@ -88,7 +101,7 @@ class Rounds(RuleBasedStateMachine):
         """(exam, person, pair): the last blind grade of the first attempt."""
 
     def teardown(self) -> None:
-        findings = {finding.check for finding in api.doctor(self.project, now=self.now).findings}
+        findings = {finding.check for finding in examination.doctor(self.project, now=self.now).findings}
         assert findings <= {"videos"}, findings
         self.project.store.close()
         shutil.rmtree(self.folder)
@@ -100,14 +113,14 @@ class Rounds(RuleBasedStateMachine):
     )
     def lead_sets_an_exam(self, key: str, queries: int, pairs: int) -> None:
         self.lead_may(
-            lambda: api.set_exam(
+            lambda: set_exam(
                 self.project, self.lead, queries=queries, pairs=pairs, most_missed=50, key=ExamKey(key), now=self.now
             )
         )
 
     @rule(pairs=st.integers(1, 2))
     def lead_sets_a_trial(self, pairs: int) -> None:
-        self.lead_may(lambda: api.start_trial(self.project, self.lead, queries=1, pairs=pairs, now=self.now))
+        self.lead_may(lambda: start_trial(self.project, self.lead, queries=1, pairs=pairs, now=self.now))
 
     @initialize(key=st.sampled_from(("median", "median", "own")), pairs=st.integers(1, 4))
     def a_round_begins(self, key: str, pairs: int) -> None:
@@ -137,15 +150,15 @@ class Rounds(RuleBasedStateMachine):
     @precondition(lambda self: self.held("median", closed=False))
     @rule()
     def lead_closes_the_round(self) -> None:
-        self.lead_may(lambda: api.close_exam_round(self.project, self.lead, now=self.now))
+        self.lead_may(lambda: close_exam_round(self.project, self.lead, now=self.now))
 
     @rule()
     def lead_uses_the_answers(self) -> None:
-        self.lead_may(lambda: api.use_exam(self.project, self.lead, now=self.now))
+        self.lead_may(lambda: use_exam(self.project, self.lead, now=self.now))
 
     @rule(purpose=st.sampled_from(ExamPurpose))
     def lead_ends_it(self, purpose: ExamPurpose) -> None:
-        end = api.end_trial if purpose is ExamPurpose.CALIBRATION else api.end_exam
+        end = end_trial if purpose is ExamPurpose.CALIBRATION else end_exam
         end(self.project, self.lead, now=self.now)
 
     @precondition(lambda self: self.held("own"))
@@ -157,16 +170,16 @@ class Rounds(RuleBasedStateMachine):
     @rule()
     def a_lead_finds_no_desk(self) -> None:
         with pytest.raises(NotAllowed):
-            api.desk(self.project, self.lead, now=self.now)
+            exchange.desk(self.project, self.lead, now=self.now)
 
     @precondition(lambda self: self.held("median", "own", "settled"))
     @rule(who=WHO, exempted=st.booleans())
     def lead_rules_about_somebody(self, who: int, exempted: bool) -> None:
         me = self.people[who].annotator_id
         if exempted:
-            self.lead_may(lambda: api.exempt_from_exam(self.project, self.lead, me, "knows it", now=self.now))
+            self.lead_may(lambda: exempt_from_exam(self.project, self.lead, me, "knows it", now=self.now))
         else:
-            self.lead_may(lambda: api.grant_retake(self.project, self.lead, me, now=self.now))
+            self.lead_may(lambda: grant_retake(self.project, self.lead, me, now=self.now))
 
     # Acts of annotators
 
@@ -178,15 +191,15 @@ class Rounds(RuleBasedStateMachine):
     @rule(who=WHO, grade=GRADE)
     def somebody_begins_or_goes_on(self, who: int, grade: int) -> None:
         person = self.people[who]
-        desk = api.exam_act(self.project, person, api.ExamAct.START, now=self.now)
-        desk = api.exam_act(self.project, person, api.ExamAct.GO_ON, now=self.now)
+        desk = exchange.exam_act(self.project, person, ExamAct.START, now=self.now)
+        desk = exchange.exam_act(self.project, person, ExamAct.GO_ON, now=self.now)
         if desk.items:
             self.grade(person, desk, grade)
 
     @rule(who=WHO, grade=GRADE, again=st.integers(1, 3))
     def somebody_works(self, who: int, grade: int, again: int) -> None:
         for _ in range(again):
-            desk = api.desk(self.project, self.people[who], now=self.now)
+            desk = exchange.desk(self.project, self.people[who], now=self.now)
             if desk.exam is None and desk.items:
                 self.grade(self.people[who], desk, grade)
 
@@ -195,7 +208,7 @@ class Rounds(RuleBasedStateMachine):
         """Out of an old page: it may be refused, and never counts where it must not."""
         key = self.keys[sorted(self.keys)[pair]]
         event = GradeEvent(key, grade, f"press-{next(self.presses)}")
-        api.record_grades(self.project, self.people[who], [event], now=self.now)
+        exchange.record_grades(self.project, self.people[who], [event], now=self.now)
 
     @rule(seconds=st.sampled_from((1.0, 1_000.0)))
     def time_passes(self, seconds: float) -> None:
@@ -257,7 +270,7 @@ class Rounds(RuleBasedStateMachine):
         assert early == 0
         if self.held("median", "own", closed=False):
             for person in self.people:
-                found = api.my_exam(self.project, person)
+                found = my_exam(self.project, person)
                 held = self.sql.execute(
                     "SELECT t.number FROM exam_attempt t JOIN exam e ON e.exam_id = t.exam_id WHERE t.annotator_id = ? "
                     "AND e.ended_at IS NULL AND e.purpose = 'exam'",
@@ -284,16 +297,16 @@ class Rounds(RuleBasedStateMachine):
         return row is not None and row[0] in keys and closed in (None, bool(row[1]))
 
     def takes_all(self, person: Person, grade: int) -> None:
-        desk = api.exam_act(self.project, person, api.ExamAct.START, now=self.now)
+        desk = exchange.exam_act(self.project, person, ExamAct.START, now=self.now)
         while desk.exam is not None and desk.exam.phase == "answering":
             desk = self.grade(person, desk, (grade + desk.items[0].position) % 5)
-        api.exam_act(self.project, person, api.ExamAct.HAND_IN, now=self.now)
+        exchange.exam_act(self.project, person, ExamAct.HAND_IN, now=self.now)
 
     def grade(self, person: Person, desk: Desk, grade: int) -> Desk:
         item = desk.items[0]
         event = GradeEvent(item.pair, grade, f"press-{next(self.presses)}")
         answered = desk.exam is not None and desk.exam.phase == "answering"
-        (receipt,), desk = api.exchange(self.project, person, [event], [], now=self.now)
+        (receipt,), desk = exchange.exchange(self.project, person, [event], [], now=self.now)
         assert receipt.status == "saved", receipt
         if answered:
             exam, pair, number = self.sql.execute(

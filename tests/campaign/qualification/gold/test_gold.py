@@ -13,10 +13,28 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import queue
+from backend.campaign.judging.absences import unpause_person
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent, SkipEvent, SkipKind
-from backend.campaign.nouns import Person, Role, Verdict
+from backend.campaign.monitoring.progress.progress import progress
+from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
+from backend.campaign.qualification.gold.questions import GoldOptions, end_gold, gold_results, set_gold
+from backend.campaign.qualification.guideline.examples import choose_example
+from backend.campaign.qualification.guideline.reading import note_guideline_seen
+from backend.campaign.qualification.guideline.rewording import guideline_versions
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.statistics.from_project import project_statistics
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.people.accounts import add_person_with_password, list_people
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import InputError, ProjectError
 from backend.core.ids import PairKey
 from support import DISPUTED, NOW, PARTLY, PEOPLE, Judging, cases
@@ -38,12 +56,8 @@ def change(judging: Judging, sql: str) -> None:
 
 def settle(judging: Judging, grade: Callable[[int], int], *, apart: int = 0, at: float = NOW) -> list[str]:
     """Annotators 0 and 1 grade all pairs of the first two queries; those pairs."""
-    first, second, _ = api.list_queries(judging.project, api.OPERATOR)
-    pairs = [
-        pair.pair
-        for query in (first, second)
-        for pair in api.query_pairs(judging.project, api.OPERATOR, query.query_id)
-    ]
+    first, second, _ = list_queries(judging.project, OPERATOR)
+    pairs = [pair.pair for query in (first, second) for pair in query_pairs(judging.project, OPERATOR, query.query_id)]
     for nth, pair in enumerate(pairs):
         judging.grade(0, pair, grade(nth), at=at)
         judging.grade(1, pair, grade(nth) + (apart if nth % 2 else 0), at=at)
@@ -68,23 +82,23 @@ def videos(judging: Judging) -> Judging:
 
 
 @pytest.fixture
-def small(corpus_project: api.Project) -> Judging:
+def small(corpus_project: Project) -> Judging:
     """Sixteen queries of three pairs, a quarter of which two people have settled: many queries begin."""
-    api.draw_queries(corpus_project, api.OPERATOR, val=10, test=6, seed=5, now=NOW)
-    api.choose_candidates(corpus_project, api.OPERATOR, batch_size=3, now=NOW)
-    lead = api.add_person_with_password(corpus_project, api.OPERATOR, "Lea", Role.LEAD, PASSWORD, now=NOW)
+    draw_queries(corpus_project, OPERATOR, val=10, test=6, seed=5, now=NOW)
+    choose_candidates(corpus_project, OPERATOR, batch_size=3, now=NOW)
+    lead = add_person_with_password(corpus_project, OPERATOR, "Lea", Role.LEAD, PASSWORD, now=NOW)
     annotators = [newcomer(corpus_project, name) for name in PEOPLE]
     judging = with_videos(Judging(corpus_project, lead, annotators))
-    for query in api.list_queries(corpus_project, api.OPERATOR)[::4]:
-        for nth, pair in enumerate(api.query_pairs(corpus_project, api.OPERATOR, query.query_id)):
+    for query in list_queries(corpus_project, OPERATOR)[::4]:
+        for nth, pair in enumerate(query_pairs(corpus_project, OPERATOR, query.query_id)):
             for who in (0, 1):
                 judging.grade(who, pair.pair, (query.query_id + nth) % 5)
     return judging
 
 
-def newcomer(project: api.Project, name: str) -> Person:
-    person = api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW)
-    api.note_guideline_seen(project, person, api.guideline_versions(project, api.OPERATOR)[-1].version, now=NOW)
+def newcomer(project: Project, name: str) -> Person:
+    person = add_person_with_password(project, OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW)
+    note_guideline_seen(project, person, guideline_versions(project, OPERATOR)[-1].version, now=NOW)
     return person
 
 
@@ -105,7 +119,7 @@ def right(judging: Judging) -> dict[str, int]:
 
 
 def desk(judging: Judging, who: int, at: float) -> Desk[Any]:
-    return api.desk(judging.project, judging.annotators[who], now=at)
+    return exchange.desk(judging.project, judging.annotators[who], now=at)
 
 
 def work(
@@ -117,7 +131,7 @@ def work(
     while found.items and len(given) < most:
         pair = found.items[0].pair
         event = GradeEvent(pair, give(pair), secrets.token_hex(8), 2000, 2000)
-        (receipt,), found = api.exchange(
+        (receipt,), found = exchange.exchange(
             judging.project, judging.annotators[who], [event], [], now=at + 10 * len(given)
         )
         assert receipt.status == "saved", receipt.message
@@ -134,13 +148,13 @@ def test_nothing_is_gold_before_a_lead_says_so(settled: Judging) -> None:
 def test_gold_is_drawn_from_pairs_whose_grade_is_known_well(videos: Judging) -> None:
     pairs = settle(videos, lambda nth: nth % 4, apart=1)  # the second half of a grade, rounded, is no gold
     example, decided, fault = pairs[0], pairs[1], pairs[2]
-    api.adjudicate(videos.project, videos.lead, PairKey(decided), 4, "seen twice", now=NOW + 1)
-    api.choose_example(videos.project, videos.lead, PairKey(example), 0, "as it is", now=LATER)
-    api.report_clip(videos.project, videos.lead, PairKey(fault), "no picture", now=LATER)
+    adjudicate(videos.project, videos.lead, PairKey(decided), 4, "seen twice", now=NOW + 1)
+    choose_example(videos.project, videos.lead, PairKey(example), 0, "as it is", now=LATER)
+    report_clip(videos.project, videos.lead, PairKey(fault), "no picture", now=LATER)
     late = pairs[4]
     judging_again = videos.grade(1, late, 0, at=LATER - 60)  # may still be taken back
     assert judging_again.status == "refused"  # (15 minutes are over, so it is not late after all)
-    report = api.set_gold(videos.project, api.OPERATOR, api.GoldOptions(), now=LATER)
+    report = set_gold(videos.project, OPERATOR, GoldOptions(), now=LATER)
     expected = ({*pairs[::2]} - {example, fault}) | {decided}
     assert golden(videos) == expected
     assert report.pairs == len(expected)
@@ -148,7 +162,7 @@ def test_gold_is_drawn_from_pairs_whose_grade_is_known_well(videos: Judging) -> 
     counts = Counter(relevances[pair] for pair in expected)
     assert list(report.grades) == [counts[grade] for grade in range(5)]
     # While the newest grades may be taken back, no consensus is known well; a lead's decision is.
-    report = api.set_gold(videos.project, api.OPERATOR, api.GoldOptions(), now=NOW + 600)
+    report = set_gold(videos.project, OPERATOR, GoldOptions(), now=NOW + 600)
     assert golden(videos) == {decided}
     assert report.settings.on
 
@@ -162,12 +176,12 @@ def test_a_key_of_the_leads_own_is_taken_whole_or_not_at_all(settled: Judging, t
         f"pair_id,grade\n{ids[known[0]]},7\nx,1\n{ids[open_pair]},2\n{ids[known[1]]},1\n{ids[known[1]]},2\n"
     )
     with pytest.raises(InputError) as refused:
-        api.set_gold(settled.project, api.OPERATOR, api.GoldOptions(), file, now=LATER)
+        set_gold(settled.project, OPERATOR, GoldOptions(), file, now=LATER)
     assert [problem.row for problem in refused.value.problems] == [2, 3, 4, 6]
     assert golden(settled) == set()
     assert not settled.project.campaign.gold.on
     file.write_text(f"pair_id,grade\n{ids[known[0]]},3\n{ids[known[1]]},1\n")
-    report = api.set_gold(settled.project, api.OPERATOR, api.GoldOptions(0.2, 10, 5, 60, 40), file, now=LATER)
+    report = set_gold(settled.project, OPERATOR, GoldOptions(0.2, 10, 5, 60, 40), file, now=LATER)
     assert golden(settled) == {known[0], known[1]}
     assert (report.pairs, report.grades) == (2, (0, 1, 0, 1, 0))
     assert asdict(report.settings) == {
@@ -177,30 +191,30 @@ def test_a_key_of_the_leads_own_is_taken_whole_or_not_at_all(settled: Judging, t
     assert report.constant_right == 100  # a 2 is within 1 of both
     assert report.constant == 2
     # What is not said again stays as it is.
-    report = api.set_gold(settled.project, api.OPERATOR, api.GoldOptions(), file, now=LATER)
+    report = set_gold(settled.project, OPERATOR, GoldOptions(), file, now=LATER)
     assert report.settings.window == 10
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        *(api.GoldOptions(share=0), api.GoldOptions(share=0.6), api.GoldOptions(fewest=30), api.GoldOptions(fewest=0)),
-        *(api.GoldOptions(warn=40), api.GoldOptions(pause=-1), api.GoldOptions(warn=101)),
+        *(GoldOptions(share=0), GoldOptions(share=0.6), GoldOptions(fewest=30), GoldOptions(fewest=0)),
+        *(GoldOptions(warn=40), GoldOptions(pause=-1), GoldOptions(warn=101)),
     ],
 )
-def test_numbers_that_make_no_sense_are_refused(settled: Judging, options: api.GoldOptions) -> None:
+def test_numbers_that_make_no_sense_are_refused(settled: Judging, options: GoldOptions) -> None:
     with pytest.raises(ProjectError):
-        api.set_gold(settled.project, api.OPERATOR, options, now=LATER)
+        set_gold(settled.project, OPERATOR, options, now=LATER)
     assert not settled.project.campaign.gold.on
 
 
 def test_without_a_known_grade_there_is_no_gold(videos: Judging) -> None:
     with pytest.raises(ProjectError, match="no pair yet whose grade is known well"):
-        api.set_gold(videos.project, api.OPERATOR, api.GoldOptions(), now=LATER)
+        set_gold(videos.project, OPERATOR, GoldOptions(), now=LATER)
 
 
 def test_everybody_meets_other_gold_and_nobody_a_pair_they_know(small: Judging) -> None:
-    report = api.set_gold(small.project, api.OPERATOR, api.GoldOptions(share=0.3), now=LATER)
+    report = set_gold(small.project, OPERATOR, GoldOptions(share=0.3), now=LATER)
     assert report.pairs == 12
     relevances, known = right(small), golden(small)
     met = []
@@ -215,7 +229,7 @@ def test_everybody_meets_other_gold_and_nobody_a_pair_they_know(small: Judging) 
     assert answers == len(met[2]) + len(met[3])
     # What they see of themselves counts it all.
     for who in (2, 3):
-        mine = api.my_work(small.project, small.annotators[who], now=LATER + HOUR)
+        mine = my_work(small.project, small.annotators[who], now=LATER + HOUR)
         judged = rows(
             small, "SELECT count(*) FROM judgement WHERE annotator_id = ?", small.annotators[who].annotator_id
         )
@@ -223,7 +237,7 @@ def test_everybody_meets_other_gold_and_nobody_a_pair_they_know(small: Judging) 
 
 
 def test_gold_is_its_share_of_a_long_work(small: Judging) -> None:
-    api.set_gold(small.project, api.OPERATOR, api.GoldOptions(share=0.25), now=LATER)
+    set_gold(small.project, OPERATOR, GoldOptions(share=0.25), now=LATER)
     relevances, known = right(small), golden(small)
     counts = []
     for nth in range(20):
@@ -253,7 +267,7 @@ def test_what_somebody_has_seen_elsewhere_is_not_offered(settled: Judging, tmp_p
     known = [pair.pair for pair in settled.pairs() if pair.relevance is not None]
     file = tmp_path / "key.csv"
     file.write_text("pair_id,grade\n" + "".join(f"{ids[pair]},{n % 5}\n" for n, pair in enumerate(known[:4])))
-    api.set_gold(settled.project, api.OPERATOR, api.GoldOptions(share=0.5), file, now=LATER)
+    set_gold(settled.project, OPERATOR, GoldOptions(share=0.5), file, now=LATER)
     me = settled.annotators[2]
     who = me.annotator_id
     change(
@@ -283,8 +297,8 @@ def wrong(relevance: int) -> int:
 
 
 def test_who_is_far_off_is_told_then_paused_at_moments_that_tell_nothing(small: Judging) -> None:
-    options = api.GoldOptions(share=0.25, window=4, fewest=2, warn=80, pause=0)
-    api.set_gold(small.project, api.OPERATOR, options, now=LATER)
+    options = GoldOptions(share=0.25, window=4, fewest=2, warn=80, pause=0)
+    set_gold(small.project, OPERATOR, options, now=LATER)
     relevances, known = right(small), golden(small)
     given = work(small, 2, lambda pair: wrong(relevances[pair]) if pair in known else 2)
     told = [nth for nth, (_, after) in enumerate(given) if after.warned]
@@ -301,8 +315,8 @@ def test_who_is_far_off_is_told_then_paused_at_moments_that_tell_nothing(small: 
 
 
 def test_a_pause_by_gold_says_why_to_leads_and_ends_by_one(small: Judging) -> None:
-    options = api.GoldOptions(share=0.25, window=4, fewest=2, warn=100, pause=100)
-    api.set_gold(small.project, api.OPERATOR, options, now=LATER)
+    options = GoldOptions(share=0.25, window=4, fewest=2, warn=100, pause=100)
+    set_gold(small.project, OPERATOR, options, now=LATER)
     relevances, known = right(small), golden(small)
     give = lambda pair: wrong(relevances[pair]) if pair in known else 2  # noqa: E731
     given = work(small, 2, give)
@@ -310,7 +324,7 @@ def test_a_pause_by_gold_says_why_to_leads_and_ends_by_one(small: Judging) -> No
     assert last.state is DeskState.PAUSED
     assert last.items == ()
     assert last.in_all == len(given)
-    report, people = api.gold_results(small.project, small.lead)
+    report, people = gold_results(small.project, small.lead)
     person = next(one for one in people if one.person == small.annotators[2])
     assert person.pause is not None
     assert person.pause.by is None
@@ -320,7 +334,7 @@ def test_a_pause_by_gold_says_why_to_leads_and_ends_by_one(small: Judging) -> No
     assert (person.counted, person.accuracy) == (0, None)  # the count begins afresh
     assert person.left == report.pairs - len(rows(small, "SELECT 1 FROM gold_seat"))
     assert desk(small, 2, LATER + HOUR).state is DeskState.PAUSED
-    api.unpause_person(small.project, small.lead, small.annotators[2].annotator_id, now=LATER + HOUR)
+    unpause_person(small.project, small.lead, small.annotators[2].annotator_id, now=LATER + HOUR)
     again = desk(small, 2, LATER + HOUR)
     assert again.state is DeskState.READY
     assert not again.warned
@@ -330,17 +344,17 @@ def test_a_pause_by_gold_says_why_to_leads_and_ends_by_one(small: Judging) -> No
 
 
 def test_a_lead_who_decides_a_gold_pair_anew_corrects_the_answers_to_it(small: Judging) -> None:
-    api.set_gold(small.project, api.OPERATOR, api.GoldOptions(share=0.5), now=LATER)
+    set_gold(small.project, OPERATOR, GoldOptions(share=0.5), now=LATER)
     known = golden(small)
     pair = next(pair for pair, _ in work(small, 2, lambda _: 4) if pair in known)
 
     def answer() -> Any:
-        people = api.gold_results(small.project, small.lead)[1]
+        people = gold_results(small.project, small.lead)[1]
         mine = next(one for one in people if one.person == small.annotators[2])
         return next(one for one in mine.answers if one.answer.pair == pair)
 
     before = answer()
-    api.adjudicate(small.project, small.lead, PairKey(pair), 4, "seen twice", now=LATER + HOUR)
+    adjudicate(small.project, small.lead, PairKey(pair), 4, "seen twice", now=LATER + HOUR)
     assert before.answer.right == right_before(small, pair)
     assert (answer().answer.right, answer().within) == (4, True)
 
@@ -352,11 +366,11 @@ def right_before(judging: Judging, pair: str) -> int:
 
 
 def test_switched_off_it_comes_no_more_and_what_was_answered_stays(settled: Judging) -> None:
-    api.set_gold(settled.project, api.OPERATOR, api.GoldOptions(share=0.5), now=LATER)
+    set_gold(settled.project, OPERATOR, GoldOptions(share=0.5), now=LATER)
     known = golden(settled)
     met = [pair for pair, _ in work(settled, 2, lambda _: 2) if pair in known]
-    assert api.end_gold(settled.project, api.OPERATOR, now=LATER + 1)
-    assert not api.end_gold(settled.project, api.OPERATOR, now=LATER + 2)
+    assert end_gold(settled.project, OPERATOR, now=LATER + 1)
+    assert not end_gold(settled.project, OPERATOR, now=LATER + 2)
     assert not [pair for pair, _ in work(settled, 3, lambda _: 2) if pair in known]
     assert rows(settled, "SELECT count(*) FROM gold_answer") == [(len(met),)]
 
@@ -375,19 +389,19 @@ def without_gold(folder: Path) -> None:
         db.commit()
 
 
-def said(project: api.Project, to: Path) -> dict[str, Any]:
+def said(project: Project, to: Path) -> dict[str, Any]:
     """Everything that the campaign says of itself, the release byte by byte."""
-    api.export_release(project, api.OPERATOR, to, PARTLY, now=LATER + 5 * HOUR)
-    lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.role == "lead")
+    export_release(project, OPERATOR, to, PARTLY, now=LATER + 5 * HOUR)
+    lead = next(row.person for row in list_people(project, OPERATOR) if row.person.role == "lead")
     return {
         "files": {str(file.relative_to(to)): file.read_bytes() for file in sorted(to.rglob("*")) if file.is_file()},
-        "status": api.status_counts(project, lead),
-        "progress": api.progress(project, lead, now=LATER + 5 * HOUR),
-        "people": api.list_people(project, lead, now=LATER + 5 * HOUR),
-        "queries": api.list_queries(project, lead),
-        "pairs": [api.query_pairs(project, lead, one.query_id) for one in api.list_queries(project, lead)],
+        "status": status_counts(project, lead),
+        "progress": progress(project, lead, now=LATER + 5 * HOUR),
+        "people": list_people(project, lead, now=LATER + 5 * HOUR),
+        "queries": list_queries(project, lead),
+        "pairs": [query_pairs(project, lead, one.query_id) for one in list_queries(project, lead)],
         "disagreements": cases(project, lead, *DISPUTED),
-        "statistics": api.project_statistics(project, lead),
+        "statistics": project_statistics(project, lead),
     }
 
 
@@ -396,7 +410,7 @@ def test_nothing_that_anybody_does_at_gold_reaches_what_the_campaign_says(
     settled: Judging, tmp_path: Path, seed: int
 ) -> None:
     rng = random.Random(seed)
-    api.set_gold(settled.project, api.OPERATOR, api.GoldOptions(share=0.4, warn=20, pause=0), now=LATER)
+    set_gold(settled.project, OPERATOR, GoldOptions(share=0.4, warn=20, pause=0), now=LATER)
     known, now, done = golden(settled), LATER, 0
     last: dict[int, str] = {}
     undecided = sorted(known)
@@ -415,24 +429,24 @@ def test_nothing_that_anybody_does_at_gold_reaches_what_the_campaign_says(
         elif act == "skip" and items:
             kind = rng.choice((SkipKind.SKIP, SkipKind.CANNOT_JUDGE))
             if items[0].pair not in known:  # a skip of gold is in the list of skips, as every skip
-                api.record_skips(
+                exchange.record_skips(
                     settled.project, person, [SkipEvent(items[0].pair, kind, "no", secrets.token_hex(8))], now=now
                 )
         elif act == "away":
             queue.sign_off(settled.project.store, person, now=now)
         elif act == "shown" and items:
-            api.shown(settled.project, person, items[0].pair, now=now)
+            exchange.shown(settled.project, person, items[0].pair, now=now)
         elif act == "lead" and undecided:
             pair = undecided.pop(rng.randrange(len(undecided)))
-            api.adjudicate(settled.project, settled.lead, PairKey(pair), rng.randrange(5), "seen", now=now)
+            adjudicate(settled.project, settled.lead, PairKey(pair), rng.randrange(5), "seen", now=now)
     assert done > 3
-    assert api.doctor(settled.project, now=now).findings == ()
+    assert doctor(settled.project, now=now).findings == ()
     for who in (2, 3):  # what everybody sees of themselves is what they did, gold or not
         me = settled.annotators[who].annotator_id
         judged = rows(settled, "SELECT count(DISTINCT pair_id) FROM judgement WHERE annotator_id = ?", me)[0][0]
         answered = rows(settled, "SELECT count(DISTINCT pair_id) FROM gold_answer WHERE annotator_id = ?", me)[0][0]
         assert desk(settled, who, now).in_all == judged + answered
-        assert api.my_work(settled.project, settled.annotators[who], now=now).in_all == judged + answered
+        assert my_work(settled.project, settled.annotators[who], now=now).in_all == judged + answered
         standing = rows(
             settled,
             "SELECT grade FROM standing WHERE annotator_id = :me UNION ALL SELECT grade FROM gold_answer a "
@@ -440,42 +454,42 @@ def test_nothing_that_anybody_does_at_gold_reaches_what_the_campaign_says(
             "b.annotator_id = a.annotator_id AND b.pair_id = a.pair_id)".replace(":me", str(me)),
         )
         spread = Counter(row[0] for row in standing)
-        mine = api.my_work(settled.project, settled.annotators[who], now=now)
+        mine = my_work(settled.project, settled.annotators[who], now=now)
         assert list(mine.grades) == [spread[grade] for grade in range(5)]
     settled.project.store.close()
     bare = shutil.copytree(settled.project.folder, tmp_path / "bare")
     without_gold(bare)
-    ours = said(api.open_project(settled.project.folder), tmp_path / "ours")
-    theirs = said(api.open_project(bare), tmp_path / "theirs")
+    ours = said(open_project(settled.project.folder), tmp_path / "ours")
+    theirs = said(open_project(bare), tmp_path / "theirs")
     assert ours == theirs
     assert len(ours["files"]) > 3
 
 
 def test_the_doctor_finds_gold_that_lost_its_answer(small: Judging) -> None:
-    api.set_gold(small.project, api.OPERATOR, api.GoldOptions(share=0.5), now=LATER)
+    set_gold(small.project, OPERATOR, GoldOptions(share=0.5), now=LATER)
     assert work(small, 2, lambda _: 2)
     assert rows(small, "SELECT count(*) FROM gold_answer")[0][0] > 1
-    assert api.doctor(small.project, now=LATER + HOUR).findings == ()
+    assert doctor(small.project, now=LATER + HOUR).findings == ()
     change(
         small,
         "DROP TRIGGER gold_answer_no_delete; DELETE FROM gold_answer WHERE gold_answer_id = 1;"
         "INSERT INTO gold_answer SELECT 99, pair_id, annotator_id, 3, grade, graded_at, 0, 0, 0, 'x', NULL, 0 "
         "FROM gold_answer WHERE gold_answer_id = 2",
     )
-    found = {finding.check: finding for finding in api.doctor(small.project, now=LATER + HOUR).findings}
+    found = {finding.check: finding for finding in doctor(small.project, now=LATER + HOUR).findings}
     assert found["gold"].count == 2
 
 
 def test_a_gold_pair_on_somebodys_desk_is_not_shown_in_the_guideline(small: Judging) -> None:
-    api.set_gold(small.project, api.OPERATOR, api.GoldOptions(share=0.5), now=LATER)
+    set_gold(small.project, OPERATOR, GoldOptions(share=0.5), now=LATER)
     known, relevances, found = golden(small), right(small), desk(small, 2, LATER)
     while found.items[0].pair not in known:
         small.grade(2, found.items[0].pair, 2, at=LATER)
         found = desk(small, 2, LATER)
     pair = found.items[0].pair
     with pytest.raises(ProjectError, match="somebody has this pair on their desk"):
-        api.choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER)
+        choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER)
     # Once they are away it may be; they are not asked about it any more.
-    api.choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER + 2 * HOUR)
+    choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER + 2 * HOUR)
     assert pair not in {item.pair for item in desk(small, 2, LATER + 2 * HOUR).items}
     assert pair not in {one for one, _ in work(small, 2, lambda _: 2, at=LATER + 2 * HOUR)}

@@ -6,7 +6,18 @@ from dataclasses import asdict
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.desk.exchange import desk
+from backend.campaign.judging.broken_clips import restore_clip
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.guideline.examples import (
+    choose_example,
+    example_clip,
+    examples,
+    examples_chosen,
+    withdraw_example,
+)
+from backend.campaign.review.adjudicating import adjudicate
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.ids import PairKey
 from support import NOW, Judging
@@ -45,23 +56,21 @@ def settled(judging: Judging, nth: int, *grades: int) -> PairKey:
 
 
 def choose(judging: Judging, pair: PairKey, grade: int, note: str = NOTE, *, at: float = LATER) -> None:
-    api.choose_example(judging.project, judging.lead, pair, grade, note, now=at)
+    choose_example(judging.project, judging.lead, pair, grade, note, now=at)
 
 
 def shown(judging: Judging) -> dict[int, str]:
-    return {example.grade: example.pair for example in api.examples(judging.project, judging.annotators[0])}
+    return {example.grade: example.pair for example in examples(judging.project, judging.annotators[0])}
 
 
 def test_a_project_starts_without_examples(judging: Judging) -> None:
-    assert (
-        api.examples(judging.project, judging.annotators[0]) == api.examples_chosen(judging.project, api.OPERATOR) == []
-    )
+    assert examples(judging.project, judging.annotators[0]) == examples_chosen(judging.project, OPERATOR) == []
 
 
 def test_a_settled_pair_is_shown_with_its_query_and_the_note(judging: Judging) -> None:
     pair = settled(judging, 0, 3, 4)  # mean 3.5, half up: 4
     choose(judging, pair, 4, "  All of it\n is there. ")
-    (example,) = api.examples(judging.project, judging.annotators[0])
+    (example,) = examples(judging.project, judging.annotators[0])
     assert (example.grade, example.query, example.note) == (4, judging.state(pair).query, "All of it is there.")
     assert set(asdict(example)) == {"version", "grade", "pair", "query", "note", "showing"}
     assert rows(judging, "SELECT kind, actor, payload FROM event ORDER BY event_id DESC LIMIT 1") == [
@@ -75,7 +84,7 @@ def test_a_settled_pair_is_shown_with_its_query_and_the_note(judging: Judging) -
 
 def test_a_decided_pair_may_be_shown_at_once(judging: Judging) -> None:
     pair = settled(judging, 0, 0, 4)
-    api.adjudicate(judging.project, judging.lead, pair, 1, "only the cup is there", now=NOW)
+    adjudicate(judging.project, judging.lead, pair, 1, "only the cup is there", now=NOW)
     choose(judging, pair, 1, at=NOW)
     assert shown(judging) == {1: pair}
 
@@ -94,7 +103,7 @@ def test_a_pair_without_a_relevance_is_refused(judging: Judging, grades: tuple[i
     pair = settled(judging, 0, *grades)
     with pytest.raises(ProjectError, match=why):
         choose(judging, pair, 3)
-    assert api.examples_chosen(judging.project, api.OPERATOR) == []
+    assert examples_chosen(judging.project, OPERATOR) == []
 
 
 def test_a_grade_that_is_not_the_relevance_is_refused(judging: Judging) -> None:
@@ -112,7 +121,7 @@ def test_a_note_has_words_but_not_too_many(judging: Judging, note: str, why: str
 
 def test_a_blocked_clip_is_refused(judging: Judging) -> None:
     pair = settled(judging, 0, 3, 3)
-    api.report_clip(judging.project, judging.annotators[0], pair, "the file is damaged", now=NOW)
+    report_clip(judging.project, judging.annotators[0], pair, "the file is damaged", now=NOW)
     with pytest.raises(ProjectError, match="cannot be shown: the file is damaged"):
         choose(judging, pair, 3)
 
@@ -132,10 +141,10 @@ def test_a_pair_that_is_not_there_is_refused(judging: Judging) -> None:
 def test_only_leads_choose_and_withdraw(judging: Judging) -> None:
     pair = settled(judging, 0, 3, 3)
     with pytest.raises(NotAllowed):
-        api.choose_example(judging.project, judging.annotators[0], pair, 3, NOTE, now=LATER)
+        choose_example(judging.project, judging.annotators[0], pair, 3, NOTE, now=LATER)
     choose(judging, pair, 3)
     with pytest.raises(NotAllowed):
-        api.withdraw_example(judging.project, judging.annotators[0], 3, now=LATER)
+        withdraw_example(judging.project, judging.annotators[0], 3, now=LATER)
     assert shown(judging) == {3: pair}
 
 
@@ -151,13 +160,13 @@ def test_a_pair_is_refused_while_its_last_grade_may_be_corrected(judging: Judgin
 
 
 def test_a_pair_on_somebodys_desk_is_refused_until_they_are_gone_and_then_nobody_can_grade_it(judging: Judging) -> None:
-    pair = api.desk(judging.project, judging.annotators[0], now=NOW).items[0].pair
-    api.adjudicate(judging.project, judging.lead, pair, 2, "clear enough", now=NOW)
+    pair = desk(judging.project, judging.annotators[0], now=NOW).items[0].pair
+    adjudicate(judging.project, judging.lead, pair, 2, "clear enough", now=NOW)
     with pytest.raises(ProjectError, match="somebody has this pair on their desk"):
         choose(judging, pair, 2, at=NOW + 60)
     choose(judging, pair, 2, at=NOW + QUARTER_HOUR + 60)
     assert judging.grade(0, pair, 2, at=NOW + QUARTER_HOUR + 61).status == "refused"
-    held = [item.pair for item in api.desk(judging.project, judging.annotators[0], now=NOW + QUARTER_HOUR + 62).items]
+    held = [item.pair for item in desk(judging.project, judging.annotators[0], now=NOW + QUARTER_HOUR + 62).items]
     assert pair not in held
 
 
@@ -165,8 +174,8 @@ def test_what_is_shown_is_on_nobodys_desk(judging: Judging) -> None:
     pairs = [settled(judging, nth, 2, 2) for nth in range(3)]
     choose(judging, pairs[1], 2)
     for person in judging.annotators:
-        assert pairs[1] not in [item.pair for item in api.desk(judging.project, person, now=LATER).items]
-        assert api.desk(judging.project, person, now=LATER).previous is None
+        assert pairs[1] not in [item.pair for item in desk(judging.project, person, now=LATER).items]
+        assert desk(judging.project, person, now=LATER).previous is None
 
 
 def test_the_next_choice_takes_the_place_of_the_one_before(judging: Judging) -> None:
@@ -174,18 +183,18 @@ def test_the_next_choice_takes_the_place_of_the_one_before(judging: Judging) -> 
     for pair, grade in ((first, 3), (other, 0), (second, 3)):
         choose(judging, pair, grade)
     assert shown(judging) == {0: other, 3: second}
-    assert [example.grade for example in api.examples(judging.project, judging.annotators[0])] == [0, 3]
+    assert [example.grade for example in examples(judging.project, judging.annotators[0])] == [0, 3]
     kept = rows(judging, "SELECT grade, withdrawn_at IS NULL FROM example ORDER BY example_id")
     assert kept == [(3, 0), (0, 1), (3, 1)]
-    assert len({example.version for example in api.examples(judging.project, judging.annotators[0])}) == 2
+    assert len({example.version for example in examples(judging.project, judging.annotators[0])}) == 2
 
 
 def test_a_withdrawn_example_is_shown_no_more(judging: Judging) -> None:
     pair = settled(judging, 0, 3, 3)
     choose(judging, pair, 3)
-    api.withdraw_example(judging.project, judging.lead, 3, now=LATER)
-    api.withdraw_example(judging.project, judging.lead, 3, now=LATER)
-    assert api.examples_chosen(judging.project, api.OPERATOR) == []
+    withdraw_example(judging.project, judging.lead, 3, now=LATER)
+    withdraw_example(judging.project, judging.lead, 3, now=LATER)
+    assert examples_chosen(judging.project, OPERATOR) == []
     kinds = [kind for (kind,) in rows(judging, "SELECT kind FROM event ORDER BY event_id DESC LIMIT 2")]
     assert kinds == ["example_withdrawn", "example_chosen"]
 
@@ -193,33 +202,31 @@ def test_a_withdrawn_example_is_shown_no_more(judging: Judging) -> None:
 def test_a_new_decision_hides_the_example_and_the_lead_still_sees_that_it_stands(judging: Judging) -> None:
     pair = settled(judging, 0, 3, 3)
     choose(judging, pair, 3)
-    api.adjudicate(judging.project, judging.lead, pair, 1, "the main action is not there", now=LATER)
+    adjudicate(judging.project, judging.lead, pair, 1, "the main action is not there", now=LATER)
     assert shown(judging) == {}
-    assert [(example.grade, example.showing) for example in api.examples_chosen(judging.project, api.OPERATOR)] == [
-        (3, False)
-    ]
-    api.adjudicate(judging.project, judging.lead, pair, 3, "it is, after all", seen=1, now=LATER)
+    assert [(example.grade, example.showing) for example in examples_chosen(judging.project, OPERATOR)] == [(3, False)]
+    adjudicate(judging.project, judging.lead, pair, 3, "it is, after all", seen=1, now=LATER)
     assert shown(judging) == {3: pair}
 
 
 def test_a_clip_that_breaks_later_is_shown_no_more(judging: Judging) -> None:
     pair = settled(judging, 0, 3, 3)
     choose(judging, pair, 3)
-    api.report_clip(judging.project, judging.annotators[0], pair, "damaged", now=LATER)
+    report_clip(judging.project, judging.annotators[0], pair, "damaged", now=LATER)
     assert shown(judging) == {}
     with pytest.raises(ProjectError, match="no such example"):
-        api.example_clip(judging.project, judging.annotators[0], 3)
-    api.restore_clip(judging.project, judging.lead, pair, now=LATER)
+        example_clip(judging.project, judging.annotators[0], 3)
+    restore_clip(judging.project, judging.lead, pair, now=LATER)
     assert shown(judging) == {3: pair}
 
 
 def test_the_clip_is_the_exact_moment_of_this_choice(judging: Judging) -> None:
     first, second = settled(judging, 0, 3, 3), settled(judging, 1, 3, 3)
     choose(judging, first, 3)
-    job, moment = api.example_clip(judging.project, judging.annotators[0], 3), judging.state(first)
+    job, moment = example_clip(judging.project, judging.annotators[0], 3), judging.state(first)
     assert (job.start_s, job.end_s, job.identity) == (moment.start_s, moment.end_s, moment.video)
-    version = api.examples(judging.project, judging.annotators[0])[0].version
-    assert api.example_clip(judging.project, judging.annotators[0], 3, version) == job
+    version = examples(judging.project, judging.annotators[0])[0].version
+    assert example_clip(judging.project, judging.annotators[0], 3, version) == job
     choose(judging, second, 3)
     with pytest.raises(ProjectError, match="reload the page"):
-        api.example_clip(judging.project, judging.annotators[0], 3, version)
+        example_clip(judging.project, judging.annotators[0], 3, version)

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend import api
-from backend.campaign.nouns import Role, Scale
+from backend.campaign.nouns import OPERATOR, Role, Scale
 from backend.campaign.qualification.guideline.model import Change, Reading
+from backend.campaign.qualification.guideline.reading import guideline_news, note_guideline_seen
+from backend.campaign.qualification.guideline.rewording import guideline_readers, guideline_versions, reword_guideline
 from backend.campaign.qualification.guideline.rules import changes, to_read
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.model import Grading, Question
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, NotAllowed, Overtaken, ProjectError
 from support import NOW, Judging, new_campaign
 
@@ -71,10 +73,10 @@ def test_who_has_to_read_what(seen: int | None, present: int, tutorial: bool, ex
 def test_words_change_at_any_time_and_every_version_stays(judging: Judging) -> None:
     project, lead = judging.project, judging.lead
     judging.grade(0, judging.pairs()[0].pair, 3)
-    number, changed = api.reword_guideline(project, lead, relabelled(OLD, 3, "Quite"), f" {WHY} ", now=NOW + 5)
+    number, changed = reword_guideline(project, lead, relabelled(OLD, 3, "Quite"), f" {WHY} ", now=NOW + 5)
     assert (number, [one.where for one in changed]) == (2, ["Grade 3, label"])
     assert project.campaign.scale.label(3) == "Quite"
-    first, second = api.guideline_versions(project, api.OPERATOR)
+    first, second = guideline_versions(project, OPERATOR)
     assert (first.version, first.since, first.by, first.reason, first.grading) == (1, None, None, "", OLD)
     assert (second.since, second.by, second.reason) == (NOW + 5, lead.name, WHY)
     assert second.grading == project.campaign.grading
@@ -91,7 +93,7 @@ def test_once_somebody_graded_numbers_stay(judging: Judging) -> None:
     fewer = replace(OLD, scale=Scale(OLD.scale.meanings[:4]), tolerance=2)
     judging.grade(0, judging.pairs()[0].pair, 3)
     with pytest.raises(InputError) as refused:
-        api.reword_guideline(judging.project, judging.lead, fewer, WHY, now=NOW)
+        reword_guideline(judging.project, judging.lead, fewer, WHY, now=NOW)
     assert [problem.message for problem in refused.value.problems] == [
         "has 4 grades: this campaign has 5, and somebody has graded",
         "tolerance is 2: that of this campaign is 1, and somebody has graded",
@@ -101,64 +103,64 @@ def test_once_somebody_graded_numbers_stay(judging: Judging) -> None:
 
 def test_before_anybody_graded_the_number_of_grades_may_change(judging: Judging) -> None:
     fewer = replace(OLD, scale=Scale(OLD.scale.meanings[:4]))
-    api.reword_guideline(judging.project, judging.lead, fewer, WHY, now=NOW)
+    reword_guideline(judging.project, judging.lead, fewer, WHY, now=NOW)
     assert judging.project.campaign.grading == fewer
 
 
 def test_what_cannot_be_is_refused_and_nothing_changes(judging: Judging) -> None:
     project, lead = judging.project, judging.lead
     with pytest.raises(InputError, match="2 grades have the label 'touches'"):
-        api.reword_guideline(project, lead, relabelled(OLD, 3, "Touches"), WHY, now=NOW)
+        reword_guideline(project, lead, relabelled(OLD, 3, "Touches"), WHY, now=NOW)
     with pytest.raises(ProjectError, match="a change needs a reason"):
-        api.reword_guideline(project, lead, relabelled(OLD, 3, "Quite"), " ", now=NOW)
+        reword_guideline(project, lead, relabelled(OLD, 3, "Quite"), " ", now=NOW)
     with pytest.raises(ProjectError, match="the reason has 201 characters"):
-        api.reword_guideline(project, lead, relabelled(OLD, 3, "Quite"), "x" * 201, now=NOW)
+        reword_guideline(project, lead, relabelled(OLD, 3, "Quite"), "x" * 201, now=NOW)
     with pytest.raises(ProjectError, match="nothing changed"):
-        api.reword_guideline(project, lead, OLD, WHY, now=NOW)
+        reword_guideline(project, lead, OLD, WHY, now=NOW)
     with pytest.raises(NotAllowed):
-        api.reword_guideline(project, judging.annotators[0], relabelled(OLD, 3, "Quite"), WHY, now=NOW)
-    assert len(api.guideline_versions(project, api.OPERATOR)) == 1
+        reword_guideline(project, judging.annotators[0], relabelled(OLD, 3, "Quite"), WHY, now=NOW)
+    assert len(guideline_versions(project, OPERATOR)) == 1
     assert project.campaign.grading == OLD
 
 
 def test_of_two_leads_at_once_the_second_is_told(judging: Judging) -> None:
-    api.reword_guideline(judging.project, judging.lead, relabelled(OLD, 3, "Quite"), WHY, now=NOW, based_on=1)
+    reword_guideline(judging.project, judging.lead, relabelled(OLD, 3, "Quite"), WHY, now=NOW, based_on=1)
     with pytest.raises(Overtaken, match=r"Lea changed the guideline meanwhile \(version 2\)"):
-        api.reword_guideline(judging.project, judging.lead, relabelled(OLD, 3, "Good"), WHY, now=NOW, based_on=1)
+        reword_guideline(judging.project, judging.lead, relabelled(OLD, 3, "Good"), WHY, now=NOW, based_on=1)
 
 
 def test_news_are_those_since_the_version_that_somebody_knows(judging: Judging) -> None:
     project, lead, person = judging.project, judging.lead, judging.annotators[0]
-    assert api.guideline_news(project, person) is None
-    api.reword_guideline(project, lead, relabelled(OLD, 3, "Quite"), WHY, now=NOW)
-    api.reword_guideline(project, lead, relabelled(relabelled(OLD, 3, "Good"), 0, "No"), "Shorter.", now=NOW)
-    news = api.guideline_news(project, person)
+    assert guideline_news(project, person) is None
+    reword_guideline(project, lead, relabelled(OLD, 3, "Quite"), WHY, now=NOW)
+    reword_guideline(project, lead, relabelled(relabelled(OLD, 3, "Good"), 0, "No"), "Shorter.", now=NOW)
+    news = guideline_news(project, person)
     assert news is not None
     assert (news.version, list(news.reasons)) == (3, [WHY, "Shorter."])
     assert [(one.where, one.before, one.after) for one in news.changes] == [
         ("Grade 3, label", "Well", "Good"),
         ("Grade 0, label", "Unrelated", "No"),
     ]
-    api.note_guideline_seen(project, person, 2, now=NOW)
-    later = api.guideline_news(project, person)
+    note_guideline_seen(project, person, 2, now=NOW)
+    later = guideline_news(project, person)
     assert later is not None
     assert list(later.reasons) == ["Shorter."]
-    api.note_guideline_seen(project, person, 3, now=NOW)
-    api.note_guideline_seen(project, person, 3, now=NOW + 9)  # twice changes nothing
-    assert api.guideline_news(project, person) is None
-    assert api.guideline_readers(project, lead) == {1: 3, 3: 1}
+    note_guideline_seen(project, person, 3, now=NOW)
+    note_guideline_seen(project, person, 3, now=NOW + 9)  # twice changes nothing
+    assert guideline_news(project, person) is None
+    assert guideline_readers(project, lead) == {1: 3, 3: 1}
     with pytest.raises(ProjectError, match="the guideline has no version 4"):
-        api.note_guideline_seen(project, person, 4, now=NOW)
+        note_guideline_seen(project, person, 4, now=NOW)
 
 
 def test_somebody_new_has_no_news(judging: Judging) -> None:
-    new = people.add(judging.project.store, api.OPERATOR, "Nova", Role.ANNOTATOR, now=NOW)
-    api.reword_guideline(judging.project, judging.lead, relabelled(OLD, 3, "Quite"), WHY, now=NOW)
-    assert api.guideline_news(judging.project, new) is None
+    new = people.add(judging.project.store, OPERATOR, "Nova", Role.ANNOTATOR, now=NOW)
+    reword_guideline(judging.project, judging.lead, relabelled(OLD, 3, "Quite"), WHY, now=NOW)
+    assert guideline_news(judging.project, new) is None
 
 
 def test_another_scale_from_the_beginning_is_the_first_version(tmp_path: Path) -> None:
-    project = api.init_project(tmp_path / "p", encoder="minilm", scale="matches")
-    (version,) = api.guideline_versions(project, api.OPERATOR)
+    project = init_project(tmp_path / "p", encoder="minilm", scale="matches")
+    (version,) = guideline_versions(project, OPERATOR)
     assert (version.version, version.grading) == (1, project.campaign.grading)
     assert len(version.grading.scale.meanings) == 2

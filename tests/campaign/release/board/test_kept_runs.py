@@ -10,8 +10,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend import api
+from backend.campaign.doctor.backups import backup
+from backend.campaign.doctor.database import restore
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.board import kept_runs
+from backend.campaign.release.board.kept_runs import (
+    add_run,
+    add_truth,
+    list_runs,
+    list_truths,
+    load_run,
+    load_truth,
+    remove_run,
+    remove_truth,
+)
+from backend.campaign.release.board.truths import truth_of_project
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import InputError, NotAllowed, ProjectError
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.matching.columns import Spans
@@ -42,52 +58,52 @@ def same(kept: Spans, read: Spans) -> None:
             assert ours == theirs, field.name
 
 
-def events(project: api.Project) -> list[tuple[str, str, dict[str, object]]]:
+def events(project: Project) -> list[tuple[str, str, dict[str, object]]]:
     rows = project.store.db.conn.execute(
         "SELECT kind, subject, payload FROM event WHERE kind LIKE 'truth%' OR kind LIKE 'run_%' ORDER BY event_id"
     )
     return [(row[0], row[1], json.loads(row[2])) for row in rows]
 
 
-def test_the_columns_of_a_file_come_back_as_they_were_read(corpus_project: api.Project, tmp_path: Path) -> None:
+def test_the_columns_of_a_file_come_back_as_they_were_read(corpus_project: Project, tmp_path: Path) -> None:
     truth, run = write(tmp_path, "val.json", TRUTH), write(tmp_path, "mine.v2.json.gz", RUN)
-    kept = api.add_truth(corpus_project, api.OPERATOR, truth, now=NOW)
+    kept = add_truth(corpus_project, OPERATOR, truth, now=NOW)
     assert (kept.name, kept.file, kept.queries, kept.moments) == ("val", "val.json", 3, 3)
     assert kept.sha256 == hashlib.sha256(truth.read_bytes()).hexdigest()
-    assert api.add_run(corpus_project, api.OPERATOR, run, now=NOW).name == "mine.v2"
-    again = api.open_project(corpus_project.folder)
-    same(api.load_truth(again, api.OPERATOR, "val"), read_truth(truth))
-    same(api.load_run(again, api.OPERATOR, "mine.v2"), read_run(run))
-    assert api.load_run(again, api.OPERATOR, "mine.v2").file == "mine.v2"
+    assert add_run(corpus_project, OPERATOR, run, now=NOW).name == "mine.v2"
+    again = open_project(corpus_project.folder)
+    same(load_truth(again, OPERATOR, "val"), read_truth(truth))
+    same(load_run(again, OPERATOR, "mine.v2"), read_run(run))
+    assert load_run(again, OPERATOR, "mine.v2").file == "mine.v2"
 
 
-def test_indices_are_kept_as_the_names_that_the_map_gave_them(corpus_project: api.Project, tmp_path: Path) -> None:
+def test_indices_are_kept_as_the_names_that_the_map_gave_them(corpus_project: Project, tmp_path: Path) -> None:
     run, videos = write(tmp_path, "run.json", {"5": [[7, 0, 1, 2]]}), write(tmp_path, "map.json", {"b": [9.5, 7]})
     with pytest.raises(InputError, match="give --videos"):
-        api.add_run(corpus_project, api.OPERATOR, run, now=NOW)
-    api.add_run(corpus_project, api.OPERATOR, run, videos=videos, now=NOW)
-    assert api.load_run(corpus_project, api.OPERATOR, "run").videos == ("b",)
+        add_run(corpus_project, OPERATOR, run, now=NOW)
+    add_run(corpus_project, OPERATOR, run, videos=videos, now=NOW)
+    assert load_run(corpus_project, OPERATOR, "run").videos == ("b",)
     assert events(corpus_project)[-1][2]["videos"] == hashlib.sha256(videos.read_bytes()).hexdigest()
 
 
 def test_a_list_shows_what_was_added_in_its_order_and_by_whom(judging: Judging, tmp_path: Path) -> None:
     for name in ("b", "a"):
-        api.add_run(judging.project, judging.lead, write(tmp_path, "run.json", RUN), name=name, now=NOW)
-    assert [(kept.name, kept.added_by, kept.added_at) for kept in api.list_runs(judging.project, api.OPERATOR)] == [
+        add_run(judging.project, judging.lead, write(tmp_path, "run.json", RUN), name=name, now=NOW)
+    assert [(kept.name, kept.added_by, kept.added_at) for kept in list_runs(judging.project, OPERATOR)] == [
         ("b", "Lea", NOW),
         ("a", "Lea", NOW),
     ]
-    assert api.list_truths(judging.project, api.OPERATOR) == []
+    assert list_truths(judging.project, OPERATOR) == []
 
 
 def test_only_leads_add_and_remove(judging: Judging, tmp_path: Path) -> None:
     path = write(tmp_path, "run.json", RUN)
     with pytest.raises(NotAllowed):
-        api.add_run(judging.project, judging.annotators[0], path, now=NOW)
-    api.add_run(judging.project, judging.lead, path, now=NOW)
+        add_run(judging.project, judging.annotators[0], path, now=NOW)
+    add_run(judging.project, judging.lead, path, now=NOW)
     with pytest.raises(NotAllowed):
-        api.remove_run(judging.project, judging.annotators[0], "run", now=NOW)
-    assert len(api.list_runs(judging.project, api.OPERATOR)) == 1
+        remove_run(judging.project, judging.annotators[0], "run", now=NOW)
+    assert len(list_runs(judging.project, OPERATOR)) == 1
 
 
 @pytest.mark.parametrize(
@@ -100,20 +116,20 @@ def test_only_leads_add_and_remove(judging: Judging, tmp_path: Path) -> None:
     ids=["impossible moments", "shape", "no query"],
 )
 def test_nothing_is_kept_of_a_file_with_a_problem(
-    corpus_project: api.Project, tmp_path: Path, document: object, rows: list[int | None]
+    corpus_project: Project, tmp_path: Path, document: object, rows: list[int | None]
 ) -> None:
     with pytest.raises(InputError) as refused:
-        api.add_run(corpus_project, api.OPERATOR, write(tmp_path, "run.json", document), now=NOW)
+        add_run(corpus_project, OPERATOR, write(tmp_path, "run.json", document), now=NOW)
     assert [problem.row for problem in refused.value.problems] == rows
-    assert api.list_runs(corpus_project, api.OPERATOR) == []
+    assert list_runs(corpus_project, OPERATOR) == []
     assert events(corpus_project) == []
 
 
-def test_a_relevance_that_is_no_grade_is_refused(corpus_project: api.Project, tmp_path: Path) -> None:
+def test_a_relevance_that_is_no_grade_is_refused(corpus_project: Project, tmp_path: Path) -> None:
     moment = {"video_name": "a", "timestamp": [0, 1], "relevance": 2.5}
     path = write(tmp_path, "val.json", [{"query_id": 1, "relevant_moment": [moment]}])
     with pytest.raises(InputError, match=r"val\.json, row 1: query 1, moment 1: relevance 2\.5 is not one of"):
-        api.add_truth(corpus_project, api.OPERATOR, path, now=NOW)
+        add_truth(corpus_project, OPERATOR, path, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -127,27 +143,27 @@ def test_a_relevance_that_is_no_grade_is_refused(corpus_project: api.Project, tm
     ],
 )
 def test_a_name_that_is_taken_or_none_is_refused(
-    corpus_project: api.Project, tmp_path: Path, name: str, message: str
+    corpus_project: Project, tmp_path: Path, name: str, message: str
 ) -> None:
     path = write(tmp_path, "run.json", RUN)
-    api.add_run(corpus_project, api.OPERATOR, path, now=NOW)
+    add_run(corpus_project, OPERATOR, path, now=NOW)
     with pytest.raises(ProjectError, match=message):
-        api.add_run(corpus_project, api.OPERATOR, path, name=name, now=NOW)
-    assert len(api.list_runs(corpus_project, api.OPERATOR)) == 1
+        add_run(corpus_project, OPERATOR, path, name=name, now=NOW)
+    assert len(list_runs(corpus_project, OPERATOR)) == 1
 
 
-def test_a_kept_run_is_never_changed_only_removed_with_an_event(corpus_project: api.Project, tmp_path: Path) -> None:
-    api.add_truth(corpus_project, api.OPERATOR, write(tmp_path, "val.json", TRUTH), now=NOW)
-    api.add_run(corpus_project, api.OPERATOR, write(tmp_path, "run.json", RUN), now=NOW)
+def test_a_kept_run_is_never_changed_only_removed_with_an_event(corpus_project: Project, tmp_path: Path) -> None:
+    add_truth(corpus_project, OPERATOR, write(tmp_path, "val.json", TRUTH), now=NOW)
+    add_run(corpus_project, OPERATOR, write(tmp_path, "run.json", RUN), now=NOW)
     for table in ("kept_truth", "kept_run"):
         with pytest.raises(sqlite3.IntegrityError, match=f"{table} is never changed"):
             corpus_project.store.db.conn.execute(f"UPDATE {table} SET name = 'other'")
-    assert api.remove_run(corpus_project, api.OPERATOR, "run", now=NOW + 1).file == "run.json"
+    assert remove_run(corpus_project, OPERATOR, "run", now=NOW + 1).file == "run.json"
     with pytest.raises(ProjectError, match="no run called run is kept; there is none yet"):
-        api.load_run(corpus_project, api.OPERATOR, "run")
+        load_run(corpus_project, OPERATOR, "run")
     with pytest.raises(ProjectError, match="no ground truth called run is kept; there is val"):
-        api.remove_truth(corpus_project, api.OPERATOR, "run", now=NOW)
-    api.remove_truth(corpus_project, api.OPERATOR, "val", now=NOW)
+        remove_truth(corpus_project, OPERATOR, "run", now=NOW)
+    remove_truth(corpus_project, OPERATOR, "val", now=NOW)
     assert [(kind, subject) for kind, subject, _ in events(corpus_project)] == [
         ("truth_added", "kept_truth:val"),
         ("run_added", "kept_run:run"),
@@ -156,8 +172,8 @@ def test_a_kept_run_is_never_changed_only_removed_with_an_event(corpus_project: 
     ]
 
 
-def test_blobs_of_another_length_than_the_counts_cannot_be_kept(corpus_project: api.Project, tmp_path: Path) -> None:
-    api.add_run(corpus_project, api.OPERATOR, write(tmp_path, "run.json", RUN), now=NOW)
+def test_blobs_of_another_length_than_the_counts_cannot_be_kept(corpus_project: Project, tmp_path: Path) -> None:
+    add_run(corpus_project, OPERATOR, write(tmp_path, "run.json", RUN), now=NOW)
     db = corpus_project.store.db.conn
     names = [row[1] for row in db.execute("PRAGMA table_info(kept_run)") if row[1] not in ("kept_run_id", "name")]
     for column in ("offsets", "video", "start_s", "end_s", "row", "score", "query_rows"):
@@ -166,53 +182,51 @@ def test_blobs_of_another_length_than_the_counts_cannot_be_kept(corpus_project: 
             db.execute(f"INSERT INTO kept_run (name, {', '.join(names)}) SELECT 'x', {values} FROM kept_run")
 
 
-def test_a_project_with_kept_runs_is_well_and_comes_back_from_a_backup(
-    corpus_project: api.Project, tmp_path: Path
-) -> None:
-    api.add_run(corpus_project, api.OPERATOR, write(tmp_path, "run.json", RUN), now=NOW)
-    assert api.doctor(corpus_project, now=NOW).well
-    api.backup(corpus_project, tmp_path / "copy.db")
-    api.remove_run(corpus_project, api.OPERATOR, "run", now=NOW)
+def test_a_project_with_kept_runs_is_well_and_comes_back_from_a_backup(corpus_project: Project, tmp_path: Path) -> None:
+    add_run(corpus_project, OPERATOR, write(tmp_path, "run.json", RUN), now=NOW)
+    assert doctor(corpus_project, now=NOW).well
+    backup(corpus_project, tmp_path / "copy.db")
+    remove_run(corpus_project, OPERATOR, "run", now=NOW)
     corpus_project.store.close()
-    api.restore(corpus_project.folder, tmp_path / "copy.db", now=NOW)
-    assert [kept.name for kept in api.list_runs(api.open_project(corpus_project.folder), api.OPERATOR)] == ["run"]
+    restore(corpus_project.folder, tmp_path / "copy.db", now=NOW)
+    assert [kept.name for kept in list_runs(open_project(corpus_project.folder), OPERATOR)] == ["run"]
 
 
 def test_the_truth_of_a_project_is_what_its_release_holds(judging: Judging, tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="no val query is finished with a settled pair yet"):
-        api.truth_of_project(judging.project, api.OPERATOR, "val")
+        truth_of_project(judging.project, OPERATOR, "val")
     for n, pair in enumerate(judging.pairs()):
         for who, grade in enumerate((n % 5,) * 2 if n % 3 else (0, 4, 0, 4)):
             judging.grade(who, pair.pair, grade)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "release", now=NOW)
+    export_release(judging.project, OPERATOR, tmp_path / "release", now=NOW)
     for split in ("val", "test"):
         released = read_truth(tmp_path / "release" / f"{split}.json")
         # The leaderboard takes durations from the project, for every truth alike.
-        own = replace(api.truth_of_project(judging.project, api.OPERATOR, split), durations=released.durations)
+        own = replace(truth_of_project(judging.project, OPERATOR, split), durations=released.durations)
         same(own, released)
     with pytest.raises(ProjectError, match="'train' is not val or test"):
-        api.truth_of_project(judging.project, api.OPERATOR, "train")
+        truth_of_project(judging.project, OPERATOR, "train")
 
 
-def test_the_real_runs_are_kept_with_their_names(corpus_project: api.Project, shared: Path) -> None:
+def test_the_real_runs_are_kept_with_their_names(corpus_project: Project, shared: Path) -> None:
     folder = shared / "data" / "tvr_ranking"
     map_file = folder / "video_name_duration_id.json"
     for path in sorted((folder / "runs").glob("*.json")):
-        kept = api.add_run(corpus_project, api.OPERATOR, path, videos=map_file, now=NOW)
+        kept = add_run(corpus_project, OPERATOR, path, videos=map_file, now=NOW)
         assert (kept.queries, kept.moments) == (500, 20_000)
-        same(api.load_run(corpus_project, api.OPERATOR, kept.name), read_run(path, read_videos(map_file)))
+        same(load_run(corpus_project, OPERATOR, kept.name), read_run(path, read_videos(map_file)))
 
 
-def test_a_kept_run_is_found_by_either_form_of_its_name(corpus_project: api.Project, tmp_path: Path) -> None:
+def test_a_kept_run_is_found_by_either_form_of_its_name(corpus_project: Project, tmp_path: Path) -> None:
     path = write(tmp_path, "run.json", RUN)
-    assert api.add_run(corpus_project, api.OPERATOR, path, name="cafe\u0301", now=NOW).name == "caf\u00e9"
+    assert add_run(corpus_project, OPERATOR, path, name="cafe\u0301", now=NOW).name == "caf\u00e9"
     with pytest.raises(ProjectError, match="is kept already"):
-        api.add_run(corpus_project, api.OPERATOR, path, name="caf\u00e9", now=NOW)
+        add_run(corpus_project, OPERATOR, path, name="caf\u00e9", now=NOW)
     for unseen in ("a\u200bb", "\u3164", "a\ufe0f"):
         with pytest.raises(ProjectError, match="give a name that can be read"):
-            api.add_run(corpus_project, api.OPERATOR, path, name=unseen, now=NOW)
+            add_run(corpus_project, OPERATOR, path, name=unseen, now=NOW)
     with sqlite3.connect(corpus_project.folder / "reelrank.db") as db:  # as an earlier release kept it
         db.execute("DROP TRIGGER kept_run_no_update")
         db.execute("UPDATE kept_run SET name = 'cafe\u0301', videos = json('[\"b\", \"A\u0308\"]')")
-    assert kept_runs.load_run(corpus_project, api.OPERATOR, "caf\u00e9").videos == ("b", "\u00c4")
-    assert api.remove_run(corpus_project, api.OPERATOR, "caf\u00e9", now=NOW)
+    assert kept_runs.load_run(corpus_project, OPERATOR, "caf\u00e9").videos == ("b", "\u00c4")
+    assert remove_run(corpus_project, OPERATOR, "caf\u00e9", now=NOW)

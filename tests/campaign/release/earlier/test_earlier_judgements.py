@@ -10,14 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend import api
+from backend.campaign.desk.exchange import desk, record_grades
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
 from backend.campaign.judging.rows import seats
-from backend.campaign.nouns import Person, Role, Verdict
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
+from backend.campaign.release.earlier.importing import import_judgements
+from backend.campaign.release.earlier.model import JudgementsReport
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw, summarise
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.adjudicating import adjudicate, take_back
+from backend.campaign.review.queries import list_queries
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError
 from backend.core.ids import AnnotatorId, PairKey
 from backend.store import connection
@@ -30,19 +41,19 @@ LATER = NOW + 86_400
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> api.Project:
-    return api.init_project(tmp_path / "empty", encoder="minilm")
+def empty(tmp_path: Path) -> Project:
+    return init_project(tmp_path / "empty", encoder="minilm")
 
 
-def take(project: api.Project, raw: str, pairs: str | None = None, *, now: float = NOW) -> api.JudgementsReport:
+def take(project: Project, raw: str, pairs: str | None = None, *, now: float = NOW) -> JudgementsReport:
     (project.folder / "raw.csv").write_text(raw)
     (project.folder / "pairs.csv").write_text(pairs or "")
-    return api.import_judgements(
+    return import_judgements(
         project, project.folder / "raw.csv", project.folder / "pairs.csv" if pairs else None, now=now
     )
 
 
-def refusal(project: api.Project, raw: str, pairs: str | None = None) -> list[str]:
+def refusal(project: Project, raw: str, pairs: str | None = None) -> list[str]:
     """The problems for which an import is refused, after seeing that nothing was taken."""
     before = "\n".join(project.store.db.conn.iterdump())
     with pytest.raises(InputError) as caught:
@@ -51,7 +62,7 @@ def refusal(project: api.Project, raw: str, pairs: str | None = None) -> list[st
     return [str(problem) for problem in caught.value.problems]
 
 
-def rows(project: api.Project, sql: str) -> list[tuple[object, ...]]:
+def rows(project: Project, sql: str) -> list[tuple[object, ...]]:
     return [tuple(row) for row in project.store.db.conn.execute(sql)]
 
 
@@ -63,25 +74,25 @@ def judge_some(judging: Judging) -> None:
             event = GradeEvent(pair.pair, grade, f"{n}-{place}", 1000 + n, 2000 + n if n % 2 else None, n % 3)
             who = judging.annotators[(place + n) % 4]
             sit(judging.project, who, [pair.pair], now=NOW + n)
-            [receipt] = api.record_grades(judging.project, who, [event], now=NOW + n)
+            [receipt] = record_grades(judging.project, who, [event], now=NOW + n)
             assert receipt.status is ReceiptStatus.SAVED
 
 
 @pytest.mark.parametrize("with_corpus", [True, False], ids=["same corpus", "nothing there"])
 def test_a_release_imported_and_exported_again_has_the_same_bytes(
-    judging: Judging, tmp_path: Path, empty: api.Project, with_corpus: bool
+    judging: Judging, tmp_path: Path, empty: Project, with_corpus: bool
 ) -> None:
     judge_some(judging)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", PARTLY, now=NOW)
+    export_release(judging.project, OPERATOR, tmp_path / "first", PARTLY, now=NOW)
     if with_corpus:
-        api.import_corpus(empty, api.OPERATOR, tmp_path / "moments.jsonl", "jsonl", now=NOW)
+        import_corpus(empty, OPERATOR, tmp_path / "moments.jsonl", "jsonl", now=NOW)
     raw, pairs = "raw_annotation.csv", "raw_query_moment_pair.csv"
-    report = api.import_judgements(empty, tmp_path / "first" / raw, tmp_path / "first" / pairs, now=LATER)
+    report = import_judgements(empty, tmp_path / "first" / raw, tmp_path / "first" / pairs, now=LATER)
     assert (report.renumbered, report.queries_renumbered, report.verdicts_that_differ) == ({}, 0, 0)
     assert (report.videos, report.moments) == (
         (0, 0) if with_corpus else (6, len({p.start_s for p in judging.pairs()}))
     )
-    api.export_release(empty, api.OPERATOR, tmp_path / "second", PARTLY, now=LATER)
+    export_release(empty, OPERATOR, tmp_path / "second", PARTLY, now=LATER)
     for name in (raw, pairs):
         assert (tmp_path / "second" / name).read_bytes() == (tmp_path / "first" / name).read_bytes()
     for split in ("val.json", "test.json"):
@@ -95,16 +106,16 @@ def test_a_release_imported_and_exported_again_has_the_same_bytes(
 
 
 def test_a_decision_of_a_lead_does_not_travel_and_the_report_says_so(
-    judging: Judging, tmp_path: Path, empty: api.Project
+    judging: Judging, tmp_path: Path, empty: Project
 ) -> None:
     judge_some(judging)
-    api.adjudicate(judging.project, judging.lead, judging.pairs()[5].pair, 1, "seen it", now=NOW)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", PARTLY, now=NOW)
+    adjudicate(judging.project, judging.lead, judging.pairs()[5].pair, 1, "seen it", now=NOW)
+    export_release(judging.project, OPERATOR, tmp_path / "first", PARTLY, now=NOW)
     files = [tmp_path / "first" / name for name in ("raw_annotation.csv", "raw_query_moment_pair.csv")]
-    assert api.import_judgements(empty, *files, now=LATER).verdicts_that_differ == 1
+    assert import_judgements(empty, *files, now=LATER).verdicts_that_differ == 1
 
 
-def test_pairs_without_description_are_numbers_with_judged_seats_only(empty: api.Project) -> None:
+def test_pairs_without_description_are_numbers_with_judged_seats_only(empty: Project) -> None:
     report = take(empty, RAW + "0,4,3\n0,6,4\n7,4,0\n7,6,4\n9,4,2\n9,4,2\n9,5,1\n5,6,1\n")
     assert (report.pairs, report.pairs_by_number, report.missing_ids) == (4, 4, 6)
     assert (report.consensus, report.never_sent_on, report.sent_on, report.open) == (1, (7, 9), (), 1)
@@ -121,8 +132,8 @@ def test_pairs_without_description_are_numbers_with_judged_seats_only(empty: api
     assert rows(empty, "SELECT DISTINCT imported, active_ms, elapsed_ms, graded_at FROM judgement") == [
         (1, 0, None, NOW)
     ]
-    assert api.list_queries(empty, api.OPERATOR) == []
-    assert api.status_counts(empty, api.OPERATOR)["pairs"]["escalated"] == 2
+    assert list_queries(empty, OPERATOR) == []
+    assert status_counts(empty, OPERATOR)["pairs"]["escalated"] == 2
 
 
 def test_grades_of_pairs_known_by_number_are_in_a_release_but_not_in_its_truth(
@@ -131,7 +142,7 @@ def test_grades_of_pairs_known_by_number_are_in_a_release_but_not_in_its_truth(
     judging.grade(0, judging.pairs()[0].pair, 3)
     judging.grade(1, judging.pairs()[0].pair, 3)
     take(judging.project, RAW + "7000,71,2\n7000,72,2\n")
-    report = api.export_release(judging.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
+    report = export_release(judging.project, OPERATOR, tmp_path / "release", PARTLY, now=NOW)
     assert report.selection.moments == 1
     raw = (tmp_path / "release" / "raw_annotation.csv").read_text()
     assert [line.split(",")[:4] for line in raw.splitlines()[-2:]] == [
@@ -147,7 +158,7 @@ def described(*pairs: tuple[object, ...]) -> str:
     return PAIRS + text.getvalue()
 
 
-def test_people_go_on_where_the_campaign_stopped(empty: api.Project) -> None:
+def test_people_go_on_where_the_campaign_stopped(empty: Project) -> None:
     pairs = described(
         *(
             (n, 5, "a person waves", "v1", f"[{n}, {n + 2}]", 60.0, f"Somebody waves {n}.", 0.9 - n / 100)
@@ -159,18 +170,18 @@ def test_people_go_on_where_the_campaign_stopped(empty: api.Project) -> None:
     seats = rows(empty, "SELECT pair_id, count(*), count(annotator_id) FROM seat GROUP BY 1")
     assert seats == [(0, 2, 2), (1, 4, 2), (2, 2, 1), (3, 2, 0), (4, 2, 0)]
     with connection.writing(empty.store):
-        zoe = people.add(empty.store, api.OPERATOR, "Zoe", Role.ANNOTATOR, now=NOW)
+        zoe = people.add(empty.store, OPERATOR, "Zoe", Role.ANNOTATOR, now=NOW)
         have_read(empty)
     key_of = {PairKey(str(key)): number for key, number in rows(empty, "SELECT pair_key, pair_id FROM pair")}
-    items = api.desk(empty, zoe, now=LATER).items
+    items = desk(empty, zoe, now=LATER).items
     assert key_of[items[0].pair] == 1, "the disagreement first"
     assert sorted(key_of[item.pair] for item in items) == [1, 2, 3, 4]
     worker_1 = Person(AnnotatorId(1), "worker 1", Role.ANNOTATOR)
-    assert sorted(key_of[item.pair] for item in api.desk(empty, worker_1, now=LATER).items) == [3, 4]
-    assert [query.pairs for query in api.list_queries(empty, api.OPERATOR)] == [5]
+    assert sorted(key_of[item.pair] for item in desk(empty, worker_1, now=LATER).items) == [3, 4]
+    assert [query.pairs for query in list_queries(empty, OPERATOR)] == [5]
 
 
-def test_the_caption_of_a_query_is_its_own_words_else_that_of_the_most_similar_moment(empty: api.Project) -> None:
+def test_the_caption_of_a_query_is_its_own_words_else_that_of_the_most_similar_moment(empty: Project) -> None:
     take(
         empty,
         RAW + "1,1,3\n",
@@ -194,7 +205,7 @@ def test_the_caption_of_a_query_is_its_own_words_else_that_of_the_most_similar_m
     ]
 
 
-def test_a_query_of_a_moment_that_nobody_described_is_of_the_file(empty: api.Project) -> None:
+def test_a_query_of_a_moment_that_nobody_described_is_of_the_file(empty: Project) -> None:
     with writing(empty.store) as db:
         db.execute("INSERT INTO video (video_id, name, duration_s) VALUES (1, 'v', 60)")
         db.execute("INSERT INTO moment (video_id, start_s, end_s, origin) VALUES (1, 0, 1, 'shots')")
@@ -203,7 +214,7 @@ def test_a_query_of_a_moment_that_nobody_described_is_of_the_file(empty: api.Pro
     assert rows(empty, "SELECT count(*) FROM caption") == [(0,)]
 
 
-def test_batches_follow_the_ranks_and_the_batch_size(empty: api.Project) -> None:
+def test_batches_follow_the_ranks_and_the_batch_size(empty: Project) -> None:
     pairs = described(*((n, 1, "q", "v", f"[{n}, {n + 1}]", 90, "c", 1 - n / 100) for n in range(45)))
     assert take(empty, RAW + "0,1,1\n", pairs).batches == 3
     sql = "SELECT number, min(rank), max(rank), count(*) FROM pair JOIN batch USING (batch_id) GROUP BY number"
@@ -211,15 +222,15 @@ def test_batches_follow_the_ranks_and_the_batch_size(empty: api.Project) -> None
 
 
 def test_a_pair_of_the_project_gets_the_grades_and_whoever_holds_it_is_told(judging: Judging) -> None:
-    held = api.desk(judging.project, judging.annotators[0], now=NOW).items[0].pair
+    held = desk(judging.project, judging.annotators[0], now=NOW).items[0].pair
     number = next(pair.pair_id for pair in judging.pairs() if pair.pair == held)
     report = take(judging.project, RAW + f"{number},91,3\n{number},92,3\n")
     assert (report.pairs_known, report.pairs_added, report.pairs_by_number) == (1, 0, 0)
     assert judging.state(held).verdict is Verdict.CONSENSUS
     receipt = judging.grade(0, held, 1)
     assert receipt.status is ReceiptStatus.REFUSED
-    assert held not in {item.pair for item in api.desk(judging.project, judging.annotators[0], now=NOW).items}
-    assert api.status_counts(judging.project, api.OPERATOR)["judgements"] == 2
+    assert held not in {item.pair for item in desk(judging.project, judging.annotators[0], now=NOW).items}
+    assert status_counts(judging.project, OPERATOR)["judgements"] == 2
 
 
 def test_the_same_pair_may_be_described_again_and_further_ones_are_added(judging: Judging) -> None:
@@ -240,7 +251,7 @@ def test_what_contradicts_the_project_is_refused_with_its_row(judging: Judging) 
     judging.grade(0, first.pair, 3)
     training = rows(project, "SELECT text FROM query WHERE split = 'train'")[0][0]
     with connection.writing(project.store):
-        people.add(project.store, api.OPERATOR, "Worker 66", Role.LEAD, now=NOW)
+        people.add(project.store, OPERATOR, "Worker 66", Role.LEAD, now=NOW)
     take(project, RAW + "800,71,2\n")
     span = f"[{second.start_s}, {second.end_s}]"
     found = refusal(
@@ -272,7 +283,7 @@ def test_what_contradicts_the_project_is_refused_with_its_row(judging: Judging) 
 
 def test_a_query_of_another_split_is_refused(judging: Judging) -> None:
     pair = judging.pairs()[0]
-    split = next(query.split for query in api.list_queries(judging.project, api.OPERATOR) if query.query == pair.query)
+    split = next(query.split for query in list_queries(judging.project, OPERATOR) if query.query == pair.query)
     other = "test" if split == "val" else "val"
     pairs = f'pair_id,query,video_name,similarity,timestamp,split\n900,{pair.query},v1,0.5,"[50, 51]",{other}\n'
     assert refusal(judging.project, RAW + "900,71,3\n", pairs) == [
@@ -280,14 +291,14 @@ def test_a_query_of_another_split_is_refused(judging: Judging) -> None:
     ]
 
 
-def test_the_same_file_is_taken_once(empty: api.Project) -> None:
+def test_the_same_file_is_taken_once(empty: Project) -> None:
     take(empty, RAW + "1,1,3\n")
     with pytest.raises(ProjectError, match=r"raw\.csv was imported on 2026-09-21 at 14:13 UTC already"):
         take(empty, RAW + "1,1,3\n", now=LATER)
     assert take(empty, RAW + "2,1,3\n", now=LATER).people_added == 0, "worker 1 is the same person"
 
 
-def test_nothing_is_half_written_when_the_last_step_fails(empty: api.Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_half_written_when_the_last_step_fails(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(db: object) -> None:
         raise MemoryError
 
@@ -322,7 +333,7 @@ def test_a_query_whose_number_is_taken_gets_another_and_the_report_counts_it(jud
     assert found == (49, 49), "48 texts of the corpus were drawn before"
 
 
-def test_an_import_leaves_one_event_and_people_judged_by_a_program_are_marked(empty: api.Project) -> None:
+def test_an_import_leaves_one_event_and_people_judged_by_a_program_are_marked(empty: Project) -> None:
     pairs = described((1, 5, "q", "v", "[0, 1]", 60, "c", 0.8))
     raw = "pair_id,worker,relevance,simulated\n1,1,0,1\n1,2,4,0\n2,1,3,1\n2,2,3,1\n"
     take(empty, raw, pairs)
@@ -337,7 +348,7 @@ def test_an_import_leaves_one_event_and_people_judged_by_a_program_are_marked(em
         [1],
     )
     assert rows(empty, "SELECT annotator_id, simulated FROM annotator") == [(1, 1), (2, 0)]
-    assert api.status_counts(empty, api.OPERATOR)["simulated"] == 3
+    assert status_counts(empty, OPERATOR)["simulated"] == 3
 
 
 CAMPAIGN = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4), st.integers(0, 4)), min_size=1, max_size=24).filter(
@@ -350,7 +361,7 @@ CAMPAIGN = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4), st.integers(
 def test_any_campaign_is_counted_as_reelrank_consensus_counts_it(
     grades: list[tuple[int, int, int]], pairs_told: set[int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    project = api.init_project(tmp_path_factory.mktemp("campaign") / "p", encoder="minilm")
+    project = init_project(tmp_path_factory.mktemp("campaign") / "p", encoder="minilm")
     raw = RAW + "".join(f"{pair},{worker},{grade}\n" for pair, worker, grade in grades)
     pairs = described(*((n, "", f"q{n % 2}", "v", f"[{n}, {n + 1}]", 60, "c", 0.5) for n in sorted(pairs_told)))
     report = take(project, raw, pairs if pairs_told else None)
@@ -382,9 +393,9 @@ def test_any_campaign_is_counted_as_reelrank_consensus_counts_it(
 def test_rebuilding_all_at_once_gives_what_settling_pair_by_pair_gave(judging: Judging) -> None:
     judge_some(judging)
     pairs = judging.pairs()
-    api.adjudicate(judging.project, judging.lead, pairs[5].pair, 1, "first", now=NOW)
-    api.adjudicate(judging.project, judging.lead, pairs[5].pair, 2, "second", seen=1, now=NOW)
-    api.adjudicate(judging.project, judging.lead, pairs[0].pair, 4, "without any grade", now=NOW)
+    adjudicate(judging.project, judging.lead, pairs[5].pair, 1, "first", now=NOW)
+    adjudicate(judging.project, judging.lead, pairs[5].pair, 2, "second", seen=1, now=NOW)
+    adjudicate(judging.project, judging.lead, pairs[0].pair, 4, "without any grade", now=NOW)
     judging.grade(1, pairs[1].pair, 0, at=NOW + 1)  # a correction: the newest revision counts
     one_by_one = rows(judging.project, "SELECT * FROM consensus ORDER BY pair_id")
     assert {row[1] for row in one_by_one} == {"escalated", "consensus", "discarded", "adjudicated"}
@@ -393,22 +404,22 @@ def test_rebuilding_all_at_once_gives_what_settling_pair_by_pair_gave(judging: J
     assert rows(judging.project, "SELECT * FROM consensus ORDER BY pair_id") == one_by_one
 
 
-def test_candidates_are_not_chosen_beside_those_of_an_imported_campaign(empty: api.Project) -> None:
+def test_candidates_are_not_chosen_beside_those_of_an_imported_campaign(empty: Project) -> None:
     take(empty, RAW + "1,4,3\n", PAIRS + '1,7,A man sits.,v1,"[1, 2]",60,A man sits.,1.0\n')
     with pytest.raises(ProjectError, match="pairs of an earlier campaign were imported"):
-        api.choose_candidates(empty, api.OPERATOR, now=NOW)
+        choose_candidates(empty, OPERATOR, now=NOW)
 
 
-def test_an_imported_grade_is_not_corrected_here(empty: api.Project) -> None:
+def test_an_imported_grade_is_not_corrected_here(empty: Project) -> None:
     take(empty, RAW + "1,4,3\n", PAIRS + '1,7,A man sits.,v1,"[1, 2]",60,A man sits.,1.0\n')
     worker = person_of(empty, "worker 4")
-    assert api.desk(empty, worker, now=NOW).previous is None
+    assert desk(empty, worker, now=NOW).previous is None
     key = PairKey(rows(empty, "SELECT pair_key FROM pair")[0][0])
-    [receipt] = api.record_grades(empty, worker, [GradeEvent(key, 0, "k")], now=NOW)
+    [receipt] = record_grades(empty, worker, [GradeEvent(key, 0, "k")], now=NOW)
     assert receipt.status is ReceiptStatus.REFUSED
 
 
-def test_names_of_either_form_are_one_worker_and_one_video(empty: api.Project) -> None:
+def test_names_of_either_form_are_one_worker_and_one_video(empty: Project) -> None:
     pairs = described(
         (0, 5, "a person waves", "cafe\u0301", "[0, 2]", 60.0, "Somebody waves.", 0.9),
         (1, 5, "a person waves", "caf\u00e9", "[2, 4]", 60.0, "Somebody nods.", 0.8),
@@ -421,12 +432,12 @@ def test_names_of_either_form_are_one_worker_and_one_video(empty: api.Project) -
 
 def test_a_pair_that_a_lead_decided_is_open_to_nobody_after_an_import(judging: Judging) -> None:
     pair = judging.pairs()[0]
-    api.adjudicate(judging.project, judging.lead, pair.pair, 3, "seen it", now=NOW)
+    adjudicate(judging.project, judging.lead, pair.pair, 3, "seen it", now=NOW)
     take(judging.project, f"{RAW}{pair.pair_id},7,0\n")
     with writing(judging.project.store) as db:
         me = judging.annotators[0].annotator_id
         assert not seats.claim(db, me, pair.pair_id, now=LATER, until=LATER + 60)
-    assert api.doctor(judging.project, now=LATER).findings == ()
-    api.take_back(judging.project, judging.lead, pair.pair, "not so clear", seen=1, now=LATER)
+    assert doctor(judging.project, now=LATER).findings == ()
+    take_back(judging.project, judging.lead, pair.pair, "not so clear", seen=1, now=LATER)
     sit(judging.project, judging.annotators[0], [pair.pair], now=LATER)
     assert judging.grade(0, pair.pair, 0, at=LATER).status is ReceiptStatus.SAVED

@@ -7,11 +7,21 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.campaign.corpus.captions.decisions import decide_rewrite, rewrite_queue
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
+from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.nouns import Person, Role
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.release.board.kept_runs import add_truth
+from backend.campaign.release.earlier.importing import import_judgements
+from backend.campaign.release.export.freezing import export_release, write_pseudo_train
 from backend.campaign.release.export.model import ReleaseOptions
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.ids import PairKey
 from backend.store.connection import writing
 from support import MOMENTS, NOW, PEOPLE, Judging, have_read
@@ -23,39 +33,39 @@ PUBLISHED = {(m.video, m.start_s): m.caption for m in MOMENTS} | {("new", 1.0): 
 
 
 @pytest.fixture
-def settled(corpus_project: api.Project) -> api.Project:
+def settled(corpus_project: Project) -> Project:
     """Rewritten without Dev in the cast, one of whose captions was written by hand and one rejected; judged."""
     with (corpus_project.folder / "reelrank.toml").open("a") as file:
         file.writelines(f'"{name}" = "{generic}"\n' for name, generic in WORDS.items())
-    project = api.open_project(corpus_project.folder)
+    project = open_project(corpus_project.folder)
     # A name in the middle of a sentence, so that it is known for one.
     moment = {"video": "new", "start": 1, "end": 2, "duration": 9, "caption": EXTRA}
     (project.folder / "more.jsonl").write_text(json.dumps(moment))
-    api.import_corpus(project, api.OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
-    api.rewrite_captions(project, api.OPERATOR, now=NOW)
+    import_corpus(project, OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
+    rewrite_captions(project, OPERATOR, now=NOW)
     with writing(project.store):
-        lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
-        judges = [people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in ("Uma", "Vic")]
+        lead = people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
+        judges = [people.add(project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in ("Uma", "Vic")]
         have_read(project)
-    first, second = api.rewrite_queue(project, lead).items[:2]
-    api.decide_rewrite(project, lead, first.caption_id, "Somebody waves in a room.", now=NOW)
-    api.decide_rewrite(project, lead, second.caption_id, None, now=NOW)
-    api.draw_queries(project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
-    api.choose_candidates(project, api.OPERATOR, now=NOW)
+    first, second = rewrite_queue(project, lead).items[:2]
+    decide_rewrite(project, lead, first.caption_id, "Somebody waves in a room.", now=NOW)
+    decide_rewrite(project, lead, second.caption_id, None, now=NOW)
+    draw_queries(project, OPERATOR, val=2, test=1, seed=5, now=NOW)
+    choose_candidates(project, OPERATOR, now=NOW)
     settle(project, judges)
     return project
 
 
-def settle(project: api.Project, judges: list[Person]) -> None:
+def settle(project: Project, judges: list[Person]) -> None:
     """Everything that is open, with relevance 3."""
     for judge in judges:
-        while items := api.desk(project, judge, now=NOW).items:
+        while items := desk(project, judge, now=NOW).items:
             grades = [GradeEvent(PairKey(item.pair), 3, f"{judge.name}-{item.pair}", 1000) for item in items]
-            api.record_grades(project, judge, grades, now=NOW)
+            record_grades(project, judge, grades, now=NOW)
 
 
-def released(project: api.Project, out: Path, *, with_published: bool = False) -> dict[str, Any]:
-    api.export_release(project, api.OPERATOR, out, ReleaseOptions(with_published=with_published), now=NOW)
+def released(project: Project, out: Path, *, with_published: bool = False) -> dict[str, Any]:
+    export_release(project, OPERATOR, out, ReleaseOptions(with_published=with_published), now=NOW)
     return {path.name: json.loads(path.read_text()) for path in out.glob("*.json")}
 
 
@@ -74,7 +84,7 @@ def expected(video: str, start_s: float) -> str:
     return MOMENTS[number].caption.replace(name, GENERIC[name])
 
 
-def test_no_name_reaches_a_release(settled: api.Project, tmp_path: Path) -> None:
+def test_no_name_reaches_a_release(settled: Project, tmp_path: Path) -> None:
     documents = released(settled, tmp_path / "release")
     for path in (tmp_path / "release").glob("*.[!p]*"):  # pictures have other letters
         assert not any(name in path.read_text() for name in PEOPLE), path.name
@@ -90,7 +100,7 @@ def test_no_name_reaches_a_release(settled: api.Project, tmp_path: Path) -> None
     assert all(pair["caption"] == expected(pair["video_name"], float(pair["start"])) for pair in pairs)
 
 
-def test_published_captions_go_with_it_where_asked_for(settled: api.Project, tmp_path: Path) -> None:
+def test_published_captions_go_with_it_where_asked_for(settled: Project, tmp_path: Path) -> None:
     documents = released(settled, tmp_path / "release", with_published=True)
     for file in ("val.json", "test.json", "train_top01.json"):
         for moment in moments(documents, file):
@@ -100,11 +110,11 @@ def test_published_captions_go_with_it_where_asked_for(settled: api.Project, tmp
         for pair in csv.DictReader(file_):
             assert pair["published_caption"] == PUBLISHED[pair["video_name"], float(pair["start"])]
     assert documents["manifest.json"]["published_captions"] is True
-    kept = api.add_truth(settled, api.OPERATOR, tmp_path / "release" / "val.json", now=NOW)
+    kept = add_truth(settled, OPERATOR, tmp_path / "release" / "val.json", now=NOW)
     assert kept.queries == len(documents["val.json"])
 
 
-def test_the_manifest_and_the_card_tell_what_rewriting_changed(settled: api.Project, tmp_path: Path) -> None:
+def test_the_manifest_and_the_card_tell_what_rewriting_changed(settled: Project, tmp_path: Path) -> None:
     manifest = released(settled, tmp_path / "release")["manifest.json"]
     assert (manifest["captions"], manifest["published_captions"]) == ("imprecise", False)
     assert manifest["moments_without_caption"] == 12  # thirteen captions name Dev, one of them was written anew
@@ -131,16 +141,16 @@ def test_a_project_that_was_never_rewritten_keeps_its_captions_and_says_so(judgi
     assert "Captions are as published: none was rewritten" in (tmp_path / "release" / "README.md").read_text()
 
 
-def test_pseudo_training_sets_by_themselves_hold_no_name_either(settled: api.Project, tmp_path: Path) -> None:
-    for path in api.write_pseudo_train(settled, tmp_path / "train", tops=[1, 20]):
+def test_pseudo_training_sets_by_themselves_hold_no_name_either(settled: Project, tmp_path: Path) -> None:
+    for path in write_pseudo_train(settled, tmp_path / "train", tops=[1, 20]):
         assert not any(name in path.read_text() for name in PEOPLE)
 
 
 def test_an_earlier_campaign_is_read_from_a_release_whose_captions_may_be_empty(
-    settled: api.Project, tmp_path: Path
+    settled: Project, tmp_path: Path
 ) -> None:
     out = tmp_path / "release"
     released(settled, out)
-    again = api.init_project(tmp_path / "again", encoder="minilm")
-    report = api.import_judgements(again, out / "raw_annotation.csv", out / "raw_query_moment_pair.csv", now=NOW)
+    again = init_project(tmp_path / "again", encoder="minilm")
+    report = import_judgements(again, out / "raw_annotation.csv", out / "raw_query_moment_pair.csv", now=NOW)
     assert report.pairs == len(list(csv.reader((out / "raw_query_moment_pair.csv").open()))) - 1

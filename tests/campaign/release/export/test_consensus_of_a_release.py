@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.earlier.raw_summary import summarise_raw
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw, summarise
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.status import status_counts
 from backend.core.errors import InputError
 from support import NOW, PARTLY, Judging
 
@@ -30,12 +34,12 @@ def released(judging: Judging, tmp_path: Path) -> tuple[dict[str, int], Path]:
         for who, grade in enumerate(grades):
             judging.grade(who, key, grade)
     for at, relevance in DECIDED.items():
-        api.adjudicate(judging.project, judging.lead, pairs[at], 1, "at first", now=NOW)
-        api.adjudicate(judging.project, judging.lead, pairs[at], relevance, "seen again", seen=1, now=NOW)
+        adjudicate(judging.project, judging.lead, pairs[at], 1, "at first", now=NOW)
+        adjudicate(judging.project, judging.lead, pairs[at], relevance, "seen again", seen=1, now=NOW)
     out = tmp_path / "release"
-    api.export_release(judging.project, api.OPERATOR, out, PARTLY, now=NOW)
+    export_release(judging.project, OPERATOR, out, PARTLY, now=NOW)
     counts = json.loads((out / "manifest.json").read_text())["counts"]["pairs"]
-    assert counts == api.status_counts(judging.project, api.OPERATOR)["pairs"]
+    assert counts == status_counts(judging.project, OPERATOR)["pairs"]
     return counts, out / "raw_annotation.csv"
 
 
@@ -43,7 +47,7 @@ def test_it_names_what_the_release_names(released: tuple[dict[str, int], Path]) 
     """It said 20 discarded where the release said 3."""
     counts, raw = released
     assert (counts["consensus"], counts["discarded"], counts["adjudicated"], counts["escalated"]) == (3, 3, 4, 4)
-    found = api.summarise_raw(raw)
+    found = summarise_raw(raw)
     for verdict in ("consensus", "discarded", "adjudicated"):
         assert found[verdict] == counts[verdict]
     assert found["undecided"] == {"one": 4, "two": 2, "three": 2}

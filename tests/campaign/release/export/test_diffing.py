@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.diffing import diff_releases
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.kept_releases import release_changes, release_file
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions
+from backend.campaign.review.adjudicating import adjudicate
 from backend.core.errors import InputError, ProjectError
 from support import NOW, Judging
 
@@ -20,12 +24,12 @@ def twice(judging: Judging) -> Judging:
         for who, grade in enumerate((0, 4, 0, 4) if number == 2 else (number % 5, number % 5)):
             judging.grade(who, pair.pair, grade)
     project, lead = judging.project, judging.lead
-    api.export_release(project, lead, None, name="v1", now=NOW + 10)
-    api.adjudicate(project, lead, pairs[2].pair, 1, "only the end of it", now=NOW + 20)
-    api.adjudicate(project, lead, pairs[4].pair, 0, "another action", now=NOW + 30)
+    export_release(project, lead, None, name="v1", now=NOW + 10)
+    adjudicate(project, lead, pairs[2].pair, 1, "only the end of it", now=NOW + 20)
+    adjudicate(project, lead, pairs[4].pair, 0, "another action", now=NOW + 30)
     for who in (0, 1):
         judging.grade(who, pairs[39].pair, 3, at=NOW + 40)
-    api.export_release(project, lead, None, name="v2", now=NOW + 50)
+    export_release(project, lead, None, name="v2", now=NOW + 50)
     return judging
 
 
@@ -45,7 +49,7 @@ def truth(file: Path) -> dict[tuple[object, ...], int]:
 def test_every_change_is_told_with_its_reason(twice: Judging, tmp_path: Path) -> None:
     project = twice.project
     first, third, fifth, late = (twice.pairs()[at] for at in (0, 2, 4, 39))
-    found = api.release_changes(project, twice.lead, "v1", "v2")
+    found = release_changes(project, twice.lead, "v1", "v2")
     assert [(one.query_id, one.before, one.reason) for one in found.queries] == [
         (str(late.query_id), "", "left out there: pairs of it waited for grades")
     ]
@@ -55,27 +59,25 @@ def test_every_change_is_told_with_its_reason(twice: Judging, tmp_path: Path) ->
     reasons = {one.pair_id: one.reason for one in found.pairs}
     assert reasons[str(third.pair_id)] == "discarded became adjudicated; Lea decided on 1: only the end of it"
     assert reasons[str(fifth.pair_id)] == "consensus became adjudicated; Lea decided on 0: another action"
-    files = [
-        shutil.copy(api.release_file(project, twice.lead, name), tmp_path / f"{name}.zip") for name in ("v1", "v2")
-    ]
+    files = [shutil.copy(release_file(project, twice.lead, name), tmp_path / f"{name}.zip") for name in ("v1", "v2")]
     old, new = (truth(Path(file)) for file in files)
     assert found.same == sum(old.get(key) == value for key, value in new.items()) == 18
     assert (found.moments_gone, found.moments_new) == (len(old.keys() - new.keys()), len(new.keys() - old.keys()))
     assert found.moved == {-4: 1}
     assert first.pair_id not in reasons
     # From the files alone the same, but for what leads wrote; and backwards the other way round.
-    alone = api.diff_releases(*map(Path, files))
+    alone = diff_releases(*map(Path, files))
     assert [(one.pair_id, one.before, one.after) for one in alone.pairs] == [
         (one.pair_id, one.before, one.after) for one in found.pairs
     ]
     assert {one.reason for one in alone.pairs} == {"discarded became adjudicated", "consensus became adjudicated"}
-    back = api.release_changes(project, twice.lead, "v2", "v1")
+    back = release_changes(project, twice.lead, "v2", "v1")
     assert (back.moments_gone, back.moments_new, back.moved) == (found.moments_new, found.moments_gone, {4: 1})
 
 
 def test_a_release_and_itself_do_not_differ(twice: Judging, tmp_path: Path) -> None:
-    api.export_release(twice.project, api.OPERATOR, tmp_path / "v2", now=NOW + 99)
-    found = api.release_changes(twice.project, twice.lead, "v2", str(tmp_path / "v2"))
+    export_release(twice.project, OPERATOR, tmp_path / "v2", now=NOW + 99)
+    found = release_changes(twice.project, twice.lead, "v2", str(tmp_path / "v2"))
     assert found.equal
     assert (found.moments_gone, found.moments_new, found.moved, found.same) == (0, 0, {}, 40)
 
@@ -86,12 +88,12 @@ def test_further_grades_and_left_out_decisions_are_told(judging: Judging) -> Non
         for who in (0, 1):
             judging.grade(who, pair.pair, 3)
     project, lead = judging.project, judging.lead
-    api.export_release(project, lead, None, name="v1", now=NOW + 1)
+    export_release(project, lead, None, name="v1", now=NOW + 1)
     judging.grade(1, pairs[0].pair, 0, at=NOW + 2)
-    api.adjudicate(project, lead, pairs[1].pair, 3, "as they say", now=NOW + 3)
+    adjudicate(project, lead, pairs[1].pair, 3, "as they say", now=NOW + 3)
     leave_out = ReleaseOptions(adjudicated=Adjudicated.LEAVE_OUT, unfinished=True)
-    api.export_release(project, lead, None, leave_out, name="v2", now=NOW + 4)
-    reasons = {one.pair_id: one.reason for one in api.release_changes(project, lead, "v1", "v2").pairs}
+    export_release(project, lead, None, leave_out, name="v2", now=NOW + 4)
+    reasons = {one.pair_id: one.reason for one in release_changes(project, lead, "v1", "v2").pairs}
     assert reasons == {
         str(pairs[0].pair_id): "consensus became escalated; grades 3, 3 became 3, 0",
         str(pairs[1].pair_id): "consensus became adjudicated; what leads decide is left out of one of them; "
@@ -106,13 +108,13 @@ def test_releases_without_pairs_are_compared_by_their_truth(tmp_path: Path) -> N
         (tmp_path / name / "val.json").write_text(
             json.dumps([{"query_id": 7, "query": f"text of {name}", "relevant_moment": [moment]}])
         )
-    found = api.diff_releases(tmp_path / "a", tmp_path / "b")
+    found = diff_releases(tmp_path / "a", tmp_path / "b")
     assert [(one.before, one.after) for one in found.queries] == [("val: text of a", "val: text of b")]
     assert [(one.before, one.after, one.pair_id, one.reason) for one in found.pairs] == [(3, 2, "", "")]
     with pytest.raises(InputError, match="is not there"):
-        api.diff_releases(tmp_path / "a", tmp_path / "none")
+        diff_releases(tmp_path / "a", tmp_path / "none")
 
 
 def test_what_is_no_release_is_refused(twice: Judging) -> None:
     with pytest.raises(ProjectError, match="there is no release called v3; there is v2, v1"):
-        api.release_changes(twice.project, twice.lead, "v1", "v3")
+        release_changes(twice.project, twice.lead, "v1", "v3")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.freezing import export_release, write_pseudo_train
 from backend.core.errors import ProjectError
 from backend.encoders import sentence
 from support import NOW, PARTLY, Judging
@@ -44,7 +45,7 @@ def idle(settled: Judging, monkeypatch: pytest.MonkeyPatch) -> Judging:
 def test_the_working_folder_is_refused_at_once(idle: Judging, here: Path, out: str) -> None:
     """`reelrank export DIR .` worked for minutes and then ended in a traceback."""
     with pytest.raises(ProjectError, match="is the folder you are in: name a new one"):
-        api.export_release(idle.project, api.OPERATOR, Path(out), PARTLY, now=NOW)
+        export_release(idle.project, OPERATOR, Path(out), PARTLY, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -66,14 +67,14 @@ def test_what_cannot_be_a_new_folder_is_refused_at_once(idle: Judging, tmp_path:
     (tmp_path / "file").touch()
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(ProjectError, match=why):
-        api.export_release(idle.project, api.OPERATOR, tmp_path / out, PARTLY, now=NOW)
+        export_release(idle.project, OPERATOR, tmp_path / out, PARTLY, now=NOW)
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_nothing_to_release_is_said_at_once(judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentence, "load", lambda spec: pytest.fail("work was begun"))
     with pytest.raises(ProjectError, match="no pair is settled yet"):
-        api.export_release(judging.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
+        export_release(judging.project, OPERATOR, tmp_path / "release", PARTLY, now=NOW)
 
 
 def test_a_folder_that_only_looks_like_ours_is_left_alone(settled: Judging, tmp_path: Path) -> None:
@@ -82,7 +83,7 @@ def test_a_folder_that_only_looks_like_ours_is_left_alone(settled: Judging, tmp_
     mine.parent.mkdir()
     mine.write_text("mine")
     (tmp_path / "release").mkdir()  # empty: as good as none
-    api.export_release(settled.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
+    export_release(settled.project, OPERATOR, tmp_path / "release", PARTLY, now=NOW)
     assert mine.read_text() == "mine"
     assert (tmp_path / "release" / "manifest.json").is_file()
     assert {path.name for path in tmp_path.iterdir()} == {"release", "release.part", "project", "moments.jsonl"}
@@ -90,7 +91,7 @@ def test_a_folder_that_only_looks_like_ours_is_left_alone(settled: Judging, tmp_
 
 
 def test_a_release_into_folders_that_are_not_there_yet(settled: Judging, tmp_path: Path) -> None:
-    api.export_release(settled.project, api.OPERATOR, tmp_path / "a" / "b", PARTLY, now=NOW)
+    export_release(settled.project, OPERATOR, tmp_path / "a" / "b", PARTLY, now=NOW)
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
 
 
@@ -98,13 +99,13 @@ def test_training_sets_are_refused_at_once_and_come_whole(
     settled: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "train"
-    api.write_pseudo_train(settled.project, out, tops=[1, 20])
+    write_pseudo_train(settled.project, out, tops=[1, 20])
     assert {path.name for path in out.iterdir()} == {"train_top01.json", "train_top20.json"}
     before = (out / "train_top20.json").read_bytes()
     monkeypatch.setattr(sentence, "load", lambda spec: pytest.fail("work was begun"))
     with pytest.raises(ProjectError, match=r"train_top20\.json exists already"):
-        api.write_pseudo_train(settled.project, out, tops=[20, 40])
+        write_pseudo_train(settled.project, out, tops=[20, 40])
     with pytest.raises(ProjectError, match="/proc cannot be written"):
-        api.write_pseudo_train(settled.project, Path("/proc/nowhere"), tops=[1])
+        write_pseudo_train(settled.project, Path("/proc/nowhere"), tops=[1])
     assert {path.name for path in out.iterdir()} == {"train_top01.json", "train_top20.json"}
     assert (out / "train_top20.json").read_bytes() == before

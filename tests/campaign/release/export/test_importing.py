@@ -9,12 +9,28 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from backend import api
+from backend.campaign.corpus.captions.decisions import waiting_rewrites
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus
-from backend.campaign.nouns import Role, Verdict
-from backend.campaign.release.export.model import Adjudicated
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role, Verdict
+from backend.campaign.release.export.diffing import diff_releases
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.importing import ReleaseImport, import_release
+from backend.campaign.release.export.model import Adjudicated, ReleaseOptions
+from backend.campaign.release.export.terms import set_release_terms
+from backend.campaign.release.export.validating import validate_release
 from backend.campaign.review import adjudicating
+from backend.campaign.review.adjudicating import adjudicate, re_open
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.batches.next_batch import open_batch
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError
 from backend.encoders import sentence
 from backend.store.connection import writing
@@ -30,14 +46,14 @@ SETTLED = st.sampled_from([(3, 4), (4, 4), (0, 1), (0, 4, 3, 4), (0, 4, 1, 3), (
 GIVEN = st.sampled_from([(), (2,), (3, 4), (4, 4), (0, 1), (0, 2), (0, 4, 2), (0, 4, 3, 4), (0, 4, 1, 3), (1, 3, 0, 4)])
 
 
-def released_again(release: Path, folder: Path, options: api.ReleaseOptions) -> api.ReleaseImport:
+def released_again(release: Path, folder: Path, options: ReleaseOptions) -> ReleaseImport:
     """Import a release and release the project, which needs no encoder; what came back."""
-    report = api.import_release(release, folder / "again", encoder="minilm", now=LATER)
-    project = api.open_project(folder / "again")
+    report = import_release(release, folder / "again", encoder="minilm", now=LATER)
+    project = open_project(folder / "again")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: pytest.fail("the training lists came with the release"))
-        api.export_release(project, api.OPERATOR, folder / "second", options, now=LATER)
-    assert api.doctor(project, now=LATER).findings == ()
+        export_release(project, OPERATOR, folder / "second", options, now=LATER)
+    assert doctor(project, now=LATER).findings == ()
     project.store.close()
     return report
 
@@ -45,7 +61,7 @@ def released_again(release: Path, folder: Path, options: api.ReleaseOptions) -> 
 def assert_same(first: Path, second: Path) -> None:
     for name in SAME:
         assert (second / name).read_bytes() == (first / name).read_bytes(), name
-    assert api.validate_release(second).problems == []
+    assert validate_release(second).problems == []
 
 
 @settings(max_examples=3, deadline=None, phases=[Phase.generate])
@@ -55,13 +71,13 @@ def test_import_of_export_is_the_same(
 ) -> None:
     """Grades of every kind, decisions of leads, a query with two batches, one with a blocked clip, one unfinished."""
     folder = tmp_path_factory.mktemp("imported")
-    project = api.open_project(shutil.copytree(judging_made.project.folder, folder / "project"))
-    further = [people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in ("Eve", "Fay")]
+    project = open_project(shutil.copytree(judging_made.project.folder, folder / "project"))
+    further = [people.add(project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in ("Eve", "Fay")]
     have_read(project)
     judging = Judging(project, judging_made.lead, [*judging_made.annotators, *further])
     twice, blocked, unfinished = dict.fromkeys(pair.query_id for pair in judging.pairs())
     broken = next(pair for pair in judging.pairs() if pair.query_id == blocked)
-    api.report_clip(project, judging.lead, broken.pair, "black", now=NOW)
+    report_clip(project, judging.lead, broken.pair, "black", now=NOW)
 
     def judge(batch: int) -> None:
         for pair in judging.pairs():
@@ -71,27 +87,27 @@ def test_import_of_export_is_the_same(
                     judging.grade(who, pair.pair, grade, at=NOW + who + 60 * batch)
 
     judge(1)
-    api.open_batch(project, judging.lead, twice, number=2, now=NOW)
+    open_batch(project, judging.lead, twice, number=2, now=NOW)
     judge(2)
     discarded = [pair for pair in judging.pairs() if pair.verdict is Verdict.DISCARDED and not pair.fault]
     re_opened = [pair for pair in discarded if data.draw(st.booleans())]
     for pair in re_opened:
-        api.re_open(project, judging.lead, pair.pair, "look again", now=NOW)
+        re_open(project, judging.lead, pair.pair, "look again", now=NOW)
         for who in data.draw(st.sampled_from([(), (4,), (4, 5)])) if pair.query_id == unfinished else (4, 5):
             judging.grade(who, pair.pair, data.draw(st.integers(0, 4)), at=NOW + 99)
     before = {pair.pair: 1 for pair in re_opened}
     chosen = data.draw(st.lists(st.sampled_from(judging.pairs()), max_size=4, unique_by=lambda pair: pair.pair))
     for pair in chosen:
         relevance, seen = data.draw(st.integers(0, 4)), before.get(pair.pair, 0)
-        api.adjudicate(project, judging.lead, pair.pair, relevance, "seen it", seen=seen, now=NOW)
-    options = api.ReleaseOptions(
+        adjudicate(project, judging.lead, pair.pair, relevance, "seen it", seen=seen, now=NOW)
+    options = ReleaseOptions(
         adjudicated=data.draw(st.sampled_from(Adjudicated)),
         unfinished=data.draw(st.booleans()),
         with_published=data.draw(st.booleans()),
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        api.export_release(project, api.OPERATOR, folder / "first", options, now=NOW)
+        export_release(project, OPERATOR, folder / "first", options, now=NOW)
     report = released_again(folder / "first", folder, options)
     assert_same(folder / "first", folder / "second")
     assert report.adjudicated == len(chosen)
@@ -104,13 +120,13 @@ def test_a_release_of_nothing_but_what_leads_decided_is_whole_and_comes_back(
     """Its raw annotations are a header alone, which `validate` took for a broken file."""
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     for pair in judging.pairs()[:3]:
-        api.adjudicate(judging.project, judging.lead, pair.pair, 3, "seen it", now=NOW)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", PARTLY, now=NOW)
+        adjudicate(judging.project, judging.lead, pair.pair, 3, "seen it", now=NOW)
+    export_release(judging.project, OPERATOR, tmp_path / "first", PARTLY, now=NOW)
     assert len((tmp_path / "first" / "raw_annotation.csv").read_text().splitlines()) == 1
-    assert api.validate_release(tmp_path / "first").problems == []
+    assert validate_release(tmp_path / "first").problems == []
     assert released_again(tmp_path / "first", tmp_path, PARTLY).adjudicated == 3
     assert_same(tmp_path / "first", tmp_path / "second")
-    assert not api.diff_releases(tmp_path / "first", tmp_path / "second").pairs
+    assert not diff_releases(tmp_path / "first", tmp_path / "second").pairs
 
 
 FOUR = """tolerance = 1
@@ -129,15 +145,15 @@ def test_a_campaign_of_another_scale_comes_back_with_it(
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     if scale == FOUR:
         (tmp_path / "four.toml").write_text(FOUR)
-    project = api.init_project(
+    project = init_project(
         tmp_path / "p", encoder="minilm", scale=str(tmp_path / "four.toml") if scale == FOUR else scale
     )
-    api.import_corpus(project, api.OPERATOR, corpus_folder / "moments.jsonl", "jsonl", now=NOW)
-    api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
-    api.choose_candidates(project, api.OPERATOR, batch_size=10, now=NOW)
-    lead = api.add_person_with_password(project, api.OPERATOR, "Lea", Role.LEAD, "a password", now=NOW)
+    import_corpus(project, OPERATOR, corpus_folder / "moments.jsonl", "jsonl", now=NOW)
+    draw_queries(project, OPERATOR, val=1, test=1, seed=5, now=NOW)
+    choose_candidates(project, OPERATOR, batch_size=10, now=NOW)
+    lead = add_person_with_password(project, OPERATOR, "Lea", Role.LEAD, "a password", now=NOW)
     judges = [
-        api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, "a password", now=NOW)
+        add_person_with_password(project, OPERATOR, name, Role.ANNOTATOR, "a password", now=NOW)
         for name in ("Ann", "Bob")
     ]
     have_read(project)
@@ -148,8 +164,8 @@ def test_a_campaign_of_another_scale_comes_back_with_it(
                 who, pair.pair, min(n % (2 if scale == "matches" else 4) + who, 1 if scale == "matches" else 3)
             )
     options = PARTLY
-    api.set_release_terms(project, lead, licence="CC-BY-4.0", citation="@misc{us}", now=NOW)
-    api.export_release(project, api.OPERATOR, tmp_path / "first", options, now=NOW)
+    set_release_terms(project, lead, licence="CC-BY-4.0", citation="@misc{us}", now=NOW)
+    export_release(project, OPERATOR, tmp_path / "first", options, now=NOW)
     released_again(Path(shutil.make_archive(str(tmp_path / "first"), "zip", tmp_path, "first")), tmp_path, options)
     assert_same(tmp_path / "first", tmp_path / "second")
     manifests = [json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("first", "second")]
@@ -174,7 +190,7 @@ def test_imprecise_captions_come_back_as_far_as_they_were_released(
 ) -> None:
     """One caption is rejected: its moment has none in the release, and none in the next."""
     project = judging.project
-    options = api.ReleaseOptions(with_published=published, unfinished=True)
+    options = ReleaseOptions(with_published=published, unfinished=True)
     with writing(project.store) as db:
         db.execute(
             "INSERT INTO caption (moment_id, text, kind, source_caption_id, rule_version, accepted, decided_at) "
@@ -184,14 +200,14 @@ def test_imprecise_captions_come_back_as_far_as_they_were_released(
     for who in (0, 1):
         for pair in judging.pairs()[:30]:
             judging.grade(who, pair.pair, 3)
-    api.export_release(project, api.OPERATOR, tmp_path / "first", options, now=NOW)
-    api.import_release(tmp_path / "first", tmp_path / "again", now=LATER)
-    again = api.open_project(tmp_path / "again")
+    export_release(project, OPERATOR, tmp_path / "first", options, now=NOW)
+    import_release(tmp_path / "first", tmp_path / "again", now=LATER)
+    again = open_project(tmp_path / "again")
     assert again.campaign.grading == project.campaign.grading
-    api.export_release(again, api.OPERATOR, tmp_path / "second", options, now=LATER)
+    export_release(again, OPERATOR, tmp_path / "second", options, now=LATER)
     assert_same(tmp_path / "first", tmp_path / "second")
     assert json.loads((tmp_path / "second" / "manifest.json").read_text())["moments_without_caption"] == 1
-    assert api.waiting_rewrites(again) == []
+    assert waiting_rewrites(again) == []
     again.store.close()
 
 
@@ -201,23 +217,23 @@ def test_nothing_is_left_of_a_release_that_is_refused_or_of_an_import_that_fails
     for who in (0, 1):
         judging.grade(who, judging.pairs()[0].pair, 3)
     out = tmp_path / "first"
-    api.export_release(judging.project, api.OPERATOR, out, PARTLY, now=NOW)
+    export_release(judging.project, OPERATOR, out, PARTLY, now=NOW)
     with pytest.raises(ProjectError, match="is a project already"):
-        api.import_release(out, judging.project.folder, now=LATER)
+        import_release(out, judging.project.folder, now=LATER)
     with monkeypatch.context() as patch:
         patch.setattr(adjudicating, "adjudicate", lambda *_, **__: None)
         patch.setattr(consensus, "rebuild", lambda store: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            api.import_release(out, tmp_path / "new", now=LATER)
+            import_release(out, tmp_path / "new", now=LATER)
     assert not (tmp_path / "new").exists()
     (out / "val.json").write_text((out / "val.json").read_text().replace('"relevance": 3', '"relevance": 7'))
     with pytest.raises(InputError, match="relevance is 7, not one of"):
-        api.import_release(out, tmp_path / "new", now=LATER)
+        import_release(out, tmp_path / "new", now=LATER)
     (out / "manifest.json").unlink()
     for name in ("raw_annotation.csv", "raw_query_moment_pair.csv", "val.json"):
         (out / name).unlink()
     with pytest.raises(InputError, match=r"has no raw_annotation\.csv and no raw_query_moment_pair\.csv"):
-        api.import_release(out, tmp_path / "new", now=LATER)
+        import_release(out, tmp_path / "new", now=LATER)
     assert not (tmp_path / "new").exists()
 
 
@@ -227,7 +243,7 @@ def test_a_published_release_of_three_columns_comes_in_as_far_as_it_goes(judging
         for who, grade in enumerate((0, 4, 3, 4) if pair.rank % 3 else (2, 3)):
             judging.grade(who, pair.pair, grade)
     out = tmp_path / "first"
-    api.export_release(judging.project, api.OPERATOR, out, now=NOW)
+    export_release(judging.project, OPERATOR, out, now=NOW)
     (out / "manifest.json").unlink()
     lines = (out / "raw_annotation.csv").read_text().splitlines()
     (out / "raw_annotation.csv").write_text("".join(",".join(line.split(",")[:3]) + "\n" for line in lines))
@@ -238,10 +254,10 @@ def test_a_published_release_of_three_columns_comes_in_as_far_as_it_goes(judging
         writer = csv.DictWriter(file, columns, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
-    api.import_release(out, tmp_path / "again", now=LATER)
-    again = api.open_project(tmp_path / "again")
+    import_release(out, tmp_path / "again", now=LATER)
+    again = open_project(tmp_path / "again")
     assert again.settings.encoder_kind == "sup", "nothing says which encoder it was: that of any new project"
-    api.export_release(again, api.OPERATOR, tmp_path / "second", now=LATER)
+    export_release(again, OPERATOR, tmp_path / "second", now=LATER)
 
     def without_captions(file: Path) -> object:
         documents = json.loads(file.read_text())
@@ -252,5 +268,5 @@ def test_a_published_release_of_three_columns_comes_in_as_far_as_it_goes(judging
 
     for name in ("val.json", "test.json"):
         assert without_captions(tmp_path / "second" / name) == without_captions(out / name)
-    assert api.status_counts(again, api.OPERATOR)["judgements"] == len(lines) - 1
+    assert status_counts(again, OPERATOR)["judgements"] == len(lines) - 1
     again.store.close()

@@ -6,8 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.importing import import_release
+from backend.campaign.release.export.validating import validate_release
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.queries import query_pairs
+from backend.campaign.selection.candidates.pooling import pool_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.people.accounts import add_person
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence
 from backend.store import connection
 from support import NOW, PARTLY, Judging, WordEncoder, person_of
@@ -26,7 +36,7 @@ def pooled(judging: Judging, tmp_path: Path) -> Judging:
         [query],
     ).fetchall()
     (tmp_path / "ours.json").write_text(json.dumps({query: [[*place, 0.5] for place in places]}))
-    api.pool_candidates(project, judging.lead, [tmp_path / "ours.json"], again=True, now=NOW)
+    pool_candidates(project, judging.lead, [tmp_path / "ours.json"], again=True, now=NOW)
     for pair in judging.pairs():
         for who in (0, 1):
             judging.grade(who, pair.pair, pair.rank % 5)
@@ -38,7 +48,7 @@ def test_it_names_what_found_each_pair_and_comes_back(
 ) -> None:
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     first, second = tmp_path / "first", tmp_path / "second"
-    api.export_release(pooled.project, api.OPERATOR, first, now=NOW)
+    export_release(pooled.project, OPERATOR, first, now=NOW)
     with (first / "raw_query_moment_pair.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if "ours" in row["sources"]]
     assert [(row["rank"], row["sources"]) for row in rows] == [
@@ -51,22 +61,22 @@ def test_it_names_what_found_each_pair_and_comes_back(
         ("run", "ours", 2),
     ]
     assert "Candidates chosen by `words-64`, `ours`" in (first / "README.md").read_text()
-    assert api.validate_release(first).problems == []
-    api.import_release(first, tmp_path / "again", encoder="minilm", now=NOW + 1)
-    again = api.open_project(tmp_path / "again")
-    api.export_release(again, api.OPERATOR, second, now=NOW + 2)
+    assert validate_release(first).problems == []
+    import_release(first, tmp_path / "again", encoder="minilm", now=NOW + 1)
+    again = open_project(tmp_path / "again")
+    export_release(again, OPERATOR, second, now=NOW + 2)
     for name in SAME:
         assert (second / name).read_bytes() == (first / name).read_bytes(), name
     assert json.loads((second / "manifest.json").read_text())["sources"] == manifest["sources"]
-    assert api.doctor(again, now=NOW + 3).findings == ()
+    assert doctor(again, now=NOW + 3).findings == ()
 
 
 def test_a_release_of_captions_alone_says_nothing_of_sources(
     judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
-    api.adjudicate(judging.project, judging.lead, judging.pairs()[0].pair, 3, "seen it", seen=0, now=NOW)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", PARTLY, now=NOW)
+    adjudicate(judging.project, judging.lead, judging.pairs()[0].pair, 3, "seen it", seen=0, now=NOW)
+    export_release(judging.project, OPERATOR, tmp_path / "out", PARTLY, now=NOW)
     with (tmp_path / "out" / "raw_query_moment_pair.csv").open() as file:
         assert "sources" not in next(csv.reader(file))
     assert "sources" not in json.loads((tmp_path / "out" / "manifest.json").read_text())
@@ -74,24 +84,24 @@ def test_a_release_of_captions_alone_says_nothing_of_sources(
 
 def test_a_project_that_had_nothing_but_videos_and_questions_is_released_and_comes_back(tmp_path: Path) -> None:
     """No caption, no encoder: what two runs found for a person's own query is graded."""
-    project = api.init_project(tmp_path / "project", encoder="minilm")
+    project = init_project(tmp_path / "project", encoder="minilm")
     with connection.writing(project.store) as db:
         db.conn.executemany("INSERT INTO video (name, duration_s) VALUES (?, 60)", [("a",), ("b",)])
     (tmp_path / "queries.txt").write_text("Somebody pours coffee.\n")
-    api.draw_queries(project, api.OPERATOR, val=0, test=0, own=tmp_path / "queries.txt", now=NOW)
+    draw_queries(project, OPERATOR, val=0, test=0, own=tmp_path / "queries.txt", now=NOW)
     query = project.store.db.conn.execute("SELECT query_id FROM query").fetchone()[0]
     found = {"x": [["a", 3, 9, 0.9], ["b", 0, 5, 0.8]], "y": [["b", 0, 4.5, 7.5], ["b", 20, 31, 3.5]]}
     for name, predictions in found.items():
         (tmp_path / f"{name}.json").write_text(json.dumps({query: predictions}))
     files = [tmp_path / "x.json", tmp_path / "y.json"]
-    report = api.pool_candidates(project, api.OPERATOR, files, captions=False, now=NOW)
+    report = pool_candidates(project, OPERATOR, files, captions=False, now=NOW)
     assert (report.candidates, report.moments, report.pairs) == (3, 3, 3)
-    api.add_person(project, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
-    for pair in api.query_pairs(project, api.OPERATOR, query):
-        api.adjudicate(project, person_of(project, "Lea"), pair.pair, pair.rank, "seen it", seen=0, now=NOW)
+    add_person(project, OPERATOR, "Lea", Role.LEAD, now=NOW)
+    for pair in query_pairs(project, OPERATOR, query):
+        adjudicate(project, person_of(project, "Lea"), pair.pair, pair.rank, "seen it", seen=0, now=NOW)
     first, second = tmp_path / "first", tmp_path / "second"
-    api.export_release(project, api.OPERATOR, first, now=NOW)
-    assert api.validate_release(first).problems == []
+    export_release(project, OPERATOR, first, now=NOW)
+    assert validate_release(first).problems == []
     (truth,) = json.loads((first / "test.json").read_text()) + json.loads((first / "val.json").read_text())
     fields = ("video_name", "timestamp", "similarity", "relevance")
     assert [tuple(one[name] for name in fields) for one in truth["relevant_moment"]] == [
@@ -99,7 +109,7 @@ def test_a_project_that_had_nothing_but_videos_and_questions_is_released_and_com
         ("a", [3.0, 9.0], None, 2),
         ("b", [20.0, 31.0], None, 3),
     ]
-    api.import_release(first, tmp_path / "again", encoder="minilm", now=NOW + 1)
-    api.export_release(api.open_project(tmp_path / "again"), api.OPERATOR, second, now=NOW + 2)
+    import_release(first, tmp_path / "again", encoder="minilm", now=NOW + 1)
+    export_release(open_project(tmp_path / "again"), OPERATOR, second, now=NOW + 2)
     for name in SAME:
         assert (second / name).read_bytes() == (first / name).read_bytes(), name

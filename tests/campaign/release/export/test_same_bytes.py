@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.export import freezing, keeping
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions
 from backend.campaign.release.export.statistics import figures
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import ProjectError
 from support import NOW, PARTLY, Judging
 
@@ -20,8 +25,8 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def kept(project: api.Project, *, now: float) -> Path:
-    report = api.export_release(project, api.OPERATOR, None, now=now)
+def kept(project: Project, *, now: float) -> Path:
+    report = export_release(project, OPERATOR, None, now=now)
     assert report.kept == report.place
     return report.place
 
@@ -40,13 +45,13 @@ def test_two_exports_of_one_project_are_the_same(
     monkeypatch.setattr(freezing, "figures", figures.figures)
     settle_a_query(judging)
     project = judging.project
-    first = api.export_release(project, api.OPERATOR, tmp_path / "first", now=NOW + 100)
+    first = export_release(project, OPERATOR, tmp_path / "first", now=NOW + 100)
     zipped = kept(project, now=NOW + 160)
     zipped_first = hashlib.sha256(zipped.read_bytes()).hexdigest()
     # What changes nothing of a release: a sign-in, somebody new, a skip, the releases made before.
-    api.add_person_with_password(project, api.OPERATOR, "Zoe", Role.ANNOTATOR, "long enough", now=NOW + 200)
-    api.sign_in(project, "Zoe", "long enough", now=NOW + 201)
-    again = api.export_release(project, api.OPERATOR, tmp_path / "again", now=NOW + 900)
+    add_person_with_password(project, OPERATOR, "Zoe", Role.ANNOTATOR, "long enough", now=NOW + 200)
+    sign_in(project, "Zoe", "long enough", now=NOW + 201)
+    again = export_release(project, OPERATOR, tmp_path / "again", now=NOW + 900)
     assert bytes_of(tmp_path / "first") == bytes_of(tmp_path / "again")
     assert first.sha256 == again.sha256 == hashlib.sha256((tmp_path / "first/manifest.json").read_bytes()).hexdigest()
     assert hashlib.sha256(kept(project, now=NOW + 999).read_bytes()).hexdigest() == zipped_first
@@ -60,8 +65,8 @@ def test_two_exports_of_one_project_are_the_same(
         assert root == zipped.stem == f"project-{first.sha256[:12]}"
 
     project.store.close()
-    copy = api.open_project(shutil.copytree(project.folder, tmp_path / "elsewhere" / "copy"))
-    api.export_release(copy, api.OPERATOR, tmp_path / "copied", now=NOW + 10_000)
+    copy = open_project(shutil.copytree(project.folder, tmp_path / "elsewhere" / "copy"))
+    export_release(copy, OPERATOR, tmp_path / "copied", now=NOW + 10_000)
     assert bytes_of(tmp_path / "copied") == bytes_of(tmp_path / "first")
     zipped_copy = kept(copy, now=NOW + 10_001)
     assert hashlib.sha256(zipped_copy.read_bytes()).hexdigest() == zipped_first
@@ -69,20 +74,20 @@ def test_two_exports_of_one_project_are_the_same(
 
 def test_a_release_is_as_old_as_what_it_tells(judging: Judging, tmp_path: Path) -> None:
     settle_a_query(judging)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", now=NOW + 100)
+    export_release(judging.project, OPERATOR, tmp_path / "first", now=NOW + 100)
     assert b'"created_at": "2026-09-21T14:13:40+00:00"' in (tmp_path / "first" / "manifest.json").read_bytes()
     pair = judging.pairs()[0]
-    api.adjudicate(judging.project, judging.lead, pair.pair, 4, "seen again", now=NOW + 3600)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "second", now=NOW + 9000)
+    adjudicate(judging.project, judging.lead, pair.pair, 4, "seen again", now=NOW + 3600)
+    export_release(judging.project, OPERATOR, tmp_path / "second", now=NOW + 9000)
     assert b'"created_at": "2026-09-21T15:13:20+00:00"' in (tmp_path / "second" / "manifest.json").read_bytes()
 
 
 def test_other_options_are_another_release(judging: Judging, tmp_path: Path) -> None:
     settle_a_query(judging)
-    api.adjudicate(judging.project, judging.lead, judging.pairs()[0].pair, 4, "seen again", now=NOW + 60)
+    adjudicate(judging.project, judging.lead, judging.pairs()[0].pair, 4, "seen again", now=NOW + 60)
     options = [ReleaseOptions(), PARTLY, ReleaseOptions(adjudicated=Adjudicated.LEAVE_OUT)]
     hashes = {
-        api.export_release(judging.project, api.OPERATOR, tmp_path / str(n), one, now=NOW).sha256
+        export_release(judging.project, OPERATOR, tmp_path / str(n), one, now=NOW).sha256
         for n, one in enumerate(options)
     }
     assert len(hashes) == len(options)
@@ -102,4 +107,4 @@ def test_nothing_half_written_is_left(
     with pytest.raises((ProjectError, KeyboardInterrupt)):
         kept(judging.project, now=NOW)
     assert list((judging.project.folder / "releases").iterdir()) == []
-    assert api.list_releases(judging.project, judging.lead) == []
+    assert list_releases(judging.project, judging.lead) == []

@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.clips import report_clip
+from backend.campaign.desk.exchange import desk
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.contents import release_preview
+from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions
+from backend.campaign.release.export.validating import validate_release
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.status import status_counts
 from backend.core.errors import ProjectError
 from support import NOW, PARTLY, Judging
 
@@ -29,12 +36,12 @@ def judged(judging: Judging) -> Judging:
     for at in range(17):
         grade(judging, at, at % 5, at % 5)
     grade(judging, 17, 0, 4, 0, 4)
-    api.adjudicate(judging.project, judging.lead, judging.pairs()[17].pair, 2, "half of it", now=NOW)
+    adjudicate(judging.project, judging.lead, judging.pairs()[17].pair, 2, "half of it", now=NOW)
     grade(judging, 18, 0, 4, 0, 4)
     me = judging.annotators[0]
-    held = {item.pair for item in api.desk(judging.project, me, now=NOW).items}
+    held = {item.pair for item in desk(judging.project, me, now=NOW).items}
     assert judging.pairs()[19].pair in held
-    api.report_clip(judging.project, me, judging.pairs()[19].pair, "it is black", now=NOW)
+    report_clip(judging.project, me, judging.pairs()[19].pair, "it is black", now=NOW)
     grade(judging, 20, 3, 3)
     for at in range(40, 60):
         grade(judging, at, 0, 4, 0, 4)
@@ -43,7 +50,7 @@ def judged(judging: Judging) -> Judging:
 
 def released(judging: Judging, out: Path, options: ReleaseOptions) -> tuple[dict[str, Any], dict[int, dict[str, str]]]:
     """Its JSON documents, and the rows of its pairs."""
-    api.export_release(judging.project, api.OPERATOR, out, options, now=NOW)
+    export_release(judging.project, OPERATOR, out, options, now=NOW)
     with (out / "raw_query_moment_pair.csv").open(newline="") as file:
         pairs = {int(row["pair_id"]): row for row in csv.DictReader(file)}
     return {path.name: json.loads(path.read_text()) for path in out.glob("*.json")}, pairs
@@ -99,11 +106,11 @@ def test_what_a_lead_decided_is_left_out_where_somebody_says_so(judged: Judging,
 
 @pytest.mark.parametrize("options", [ReleaseOptions(), PARTLY, LEAVE_OUT])
 def test_what_is_said_before_is_what_is_made(judged: Judging, tmp_path: Path, options: ReleaseOptions) -> None:
-    said = api.release_preview(judged.project, judged.lead, options)
-    assert api.export_release(judged.project, api.OPERATOR, tmp_path / "out", options, now=NOW).selection == said
+    said = release_preview(judged.project, judged.lead, options)
+    assert export_release(judged.project, OPERATOR, tmp_path / "out", options, now=NOW).selection == said
     documents, _ = released(judged, tmp_path / "again", options)
-    assert api.validate_release(tmp_path / "again").problems == []
-    counts = api.status_counts(judged.project, api.OPERATOR)
+    assert validate_release(tmp_path / "again").problems == []
+    counts = status_counts(judged.project, OPERATOR)
     manifest = documents["manifest.json"]
     counted = manifest["statistics"]["parts"][-1]
     assert manifest["counts"]["pairs"] == counts["pairs"]
@@ -123,11 +130,11 @@ def test_without_a_finished_query_there_is_no_release(judging: Judging, tmp_path
     for at in range(18):
         grade(judging, at, 3, 3)
     with pytest.raises(ProjectError, match="no query is finished yet: 2 pairs of the nearest one still wait"):
-        api.export_release(judging.project, api.OPERATOR, tmp_path / "out", now=NOW)
+        export_release(judging.project, OPERATOR, tmp_path / "out", now=NOW)
     for at in (18, 19):
         grade(judging, at, 0, 4, 0, 4)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", now=NOW)
+    export_release(judging.project, OPERATOR, tmp_path / "out", now=NOW)
     for pair in judging.pairs()[:18]:
-        api.adjudicate(judging.project, judging.lead, pair.pair, 1, "all anew", now=NOW)
+        adjudicate(judging.project, judging.lead, pair.pair, 1, "all anew", now=NOW)
     with pytest.raises(ProjectError, match="no query would be in it"):
-        api.export_release(judging.project, api.OPERATOR, tmp_path / "other", LEAVE_OUT, now=NOW)
+        export_release(judging.project, OPERATOR, tmp_path / "other", LEAVE_OUT, now=NOW)

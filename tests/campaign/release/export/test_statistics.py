@@ -10,11 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend import api
 from backend.campaign.judging.rules import decide
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.counting import documents as read
+from backend.campaign.release.export.counting import release_statistics
+from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.statistics import figures, rules
 from backend.campaign.release.export.statistics.model import Documents, JudgedPair, Spread
+from backend.campaign.release.export.statistics.rules import release_statistics_table
+from backend.campaign.review.adjudicating import adjudicate
 from backend.core.errors import InputError
 from small_release import PAIRS, SMALL, TEST, VAL
 from support import NOW, PARTLY, Judging
@@ -52,12 +57,12 @@ def test_a_release_is_counted_as_pandas_counts_its_files(judging: Judging, tmp_p
     for place, key in enumerate(keys[:50]):
         for who, grade in enumerate(grades[place % len(grades)]):
             judging.grade(who, key, grade)
-    api.adjudicate(judging.project, judging.lead, keys[3], 2, "looked again", now=NOW)
+    adjudicate(judging.project, judging.lead, keys[3], 2, "looked again", now=NOW)
     out = tmp_path / "release"
-    api.export_release(judging.project, api.OPERATOR, out, PARTLY, now=NOW)
+    export_release(judging.project, OPERATOR, out, PARTLY, now=NOW)
     documents = read(out)
     assert documents is not None
-    found = api.release_statistics(out)
+    found = release_statistics(out)
     assert found == rules.statistics(documents)
     frame = pd.DataFrame(
         {"split": split, "query_id": query["query_id"], "query": query["query"]} | one
@@ -94,7 +99,7 @@ def test_a_release_is_counted_as_pandas_counts_its_files(judging: Judging, tmp_p
         )
         assert part.settled.waiting == verdicts.get("open", 0) + verdicts.get("escalated", 0)
         assert part.batches == {1: given_out["query_id"].nunique()}
-    whole, board = found.parts[-1].settled, api.agreement_board(judging.project, api.OPERATOR).settled[0]
+    whole, board = found.parts[-1].settled, agreement_board(judging.project, OPERATOR).settled[0]
     assert (whole.by_grades[2], whole.by_grades[4]) == (board.by_two, board.by_four)
     assert (whole.adjudicated, whole.discarded) == (board.adjudicated, board.discarded) == (1, 5)
 
@@ -126,22 +131,22 @@ def test_what_a_release_does_not_tell_is_not_counted(tmp_path: Path) -> None:
     moments = [{**one, "duration": None} for one in VAL[0]["relevant_moment"]]
     (tmp_path / "val.json").write_text(json.dumps([{**VAL[0], "relevant_moment": moments}]))
     with pytest.raises(InputError, match=r"val\.json, row 1: query 1, moment 1: no file says how long a") as refusal:
-        api.release_statistics(tmp_path)
+        release_statistics(tmp_path)
     assert len(refusal.value.problems) == 3
     (tmp_path / "video_corpus.json").write_text('{"a": [10.0, 0], "b": [40.0, 1]}')
-    found = api.release_statistics(tmp_path)
+    found = release_statistics(tmp_path)
     assert found is not None
     assert [part.part for part in found.parts] == ["val", "all"]
     assert found.parts[0].ratio == Spread(3, 1 / 40, (5 / 10 + 4 / 40 + 1 / 40) / 3, 0.5)
-    rows = api.release_statistics_table(found)
+    rows = release_statistics_table(found)
     assert "pairs of relevance 4" in [row[0] for row in rows]
     assert not any("batch" in row[0] or "settled" in row[0] for row in rows)
     moments[0]["relevance"] = 7
     (tmp_path / "val.json").write_text(json.dumps([{**VAL[0], "relevant_moment": moments}]))
-    strange = api.release_statistics(tmp_path)
+    strange = release_statistics(tmp_path)
     assert strange is not None
     assert strange.parts[0].by_relevance == (1, 1, 0, 0, 0, 0, 0, 1)
-    assert api.release_statistics(Path(__file__).parent) is None
+    assert release_statistics(Path(__file__).parent) is None
 
 
 def test_ranks_that_are_none_are_refused(tmp_path: Path) -> None:
@@ -149,9 +154,9 @@ def test_ranks_that_are_none_are_refused(tmp_path: Path) -> None:
     (tmp_path / "raw_annotation.csv").write_text("pair_id,worker,relevance\n1,1,2\n1,2,2\n")
     pairs = tmp_path / "raw_query_moment_pair.csv"
     pairs.write_text('pair_id,query_id,split,query,rank,verdict\n1,3,test,"a\nb",2,consensus\n')
-    found = api.release_statistics(tmp_path)
+    found = release_statistics(tmp_path)
     assert found is not None
     assert found.parts[-1].settled.by_grades == {2: 1}
     pairs.write_text("pair_id,query_id,split,rank,verdict\n1,3,test,0,consensus\n")
     with pytest.raises(InputError, match=r"row 2: `rank` is '0', not a whole number from 1 on"):
-        api.release_statistics(tmp_path)
+        release_statistics(tmp_path)

@@ -13,7 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backend import api
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.counting import release_statistics
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.importing import import_release
+from backend.campaign.release.export.validating import validate_release
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.setup.project.folder import open_project
 from backend.core.errors import InputError
 from backend.encoders import sentence
 from support import NOW, PARTLY, Judging, WordEncoder
@@ -28,16 +34,16 @@ VAL, TRAIN, RAW, PAIRS = "val.json", "train_top20.json", "raw_annotation.csv", "
 def made(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A release with pairs in every state; the fourth is adjudicated."""
     folder = tmp_path_factory.mktemp("released")
-    project = api.open_project(shutil.copytree(judging_made.project.folder, folder / "project"))
+    project = open_project(shutil.copytree(judging_made.project.folder, folder / "project"))
     judging = Judging(project, judging_made.lead, judging_made.annotators)
     pairs = judging.pairs()
     for n, pair in enumerate(pairs):
         for who, grade in enumerate(GRADES[n % len(GRADES)]):
             judging.grade(who, pair.pair, grade)
-    api.adjudicate(project, judging.lead, pairs[3].pair, 2, "seen it", now=NOW)
+    adjudicate(project, judging.lead, pairs[3].pair, 2, "seen it", now=NOW)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        api.export_release(project, api.OPERATOR, folder / "release", PARTLY, now=NOW)
+        export_release(project, OPERATOR, folder / "release", PARTLY, now=NOW)
     yield folder / "release"
     project.store.close()
 
@@ -75,23 +81,23 @@ def seal(folder: Path) -> None:
 
 
 def told(folder: Path) -> list[str]:
-    return [str(problem) for problem in api.validate_release(folder).problems]
+    return [str(problem) for problem in validate_release(folder).problems]
 
 
 def test_a_release_folder_with_a_link_out_of_it_is_refused(release: Path, tmp_path: Path) -> None:
     (release / "val.json").rename(tmp_path / "private.json")
     (release / "val.json").symlink_to(tmp_path / "private.json")
     for act in (
-        lambda: api.validate_release(release),
-        lambda: api.import_release(release, tmp_path / "again", encoder="minilm", now=NOW),
-        lambda: api.release_statistics(release),
+        lambda: validate_release(release),
+        lambda: import_release(release, tmp_path / "again", encoder="minilm", now=NOW),
+        lambda: release_statistics(release),
     ):
         with pytest.raises(InputError, match=r"val\.json: is a link out of the folder, which is not followed"):
             act()
 
 
 def test_a_release_as_it_was_made_is_clean_as_a_folder_and_as_a_zip(release: Path, tmp_path: Path) -> None:
-    report = api.validate_release(release)
+    report = validate_release(release)
     assert (report.problems, report.count, report.clean) == ([], 0, True)
     assert report.not_checked == []
     assert "manifest.json: 12 files and their SHA-256" in report.checked
@@ -290,7 +296,7 @@ def test_a_published_release_without_manifest_is_checked_as_far_as_it_goes(relea
 
     for name in (VAL, "test.json"):
         edited(release, name, as_published)
-    report = api.validate_release(release)
+    report = validate_release(release)
     assert report.problems == []
     assert report.not_checked == ["there is no manifest.json: no hashes; grades 0 to 4 assumed"]
     edited(release, VAL, change(relevance=0))
@@ -310,4 +316,4 @@ def test_what_is_no_release_is_refused(tmp_path: Path) -> None:
         "nowhere": "is not there: name the folder or the zip",
     }.items():
         with pytest.raises(InputError, match=why):
-            api.validate_release(tmp_path / name)
+            validate_release(tmp_path / name)

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.corpus.captions.decisions import waiting_rewrites
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.diffing import diff_releases
+from backend.campaign.release.export.formats.exporting import export_form
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.importing import import_release
+from backend.campaign.release.export.validating import validate_release
+from backend.campaign.release.statistics.from_project import project_statistics
+from backend.campaign.review.queries import list_queries
+from backend.campaign.setup.project.folder import open_project
 from backend.store.connection import writing
 from support import NOW, PARTLY, Judging
 
@@ -38,7 +48,7 @@ def test_a_release_has_null_for_them_is_valid_and_comes_back(judging: Judging, t
     lost = bare(judging, every=every)
     graded(judging)
     project = judging.project
-    api.export_release(project, api.OPERATOR, tmp_path / "first", PARTLY, now=NOW)
+    export_release(project, OPERATOR, tmp_path / "first", PARTLY, now=NOW)
     found = captions(tmp_path / "first" / "val.json") + captions(tmp_path / "first" / "test.json")
     assert len(found) == 25
     if every == 1:
@@ -48,14 +58,14 @@ def test_a_release_has_null_for_them_is_valid_and_comes_back(judging: Judging, t
         assert all(found.count(text) for text in found if text is not None)
     card = (tmp_path / "first" / "README.md").read_text()
     assert f"Moments that nobody described: {len(lost)}; their captions are null." in card
-    assert api.validate_release(tmp_path / "first").problems == []
-    api.import_release(tmp_path / "first", tmp_path / "again", encoder="minilm", now=LATER)
-    again = api.open_project(tmp_path / "again")
-    assert api.doctor(again, now=LATER).findings == ()
-    api.export_release(again, api.OPERATOR, tmp_path / "second", PARTLY, now=LATER)
+    assert validate_release(tmp_path / "first").problems == []
+    import_release(tmp_path / "first", tmp_path / "again", encoder="minilm", now=LATER)
+    again = open_project(tmp_path / "again")
+    assert doctor(again, now=LATER).findings == ()
+    export_release(again, OPERATOR, tmp_path / "second", PARTLY, now=LATER)
     for name in ("val.json", "test.json", "raw_annotation.csv", "raw_query_moment_pair.csv"):
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes(), name
-    difference = api.diff_releases(tmp_path / "first", tmp_path / "second")
+    difference = diff_releases(tmp_path / "first", tmp_path / "second")
     assert difference.pairs == ()
     again.store.close()
 
@@ -68,15 +78,15 @@ def test_a_rewritten_caption_that_is_kept_back_is_empty_and_none_is_null(judging
             "SELECT moment_id, text, 'rewritten', caption_id, 'by-hand', caption_id % 3 <> 0, 1.0 FROM caption"
         )
     graded(judging)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", PARTLY, now=NOW)
+    export_release(judging.project, OPERATOR, tmp_path / "first", PARTLY, now=NOW)
     found = captions(tmp_path / "first" / "val.json")
     assert {None, ""} < set(found)
-    assert api.validate_release(tmp_path / "first").problems == []
-    api.import_release(tmp_path / "first", tmp_path / "again", encoder="minilm", now=LATER)
-    again = api.open_project(tmp_path / "again")
-    api.export_release(again, api.OPERATOR, tmp_path / "second", PARTLY, now=LATER)
+    assert validate_release(tmp_path / "first").problems == []
+    import_release(tmp_path / "first", tmp_path / "again", encoder="minilm", now=LATER)
+    again = open_project(tmp_path / "again")
+    export_release(again, OPERATOR, tmp_path / "second", PARTLY, now=LATER)
     assert captions(tmp_path / "second" / "val.json") == found
-    assert api.waiting_rewrites(again) == []
+    assert waiting_rewrites(again) == []
     again.store.close()
 
 
@@ -84,7 +94,7 @@ def test_a_rewritten_caption_that_is_kept_back_is_empty_and_none_is_null(judging
 def test_other_forms_of_it_hold_the_same_pairs(judging: Judging, tmp_path: Path, form: str) -> None:
     bare(judging, every=2)
     graded(judging)
-    api.export_form(judging.project, api.OPERATOR, tmp_path / form, form, PARTLY)
+    export_form(judging.project, OPERATOR, tmp_path / form, form, PARTLY)
     if form == "trec":
         assert len((tmp_path / form / "val.qrels").read_text().splitlines()) > 10
         with (tmp_path / form / "val.csv").open(newline="") as file:
@@ -93,12 +103,12 @@ def test_other_forms_of_it_hold_the_same_pairs(judging: Judging, tmp_path: Path,
 
 def test_a_lead_sees_that_there_is_none_and_statistics_count_moments(judging: Judging) -> None:
     bare(judging, every=2)
-    pairs = [pair for query in api.list_queries(judging.project, judging.lead) for pair in judging.pairs()]
+    pairs = [pair for query in list_queries(judging.project, judging.lead) for pair in judging.pairs()]
     assert {pair.caption is None for pair in pairs} == {True, False}
-    half = api.project_statistics(judging.project, api.OPERATOR)
+    half = project_statistics(judging.project, OPERATOR)
     assert half.moments == 48
     assert half.pairs == 24
     bare(judging, every=1)
-    none = api.project_statistics(judging.project, api.OPERATOR)
+    none = project_statistics(judging.project, OPERATOR)
     assert (none.moments, none.pairs) == (48, 48)
     assert none.notes == ("no moment has a caption: each moment is counted as one pair",)

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.statistics.from_files import file_statistics
+from backend.campaign.release.statistics.from_project import project_statistics
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError
 from support import MOMENTS, NOW, PARTLY, Judging
 
@@ -27,7 +33,7 @@ def test_files_are_counted_together(tmp_path: Path) -> None:
         tmp_path / "train.jsonl", line("a", 0, 2, "A dog ran.", duration=10), line("b", 1, 2, "A cat sat.")
     )
     val = write_jsonl(tmp_path / "val.jsonl", line("a", 0, 2, "The dog."), line("b", 1, 3, "A dog ran.", duration=20.4))
-    row = api.file_statistics([train, val])
+    row = file_statistics([train, val])
     assert row.parts == {"train.jsonl": 2, "val.jsonl": 2}
     assert (row.queries, row.distinct_queries, row.pairs, row.moments, row.videos) == (4, 3, 4, 3, 2)
     assert row.vocabulary == len({"a", "dog", "ran", "cat", "sat", "the"})
@@ -40,7 +46,7 @@ def test_files_of_one_name_in_two_folders_are_told_apart(tmp_path: Path) -> None
     for file in files:
         file.parent.mkdir()
         write_jsonl(file, line("a", 0, 2, "A dog ran."))
-    row = api.file_statistics(files)
+    row = file_statistics(files)
     assert row.parts == {str(files[0]): 1, str(files[1]): 1}
     assert (row.queries, row.moments, row.mean_pair_s) == (2, 1, 2.0)
 
@@ -50,37 +56,37 @@ def test_every_problem_of_every_file_is_told(tmp_path: Path) -> None:
     other = write_jsonl(tmp_path / "2.jsonl", line("a", 0, 2, "x", duration=12))
     bad = write_jsonl(tmp_path / "3.jsonl", line("a", 3, 2, "x"), line("a", 1, 2, " "))
     with pytest.raises(InputError) as refusal:
-        api.file_statistics([good, other, bad])
+        file_statistics([good, other, bad])
     assert [(problem.file, problem.row) for problem in refusal.value.problems] == [
         ("2.jsonl", 1),
         ("3.jsonl", 1),
         ("3.jsonl", 2),
     ]
     with pytest.raises(InputError, match="stands twice"):
-        api.file_statistics([good, good])
+        file_statistics([good, good])
     with pytest.raises(InputError, match="is a folder: name it alone"):
-        api.file_statistics([good, tmp_path])
+        file_statistics([good, tmp_path])
     with pytest.raises(InputError, match=r"neither a project .* nor a release"):
-        api.file_statistics([tmp_path])
+        file_statistics([tmp_path])
 
 
 def test_windows_of_one_query_are_moments_of_one_query() -> None:
     file = EXAMPLES / "qvhighlights.jsonl"
     entries = [json.loads(text) for text in file.read_text().splitlines()]
     asked = [entry for entry in entries if entry.get("relevant_windows")]
-    row = api.file_statistics([file])
+    row = file_statistics([file])
     assert row.queries == len(asked) < row.pairs == sum(len(entry["relevant_windows"]) for entry in asked)
     assert row.notes == (f"qvhighlights.jsonl: {len(entries) - len(asked)} not counted: the query has no windows",)
 
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
 def test_every_format_of_import_is_counted_as_it_is_imported(file: Path, tmp_path: Path) -> None:
-    row = api.file_statistics([file])
+    row = file_statistics([file])
     assert row.queries > 0
     if row.video_hours is not None and not row.videos_without_duration:
-        project = api.init_project(tmp_path / "p", encoder="minilm")
-        api.import_corpus(project, api.OPERATOR, file, now=NOW)
-        mine = api.project_statistics(project, api.OPERATOR)
+        project = init_project(tmp_path / "p", encoder="minilm")
+        import_corpus(project, OPERATOR, file, now=NOW)
+        mine = project_statistics(project, OPERATOR)
         assert (mine.pairs, mine.moments, mine.videos) == (row.pairs, row.moments, row.videos)
         assert (mine.moment_hours, mine.video_hours) == pytest.approx((row.moment_hours, row.video_hours))
         assert (mine.vocabulary, mine.verbs_at_least) == (row.vocabulary, row.verbs_at_least)
@@ -89,11 +95,11 @@ def test_every_format_of_import_is_counted_as_it_is_imported(file: Path, tmp_pat
 def test_what_a_person_says_of_columns_is_heeded(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("clip,from,to,says\nv,1,3,A dog ran.\n")
     called = {"video": "clip", "start": "from", "end": "to", "caption": "says"}
-    assert api.file_statistics([tmp_path / "m.csv"], format="csv", columns=called).mean_moment_s == 2.0
+    assert file_statistics([tmp_path / "m.csv"], format="csv", columns=called).mean_moment_s == 2.0
 
 
-def test_a_project_has_captions_before_it_has_queries(corpus_project: api.Project) -> None:
-    row = api.project_statistics(corpus_project, api.OPERATOR)
+def test_a_project_has_captions_before_it_has_queries(corpus_project: Project) -> None:
+    row = project_statistics(corpus_project, OPERATOR)
     assert row.parts == {"captions": 48}
     assert (row.moments, row.videos, row.pairs) == (48, 6, 48)
     assert (row.moment_hours, row.video_hours) == pytest.approx((48 * 2.5 / 3600, 6 * 60 / 3600))
@@ -105,10 +111,10 @@ def test_a_project_and_its_release_count_the_same_queries_and_videos(judging: Ju
     for who in (0, 1):
         for pair in judging.pairs():
             judging.grade(who, pair.pair, 3)
-    mine = api.project_statistics(judging.project, api.OPERATOR)
+    mine = project_statistics(judging.project, OPERATOR)
     assert mine.parts == {"val": 2, "test": 1, "train": 45}
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", PARTLY, now=NOW)
-    row = api.file_statistics([tmp_path / "out"])
+    export_release(judging.project, OPERATOR, tmp_path / "out", PARTLY, now=NOW)
+    row = file_statistics([tmp_path / "out"])
     assert row.parts == {"val": 2, "test": 1, "train_top40": 45}
     assert (row.queries, row.vocabulary, row.videos) == (mine.queries, mine.vocabulary, mine.videos)
     documents = [
@@ -124,15 +130,15 @@ def test_a_project_and_its_release_count_the_same_queries_and_videos(judging: Ju
 def test_a_release_of_which_only_the_truth_is_there(tmp_path: Path) -> None:
     moment = {"video_name": "v", "timestamp": [1, 3.5], "duration": 9.0, "relevance": 4}
     (tmp_path / "val.json").write_text(json.dumps([{"query_id": 5, "query": "A dog.", "relevant_moment": [moment]}]))
-    row = api.file_statistics([tmp_path])
+    row = file_statistics([tmp_path])
     assert (row.queries, row.moments, row.videos, row.mean_video_s) == (1, 1, 1, 9.0)
     (tmp_path / "train_top01.json").write_text('[{"query": 5}]')
     with pytest.raises(InputError, match=r"train_top01\.json: is not of the form of a release: .*query"):
-        api.file_statistics([tmp_path])
+        file_statistics([tmp_path])
     (tmp_path / "train_top01.json").unlink()
     (tmp_path / "val.json").write_text("[]")
     with pytest.raises(InputError, match="no query with a moment"):
-        api.file_statistics([tmp_path])
+        file_statistics([tmp_path])
 
 
 def test_the_largest_training_set_is_read_and_sizes_are_numbers(tmp_path: Path) -> None:
@@ -140,10 +146,10 @@ def test_the_largest_training_set_is_read_and_sizes_are_numbers(tmp_path: Path) 
         moments = [{"video_name": "v", "timestamp": [n, n + 1]} for n in range(top)]
         name = tmp_path / f"train_top{top:02d}.json"
         name.write_text(json.dumps([{"query": "A dog.", "relevant_moment": moments}]))
-    assert api.file_statistics([tmp_path]).moments == 100
+    assert file_statistics([tmp_path]).moments == 100
 
 
 def test_an_empty_project_says_what_to_do(tmp_path: Path) -> None:
-    project = api.init_project(tmp_path / "p", encoder="minilm")
+    project = init_project(tmp_path / "p", encoder="minilm")
     with pytest.raises(ProjectError, match="run `reelrank import"):
-        api.project_statistics(project, api.OPERATOR)
+        project_statistics(project, OPERATOR)

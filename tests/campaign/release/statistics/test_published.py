@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.campaign.release.statistics.from_files import file_statistics
+from backend.campaign.release.statistics.model import Statistics
 
 pytestmark = pytest.mark.long
 
@@ -29,7 +30,7 @@ def sentences(data: Path, *names: str) -> tuple[list[tuple[str, float, float, st
     return found, durations
 
 
-def expect(row: api.Statistics, lines: list[tuple[str, float, float, str]], durations: dict[str, float]) -> None:
+def expect(row: Statistics, lines: list[tuple[str, float, float, str]], durations: dict[str, float]) -> None:
     """Everything but verbs, counted by other means."""
     moments = {line[:3] for line in lines}
     letters = ["".join(c if c.isalnum() or c in "'’" else " " for c in line[3].lower()) for line in lines]
@@ -47,7 +48,7 @@ def expect(row: api.Statistics, lines: list[tuple[str, float, float, str]], dura
 
 def test_charades_sta(shared: Path) -> None:
     data = shared / "data"
-    row = api.file_statistics([data / name for name in CHARADES])
+    row = file_statistics([data / name for name in CHARADES])
     expect(row, *sentences(data, *CHARADES))
     # Published (UniSDNet, table 1): 5,336 and 1,334 videos, 12,408 and 3,720 queries, 30.60 s, moments of 8.09 s.
     assert row.videos == 5336 + 1334
@@ -57,7 +58,7 @@ def test_charades_sta(shared: Path) -> None:
 
 def test_activitynet_captions(shared: Path) -> None:
     data = shared / "data"
-    row = api.file_statistics([data / name for name in ACTIVITYNET])
+    row = file_statistics([data / name for name in ACTIVITYNET])
     lines, durations = sentences(data, *ACTIVITYNET)
     expect(row, [line for line in lines if line[2] > line[1]], durations)
     # Published (ibid.): 37,421, 17,505 and 17,031 queries, videos of 117.60 s, moments of 37.14 s.
@@ -68,7 +69,7 @@ def test_activitynet_captions(shared: Path) -> None:
 
 def test_tacos(shared: Path) -> None:
     data = shared / "data"
-    row = api.file_statistics([data / "tacos/test.json"])
+    row = file_statistics([data / "tacos/test.json"])
     lines, durations = sentences(data, "tacos/test.json")
     assert len(lines) == 4001  # as published (ibid.), with 25 videos
     expect(row, list(dict.fromkeys(lines)), durations)
@@ -81,7 +82,7 @@ def test_tvr(shared: Path, types: str | None) -> None:
     read = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     taken = [line for line in read if types == "all" or line["type"] == "v"]
     distinct = Counter((line["vid_name"], *map(float, line["ts"]), line["desc"].strip()) for line in taken)
-    row = api.file_statistics([file], types=frozenset({types}) if types else None)
+    row = file_statistics([file], types=frozenset({types}) if types else None)
     expect(row, list(distinct), {line["vid_name"]: line["duration"] for line in taken})
     assert len(taken) == (10_895 if types == "all" else 8_097)
 
@@ -90,5 +91,5 @@ def test_verbs_are_near_what_a_tagger_finds(shared: Path) -> None:
     """TextBlob 0.20.1's tagger found 190 verbs in Charades-STA, 183 in TACoS (test), 609 in TVR (val, type v)."""
     data = shared / "data"
     for files, tagged in ((CHARADES, 190), (("tacos/test.json",), 183), (("tvr/tvr_val_release.jsonl",), 609)):
-        row = api.file_statistics([data / name for name in files])
+        row = file_statistics([data / name for name in files])
         assert 0.8 * tagged < row.verbs_at_least < tagged < row.verbs_at_most

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.folder import open_project
 from settled_batches import settle
 from support import NOW, Judging
 
@@ -17,7 +17,7 @@ def settled_made(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory
     """What `settled` copies."""
     folder = tmp_path_factory.mktemp("settled") / "project"
     shutil.copytree(judging_made.project.folder, folder)
-    made = Judging(api.open_project(folder), judging_made.lead, judging_made.annotators)
+    made = Judging(open_project(folder), judging_made.lead, judging_made.annotators)
     settle(made)
     made.project.store.close()
     return made
@@ -27,10 +27,10 @@ def settled_made(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory
 def settled(settled_made: Judging, tmp_path: Path) -> Judging:
     """The project with everything open settled; everybody may still take part in what is opened next."""
     shutil.copytree(settled_made.project.folder, tmp_path / "settled")
-    return Judging(api.open_project(tmp_path / "settled"), settled_made.lead, [*settled_made.annotators])
+    return Judging(open_project(tmp_path / "settled"), settled_made.lead, [*settled_made.annotators])
 
 
 @pytest.fixture
 def max_(settled: Judging) -> Person:
     """Another lead."""
-    return people.add(settled.project.store, api.OPERATOR, "Max", Role.LEAD, now=NOW)
+    return people.add(settled.project.store, OPERATOR, "Max", Role.LEAD, now=NOW)

@@ -6,7 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.board.truths import truth_of_project
+from backend.campaign.review.queries import list_queries, query_review
+from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.selection.batches.next_batch import (
+    decline_batch,
+    next_batch,
+    open_batch,
+    take_back_decline,
+    undo_batch,
+)
+from backend.campaign.selection.candidates.model import PoolingReport
+from backend.campaign.selection.candidates.pooling import pool_candidates
+from backend.campaign.selection.candidates.submitted_runs import CandidatePooling as PoolingOptions
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, ProjectError
 from backend.scoring.evaluate import evaluate
 from support import MOMENTS, NOW, Judging, WordEncoder
@@ -22,11 +38,11 @@ def write(folder: Path, name: str, run: Predictions) -> Path:
     return file
 
 
-def rows(project: api.Project, sql: str) -> list[tuple[object, ...]]:
+def rows(project: Project, sql: str) -> list[tuple[object, ...]]:
     return [tuple(row) for row in project.store.db.conn.execute(sql)]
 
 
-def everything(project: api.Project) -> list[str]:
+def everything(project: Project) -> list[str]:
     """The whole database as text."""
     return list(project.store.db.conn.iterdump())
 
@@ -42,20 +58,20 @@ FOUND = (
 
 
 @pytest.fixture
-def asked(corpus_project: api.Project) -> tuple[api.Project, int, int]:
+def asked(corpus_project: Project) -> tuple[Project, int, int]:
     """A project with a validation and a test query, and their numbers."""
-    api.draw_queries(corpus_project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
+    draw_queries(corpus_project, OPERATOR, val=1, test=1, seed=5, now=NOW)
     (val,), (test,) = rows(corpus_project, "SELECT query_id FROM query WHERE split <> 'train' ORDER BY position")
     return corpus_project, int(str(val)), int(str(test))
 
 
-def test_runs_make_the_lists(asked: tuple[api.Project, int, int], tmp_path: Path) -> None:
+def test_runs_make_the_lists(asked: tuple[Project, int, int], tmp_path: Path) -> None:
     """Moments of v0 are at 0-2.5, 6-8.5, ...: 0.1-2.5 is the first of them by 24/25; 40-50 is none."""
     project, val, test = asked
     ours = write(tmp_path, "ours", {val: [("v0", 0.1, 2.5), ("v0", 40, 50)], test: [("v1", 3, 5)]})
     theirs = write(tmp_path, "theirs", {val: [("v0", 41, 50), ("v0", 0, 2.4), ("v3", 20, 30)]})
-    options = api.PoolingOptions(depth=2)
-    report = api.pool_candidates(project, api.OPERATOR, [theirs, ours], options, captions=False, batch_size=20, now=NOW)
+    options = PoolingOptions(depth=2)
+    report = pool_candidates(project, OPERATOR, [theirs, ours], options, captions=False, batch_size=20, now=NOW)
     assert rows(project, PLACED) == [
         (val, 1, "v0", 0.0, 2.5),  # both have it, the better one at rank 1; it stands before 41-50 in the video
         (val, 2, "v0", 41.0, 50.0),
@@ -78,17 +94,17 @@ def test_runs_make_the_lists(asked: tuple[api.Project, int, int], tmp_path: Path
         ("ours", 3, 3, 1, 3),
         ("theirs", 2, 2, 0, 2),
     ]
-    assert api.doctor(project, now=NOW).findings == ()
+    assert doctor(project, now=NOW).findings == ()
 
 
-def test_captions_stand_beside_runs_by_their_own_ranks(asked: tuple[api.Project, int, int], tmp_path: Path) -> None:
+def test_captions_stand_beside_runs_by_their_own_ranks(asked: tuple[Project, int, int], tmp_path: Path) -> None:
     project, val, test = asked
     vectors = WordEncoder().encode([one.caption for one in MOMENTS]).astype(float)
     text = str(rows(project, f"SELECT text FROM query WHERE query_id = {val}")[0][0])
     similar = sorted(zip(vectors @ WordEncoder().encode([text])[0], MOMENTS, strict=True), key=lambda one: -one[0])
     third = similar[2][1]
     run = write(tmp_path, "ours", {val: [("v0", 40, 50), (third.video, third.start_s, third.end_s)]})
-    report = api.pool_candidates(project, api.OPERATOR, [run], now=NOW)
+    report = pool_candidates(project, OPERATOR, [run], now=NOW)
     assert report.encoder == "words-64"
     assert (report.candidates, report.pairs) == (81, 40)  # 40 of captions for each query, and one that only the run has
     ranked = rows(
@@ -105,15 +121,15 @@ def test_captions_stand_beside_runs_by_their_own_ranks(asked: tuple[api.Project,
     assert rows(project, f"SELECT count(*), max(rank) FROM candidate_source WHERE query_id = {test}") == [(40, 40)]
 
 
-def test_a_dry_run_tells_the_same_and_writes_nothing(asked: tuple[api.Project, int, int], tmp_path: Path) -> None:
+def test_a_dry_run_tells_the_same_and_writes_nothing(asked: tuple[Project, int, int], tmp_path: Path) -> None:
     project, val, _ = asked
     run = write(tmp_path, "ours", {val: [("v0", 40, 50), ("v0", 0, 2.5)]})
     before = everything(project)
-    told = api.pool_candidates(project, api.OPERATOR, [run], captions=False, dry_run=True, now=NOW)
+    told = pool_candidates(project, OPERATOR, [run], captions=False, dry_run=True, now=NOW)
     assert everything(project) == before
-    assert api.pool_candidates(project, api.OPERATOR, [run], captions=False, now=NOW) == told
-    again = api.pool_candidates(
-        project, api.OPERATOR, [write(tmp_path, "b", {val: [("v1", 30, 50)]})], again=True, dry_run=True, now=NOW
+    assert pool_candidates(project, OPERATOR, [run], captions=False, now=NOW) == told
+    again = pool_candidates(
+        project, OPERATOR, [write(tmp_path, "b", {val: [("v1", 30, 50)]})], again=True, dry_run=True, now=NOW
     )
     assert (again.candidates, again.pairs) == (1, 1)
     assert rows(project, "SELECT count(*) FROM candidate") == [(2,)]
@@ -125,7 +141,7 @@ def test_later_runs_add_what_nobody_was_asked_about(judging: Judging, tmp_path: 
     query = judging.pairs()[0].query_id
     listed = [(str(row[2]), float(str(row[3])), float(str(row[4]))) for row in rows(project, PLACED) if row[0] == query]
     run = write(tmp_path, "new", {query: [listed[4], ("v0", 40, 50), listed[29], ("v0", 41, 50)]})
-    report = api.pool_candidates(project, judging.lead, [run], again=True, now=NOW)
+    report = pool_candidates(project, judging.lead, [run], again=True, now=NOW)
     assert (report.part, report.candidates, report.moments, report.pairs, report.queries) == (2, 1, 1, 2, 1)
     assert (report.runs[0].candidates, report.runs[0].new) == (3, 2)
     pairs = [pair for pair in judging.pairs() if pair.query_id == query and pair.batch == 2]
@@ -137,9 +153,9 @@ def test_later_runs_add_what_nobody_was_asked_about(judging: Judging, tmp_path: 
     assert event[0] == judging.lead.annotator_id
     payload = json.loads(str(event[1]))
     assert (payload["candidates"], payload["pairs"], payload["pooled"][0]["name"]) == (1, 2, "new")
-    review = next(one for one in api.list_queries(project, judging.lead) if one.query_id == query)
+    review = next(one for one in list_queries(project, judging.lead) if one.query_id == query)
     assert (review.pairs, review.batches_open, len(review.relevances)) == (22, 2, 20)
-    assert api.doctor(project, now=NOW).findings == ()
+    assert doctor(project, now=NOW).findings == ()
 
 
 def test_the_next_batch_is_what_the_list_has_left_and_a_decision_against_it_stands(
@@ -150,37 +166,37 @@ def test_the_next_batch_is_what_the_list_has_left_and_a_decision_against_it_stan
     for pair in judging.pairs():
         for who in (0, 1):
             judging.grade(who, pair.pair, 1)
-    api.decline_batch(project, lead, query, "deep enough", number=2, now=NOW)
+    decline_batch(project, lead, query, "deep enough", number=2, now=NOW)
     listed = [(str(row[2]), float(str(row[3])), float(str(row[4]))) for row in rows(project, PLACED) if row[0] == query]
     run = write(tmp_path, "new", {query: [("v0", 40, 50), listed[24]]})
-    api.pool_candidates(project, lead, [run], again=True, now=NOW + 1)
+    pool_candidates(project, lead, [run], again=True, now=NOW + 1)
     for pair in judging.pairs():
         if pair.batch == 2:
             for who in (0, 1):
                 judging.grade(who, pair.pair, 4)
-    seen = api.next_batch(project, lead, query)
+    seen = next_batch(project, lead, query)
     assert (seen.number, seen.pairs, seen.state.value) == (3, 19, "declined")
     # The rule reads the first list: 1 throughout. What was found later says nothing about its depth.
     assert (seen.reading.spoke, seen.reading.total) == (5, 5)
-    api.take_back_decline(project, lead, query, "after all", number=3, now=NOW + 2)
-    assert api.open_batch(project, lead, query, number=3, now=NOW + 3) == 19
+    take_back_decline(project, lead, query, "after all", number=3, now=NOW + 2)
+    assert open_batch(project, lead, query, number=3, now=NOW + 3) == 19
     ranks = sorted(pair.rank for pair in judging.pairs() if pair.query_id == query and pair.batch == 3)
     assert ranks == [*range(21, 25), *range(26, 41)]
-    assert api.next_batch(project, lead, query).state.value == "ended"
-    assert api.doctor(project, now=NOW + 4).findings == ()
+    assert next_batch(project, lead, query).state.value == "ended"
+    assert doctor(project, now=NOW + 4).findings == ()
 
 
 def test_a_batch_of_a_later_pooling_can_be_taken_back(judging: Judging, tmp_path: Path) -> None:
     query = judging.pairs()[0].query_id
     run = write(tmp_path, "new", {query: [("v0", 40, 50)]})
-    api.pool_candidates(judging.project, judging.lead, [run], again=True, now=NOW)
-    assert api.undo_batch(judging.project, judging.lead, query, "wrong run", number=2, now=NOW + 1) == 1
+    pool_candidates(judging.project, judging.lead, [run], again=True, now=NOW)
+    assert undo_batch(judging.project, judging.lead, query, "wrong run", number=2, now=NOW + 1) == 1
     assert {pair.batch for pair in judging.pairs()} == {1}
-    assert api.doctor(judging.project, now=NOW + 2).findings == ()
+    assert doctor(judging.project, now=NOW + 2).findings == ()
 
 
 def test_everything_that_is_wrong_is_told_at_once_and_nothing_is_written(
-    asked: tuple[api.Project, int, int], tmp_path: Path
+    asked: tuple[Project, int, int], tmp_path: Path
 ) -> None:
     project, val, test = asked
     train = rows(project, "SELECT min(query_id) FROM query WHERE split = 'train'")[0][0]
@@ -201,7 +217,7 @@ def test_everything_that_is_wrong_is_told_at_once_and_nothing_is_written(
     before = everything(project)
     given = [one, good, twin, tmp_path / "lacking.json"]
     with pytest.raises(InputError) as refused:
-        api.pool_candidates(project, api.OPERATOR, given, captions=False, now=NOW)
+        pool_candidates(project, OPERATOR, given, captions=False, now=NOW)
     told = [(Path(one.file).name, one.row, one.message) for one in refused.value.problems]
     assert told == [
         ("one.jsonl", 1, f"query {val}, moment 1: end 5.0 is not after start 5.0"),
@@ -216,13 +232,13 @@ def test_everything_that_is_wrong_is_told_at_once_and_nothing_is_written(
     assert everything(project) == before
 
 
-def test_what_cannot_be_done_is_refused(asked: tuple[api.Project, int, int], tmp_path: Path) -> None:
+def test_what_cannot_be_done_is_refused(asked: tuple[Project, int, int], tmp_path: Path) -> None:
     project, val, _ = asked
     run, other = (write(tmp_path, name, {val: [(f"v{n}", 40, 50)]}) for n, name in enumerate(("run", "other")))
 
-    def pool(*files: Path | str, again: bool = False, depth: int = 20, iou: float = 0.7) -> api.PoolingReport:
-        options = api.PoolingOptions(depth, iou)
-        return api.pool_candidates(project, api.OPERATOR, files, options, captions=False, again=again, now=NOW)
+    def pool(*files: Path | str, again: bool = False, depth: int = 20, iou: float = 0.7) -> PoolingReport:
+        options = PoolingOptions(depth, iou)
+        return pool_candidates(project, OPERATOR, files, options, captions=False, again=again, now=NOW)
 
     with pytest.raises(ProjectError, match="leave --again out"):
         pool(run, again=True)
@@ -244,12 +260,12 @@ def test_what_cannot_be_done_is_refused(asked: tuple[api.Project, int, int], tmp
 
 
 def test_queries_taken_back_leave_no_moment_that_only_runs_found(
-    asked: tuple[api.Project, int, int], tmp_path: Path
+    asked: tuple[Project, int, int], tmp_path: Path
 ) -> None:
     project, val, _ = asked
     before = rows(project, "SELECT moment_id FROM moment")
-    api.pool_candidates(project, api.OPERATOR, [write(tmp_path, "a", {val: [("v0", 40, 50)]})], captions=False, now=NOW)
-    api.take_back_queries(project, api.OPERATOR, now=NOW + 1)
+    pool_candidates(project, OPERATOR, [write(tmp_path, "a", {val: [("v0", 40, 50)]})], captions=False, now=NOW)
+    take_back_queries(project, OPERATOR, now=NOW + 1)
     assert rows(project, "SELECT moment_id FROM moment") == before
     assert rows(project, "SELECT * FROM source") == []
 
@@ -261,22 +277,22 @@ def test_a_new_system_is_judged_to_its_depth_once_its_pool_is_graded(judging: Ju
         for who in (0, 1):
             judging.grade(who, pair.pair, 1)
     run: Predictions = {}
-    for query in api.list_queries(project, api.OPERATOR):
+    for query in list_queries(project, OPERATOR):
         known = [pair for pair in judging.pairs() if pair.query_id == query.query_id]
         run[query.query_id] = [("v0", 40.0, 50.0), ("v1", 40.0, 50.0), ("v0", 41.0, 50.0)]
         run[query.query_id] += [(pair.video, pair.start_s + 0.1, pair.end_s) for pair in known[:3]]
     file = write(tmp_path, "new", run)
 
     def scores() -> dict[str, float]:
-        truth = api.truth_of_project(project, api.OPERATOR, "val")
+        truth = truth_of_project(project, OPERATOR, "val")
         mine = {query: found for query, found in json.loads(file.read_text()).items() if int(query) in truth.queries}
         return evaluate(truth, mine, measures=["judged", "bpref"], k=[6], mu=[0.7])["mean"]
 
     before = scores()
     assert before["judged@6,0.7"] == 0.5
-    report = api.pool_candidates(project, judging.lead, [file], api.PoolingOptions(depth=6), again=True, now=NOW + 1)
+    report = pool_candidates(project, judging.lead, [file], PoolingOptions(depth=6), again=True, now=NOW + 1)
     assert (report.pairs, report.moments) == (6, 2)  # two of each query, the same two moments
-    assert api.query_review(project, judging.lead, next(iter(run))).settled == 20  # type: ignore[union-attr, arg-type]
+    assert query_review(project, judging.lead, next(iter(run))).settled == 20  # type: ignore[union-attr, arg-type]
     for pair in judging.pairs():
         if pair.batch == 2:
             for who in (0, 1):

@@ -9,9 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.desk.exchange import desk
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.release.board.truths import truth_of_project
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.probes import write_probe_figures
+from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.batches.next_batch import open_batch, undo_batch
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from support import NOW, PEOPLE, VERBS, Judging, WordEncoder, have_read
 
@@ -20,24 +32,24 @@ CAPTIONS = [f"{PEOPLE[n % 4]} {VERBS[n % 8]} in the {PLACES[n % 10]} {n}." for n
 
 
 @pytest.fixture
-def probed(corpus_project: api.Project, tmp_path: Path) -> Judging:
+def probed(corpus_project: Project, tmp_path: Path) -> Judging:
     """248 moments, six queries to judge, two of which are probed."""
     lines = [
         json.dumps({"video": f"w{n % 9}", "start": n, "end": n + 1.5, "caption": text, "duration": 300.0})
         for n, text in enumerate(CAPTIONS)
     ]
     (tmp_path / "more.jsonl").write_text("\n".join(lines))
-    api.import_corpus(corpus_project, api.OPERATOR, tmp_path / "more.jsonl", "jsonl", now=NOW)
-    api.draw_queries(corpus_project, api.OPERATOR, val=4, test=2, seed=3, now=NOW)
-    report = api.choose_candidates(corpus_project, api.OPERATOR, probe=2, seed=8, now=NOW)
+    import_corpus(corpus_project, OPERATOR, tmp_path / "more.jsonl", "jsonl", now=NOW)
+    draw_queries(corpus_project, OPERATOR, val=4, test=2, seed=3, now=NOW)
+    report = choose_candidates(corpus_project, OPERATOR, probe=2, seed=8, now=NOW)
     assert (report.queries, report.pairs, report.probed, report.probe_pairs) == (6, 120, 2, 200)
-    lead = people.add(corpus_project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
-    crowd = [people.add(corpus_project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
+    lead = people.add(corpus_project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
+    crowd = [people.add(corpus_project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
     have_read(corpus_project)
     return Judging(corpus_project, lead, crowd)
 
 
-def rows(project: api.Project, sql: str) -> list[tuple[object, ...]]:
+def rows(project: Project, sql: str) -> list[tuple[object, ...]]:
     return [tuple(row) for row in project.store.db.conn.execute(sql)]
 
 
@@ -79,71 +91,71 @@ def test_the_same_seed_probes_the_same_and_another_one_does_not(probed: Judging)
 
     found = []
     for seed in (8, 8, 9):
-        api.take_back_queries(probed.project, api.OPERATOR, now=NOW)
-        api.draw_queries(probed.project, api.OPERATOR, val=4, test=2, seed=3, now=NOW)
-        api.choose_candidates(probed.project, api.OPERATOR, probe=2, seed=seed, now=NOW)
+        take_back_queries(probed.project, OPERATOR, now=NOW)
+        draw_queries(probed.project, OPERATOR, val=4, test=2, seed=3, now=NOW)
+        choose_candidates(probed.project, OPERATOR, probe=2, seed=seed, now=NOW)
         found.append(held())
     assert found[0] == found[1] != found[2]
 
 
 def test_probes_are_judged_like_others_and_disturb_no_batch(probed: Judging) -> None:
     project = probed.project
-    counts = api.status_counts(project, api.OPERATOR)
+    counts = status_counts(project, OPERATOR)
     assert (counts["batches"], counts["probes"]) == ({"1": 6, "2": 0}, {"queries": 2, "pairs": 200})
     assert sum(counts["pairs"].values()) == 320
-    for query in api.list_queries(project, api.OPERATOR):
+    for query in list_queries(project, OPERATOR):
         assert (query.pairs, len(query.relevances), query.batches_open) == (20, 20, 1)
     # Batch 1 alone is settled: a further batch may be opened, whatever the probe still wants.
     first = probed_queries(probed)[0]
-    for pair in api.query_pairs(project, api.OPERATOR, first):  # type: ignore[arg-type]
+    for pair in query_pairs(project, OPERATOR, first):  # type: ignore[arg-type]
         if not pair.probe:
             assert [probed.grade(who, pair.pair, 3).status for who in (0, 1)] == ["saved"] * 2
-    [query] = [query for query in api.list_queries(project, api.OPERATOR) if query.query_id == first]
+    [query] = [query for query in list_queries(project, OPERATOR) if query.query_id == first]
     assert (query.settled, query.last, query.more_candidates) == (20, (3,) * 5, True)
-    assert api.desk(project, probed.annotators[2], now=NOW - 90_000).items
+    assert desk(project, probed.annotators[2], now=NOW - 90_000).items
     settle(probed)
-    assert api.status_counts(project, api.OPERATOR)["pairs"]["consensus"] == 320
-    assert api.desk(project, probed.annotators[2], now=NOW + 9000).items == ()
-    assert api.doctor(project, now=NOW).findings == ()
+    assert status_counts(project, OPERATOR)["pairs"]["consensus"] == 320
+    assert desk(project, probed.annotators[2], now=NOW + 9000).items == ()
+    assert doctor(project, now=NOW).findings == ()
 
 
 def test_a_further_batch_takes_its_pairs_over_with_their_grades(probed: Judging) -> None:
     project, first = probed.project, probed_queries(probed)[0]
     settle(probed, 2)
     kept = [rows(project, f"SELECT * FROM {table}") for table in ("batch", "pair", "seat", "judgement", "agenda")]
-    api.open_batch(project, probed.lead, first, now=NOW)  # type: ignore[arg-type]
-    assert api.undo_batch(project, probed.lead, first, "too early", number=2, now=NOW) == 20  # type: ignore[arg-type]
+    open_batch(project, probed.lead, first, now=NOW)  # type: ignore[arg-type]
+    assert undo_batch(project, probed.lead, first, "too early", number=2, now=NOW) == 20  # type: ignore[arg-type]
     assert kept == [
         rows(project, f"SELECT * FROM {table}") for table in ("batch", "pair", "seat", "judgement", "agenda")
     ]
-    assert api.open_batch(project, probed.lead, first, now=NOW) == 20  # type: ignore[arg-type]
-    [query] = [query for query in api.list_queries(project, api.OPERATOR) if query.query_id == first]
+    assert open_batch(project, probed.lead, first, now=NOW) == 20  # type: ignore[arg-type]
+    [query] = [query for query in list_queries(project, OPERATOR) if query.query_id == first]
     assert (query.pairs, query.settled, query.relevances, query.more_candidates) == (40, 40, (2,) * 40, False)
     numbers = "SELECT b.number, count(*) FROM pair JOIN batch b USING (batch_id) WHERE b.query_id = ? GROUP BY b.number"
     found = project.store.db.conn.execute(numbers, [first]).fetchall()
     assert {row[0]: row[1] for row in found} == {None: 80, 1: 20, 2: 20}
-    assert api.status_counts(project, api.OPERATOR)["judgements"] == 640
-    assert api.doctor(project, now=NOW).findings == ()
+    assert status_counts(project, OPERATOR)["judgements"] == 640
+    assert doctor(project, now=NOW).findings == ()
 
 
 def test_a_further_batch_of_an_unjudged_probe_is_judged_in_the_batch(probed: Judging) -> None:
     project, first = probed.project, probed_queries(probed)[0]
-    for pair in api.query_pairs(project, api.OPERATOR, first):  # type: ignore[arg-type]
+    for pair in query_pairs(project, OPERATOR, first):  # type: ignore[arg-type]
         if pair.rank <= 20:
             for who in (0, 1):
                 probed.grade(who, pair.pair, 3)
-    api.open_batch(project, probed.lead, first, now=NOW)  # type: ignore[arg-type]
-    [query] = [query for query in api.list_queries(project, api.OPERATOR) if query.query_id == first]
+    open_batch(project, probed.lead, first, now=NOW)  # type: ignore[arg-type]
+    [query] = [query for query in list_queries(project, OPERATOR) if query.query_id == first]
     assert (query.pairs, query.settled, query.last) == (40, 20, (None,) * 5)
     assert rows(project, "SELECT count(*), count(DISTINCT pair_id) FROM seat") == [(640, 320)]
-    assert api.doctor(project, now=NOW).findings == ()
+    assert doctor(project, now=NOW).findings == ()
 
 
 def test_no_release_and_no_truth_of_the_project_holds_a_probe(probed: Judging, tmp_path: Path) -> None:
     project = probed.project
     settle(probed)
     out = tmp_path / "release"
-    report = api.export_release(project, api.OPERATOR, out, now=NOW)
+    report = export_release(project, OPERATOR, out, now=NOW)
     assert (report.selection.moments, report.unsettled) == (120, 0)
     moments = [
         moment
@@ -163,19 +175,19 @@ def test_no_release_and_no_truth_of_the_project_holds_a_probe(probed: Judging, t
     assert "| grades | 240 |" in (out / "README.md").read_text()
     counts = json.loads((out / "manifest.json").read_text())["counts"]
     assert (counts["judgements"], sum(counts["pairs"].values()), counts["probes"]["pairs"]) == (240, 120, 200)
-    assert len(api.truth_of_project(project, api.OPERATOR, "val").relevance) == 80  # four queries of 20 pairs
+    assert len(truth_of_project(project, OPERATOR, "val").relevance) == 80  # four queries of 20 pairs
 
 
 def test_the_figure_of_probes_has_the_means_of_its_bins(probed: Judging, tmp_path: Path) -> None:
     project, out = probed.project, tmp_path / "probe"
     with pytest.raises(ProjectError, match="none of the 240 pairs of probed queries has a relevance yet"):
-        api.write_probe_figures(project, api.OPERATOR, out)
+        write_probe_figures(project, OPERATOR, out)
     for n, pair in enumerate(probed.pairs()):
         if n % 7:
             grade = max(0, 4 - pair.rank // 12)
             for who, given in enumerate((grade, min(4, grade + n % 2))):
                 assert probed.grade(who, pair.pair, given).status == "saved"
-    report = api.write_probe_figures(project, api.OPERATOR, out)
+    report = write_probe_figures(project, OPERATOR, out)
     frame = pd.read_csv(out / "probe-pairs.csv")
     assert (len(frame), report.pairs, report.queries) == (240, 240, 2)
     known = pd.read_sql(
@@ -208,14 +220,14 @@ def test_the_figure_of_probes_has_the_means_of_its_bins(probed: Judging, tmp_pat
 
 
 def test_no_more_queries_are_probed_than_there_are_and_a_project_without_any_has_no_figure(
-    corpus_project: api.Project, tmp_path: Path
+    corpus_project: Project, tmp_path: Path
 ) -> None:
-    api.draw_queries(corpus_project, api.OPERATOR, val=2, test=0, seed=3, now=NOW)
+    draw_queries(corpus_project, OPERATOR, val=2, test=0, seed=3, now=NOW)
     with pytest.raises(ProjectError, match="3 queries cannot be probed: there are 2 to judge"):
-        api.choose_candidates(corpus_project, api.OPERATOR, probe=3, now=NOW)
+        choose_candidates(corpus_project, OPERATOR, probe=3, now=NOW)
     # A corpus of 48 moments has no others: the probe is all that batch 1 leaves.
-    report = api.choose_candidates(corpus_project, api.OPERATOR, probe=1, now=NOW)
+    report = choose_candidates(corpus_project, OPERATOR, probe=1, now=NOW)
     assert (report.pairs, report.probe_pairs) == (40, 28)
-    api.take_back_queries(corpus_project, api.OPERATOR, now=NOW)
+    take_back_queries(corpus_project, OPERATOR, now=NOW)
     with pytest.raises(ProjectError, match="no query is probed"):
-        api.write_probe_figures(corpus_project, api.OPERATOR, tmp_path / "out")
+        write_probe_figures(corpus_project, OPERATOR, tmp_path / "out")

@@ -10,18 +10,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend import api
 from backend.campaign.corpus.captions.rows.rewrites import searchable_captions
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.freezing import write_pseudo_train
 from backend.campaign.selection.candidates import choosing
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.project.folder import Project, open_project
 from support import MOMENTS, NOW, WordEncoder
 
 
 def test_a_training_set_is_what_brute_force_finds_in_the_form_of_the_release(
-    corpus_project: api.Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus_project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api.draw_queries(corpus_project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+    draw_queries(corpus_project, OPERATOR, val=2, test=1, seed=5, now=NOW)
     monkeypatch.setattr(choosing, "QUERIES_AT_ONCE", 7)  # 45 queries: the last block is not full
-    api.write_pseudo_train(corpus_project, tmp_path / "train", tops=[1, 3, 100])
+    write_pseudo_train(corpus_project, tmp_path / "train", tops=[1, 3, 100])
     vectors = WordEncoder().encode([moment.caption for moment in MOMENTS]).astype(np.float64)
     for top in (1, 3, 100):
         text = (tmp_path / "train" / f"train_top{top:02d}.json").read_text()
@@ -48,7 +52,8 @@ INTERRUPTED = """
 import signal, sys
 from collections import Counter
 from pathlib import Path
-from backend import api
+from backend.campaign.release.export.freezing import write_pseudo_train
+from backend.campaign.setup.project.folder import open_project
 from backend.campaign.selection.candidates import choosing
 from backend.campaign.corpus.captions.rows.rewrites import searchable_captions
 from backend.encoders import cache, sentence
@@ -72,7 +77,7 @@ class Telling(WordEncoder):
 cache.SHARD_TEXTS = 6
 choosing.QUERIES_AT_ONCE = 1
 sentence.load = lambda spec: Telling()
-api.write_pseudo_train(api.open_project(Path(project)), Path(out), progress=tell)
+write_pseudo_train(open_project(Path(project)), Path(out), progress=tell)
 print(happened["encoding"])
 """
 
@@ -80,9 +85,9 @@ print(happened["encoding"])
 @pytest.mark.long
 @pytest.mark.parametrize(("where", "times", "again"), [("encoding", 14, 48 - 12), ("searching", 9, 0)])
 def test_ctrl_c_leaves_nothing_half_written_and_the_next_run_goes_on(
-    corpus_project: api.Project, tmp_path: Path, where: str, times: int, again: int
+    corpus_project: Project, tmp_path: Path, where: str, times: int, again: int
 ) -> None:
-    api.draw_queries(corpus_project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+    draw_queries(corpus_project, OPERATOR, val=2, test=1, seed=5, now=NOW)
     corpus_project.store.close()
     out = tmp_path / "train"
     command = [sys.executable, "-c", INTERRUPTED, str(corpus_project.folder), str(out), where]
@@ -97,13 +102,13 @@ def test_ctrl_c_leaves_nothing_half_written_and_the_next_run_goes_on(
     assert [*out.iterdir()] == []
     done = subprocess.run([*command, "0"], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == f"{again}\n"
-    api.write_pseudo_train(api.open_project(corpus_project.folder), tmp_path / "whole")
+    write_pseudo_train(open_project(corpus_project.folder), tmp_path / "whole")
     assert {file.name for file in out.iterdir()} == {"train_top01.json", "train_top20.json", "train_top40.json"}
     for file in out.iterdir():
         assert file.read_bytes() == (tmp_path / "whole" / file.name).read_bytes()
 
 
-def test_captions_are_listed_in_one_pass(corpus_project: api.Project, tmp_path: Path) -> None:
+def test_captions_are_listed_in_one_pass(corpus_project: Project, tmp_path: Path) -> None:
     """Each looked through all for its rewrite: a quarter of an hour for 100,000, before anything was encoded."""
     many = 4000
     lines = (
@@ -111,7 +116,7 @@ def test_captions_are_listed_in_one_pass(corpus_project: api.Project, tmp_path: 
         for n in range(many)
     )
     (tmp_path / "many.jsonl").write_text("".join(lines))
-    api.import_corpus(corpus_project, api.OPERATOR, tmp_path / "many.jsonl", "jsonl", now=NOW)
+    import_corpus(corpus_project, OPERATOR, tmp_path / "many.jsonl", "jsonl", now=NOW)
     connection = corpus_project.store.db.conn
     ticks: list[None] = []
     connection.set_progress_handler(lambda: ticks.append(None), 1000)

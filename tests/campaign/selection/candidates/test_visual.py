@@ -8,9 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend import api
 from backend.campaign.corpus.moments.model import ByWindows
+from backend.campaign.corpus.moments.proposing import propose_moments
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.candidates import pooling
+from backend.campaign.selection.candidates.pooling import pool_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import EncoderUnavailable, ProjectError
 from backend.core.where import HERE, Where
 from backend.encoders.emscore import SentenceVectors
@@ -45,23 +52,23 @@ class Colours:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> api.Project:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Two videos of three scenes, windows of two seconds as moments without a caption, two typed queries."""
     monkeypatch.setattr(pooling, "load_clip", lambda name, advice: Colours())
     folder = tmp_path / "videos"
     folder.mkdir()
     for name in VIDEOS:
         write_source(folder / f"{name}.mp4", range(60), Fraction(1, 10), lambda frame, name=name: plain(name, frame))
-    project = api.init_project(tmp_path / "project", encoder="minilm")
-    api.register_videos(project, api.OPERATOR, folder, now=NOW)
-    api.propose_moments(project, api.OPERATOR, ByWindows((2.0,), 1.0), now=NOW)
+    project = init_project(tmp_path / "project", encoder="minilm")
+    register_videos(project, OPERATOR, folder, now=NOW)
+    propose_moments(project, OPERATOR, ByWindows((2.0,), 1.0), now=NOW)
     file = tmp_path / "queries.csv"
     file.write_text("text,split\nsomething green,val\na red one,test\n")
-    api.draw_queries(project, api.OPERATOR, own=file, now=NOW)
+    draw_queries(project, OPERATOR, own=file, now=NOW)
     return project
 
 
-def ranked(project: api.Project, text: str) -> list[tuple[str, float, str]]:
+def ranked(project: Project, text: str) -> list[tuple[str, float, str]]:
     """The candidates of a query in order: video, start, and the colour of the scene that begins there."""
     rows = project.store.db.conn.execute(
         "SELECT v.name, m.start_s FROM candidate k JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
@@ -71,8 +78,8 @@ def ranked(project: api.Project, text: str) -> list[tuple[str, float, str]]:
     return [(name, start_s, VIDEOS[name][int(start_s // 2)]) for name, start_s in rows]
 
 
-def test_what_looks_like_the_query_comes_first_and_carries_its_source(project: api.Project) -> None:
-    report = api.pool_candidates(project, api.OPERATOR, [], captions=False, visual="colours", now=NOW)
+def test_what_looks_like_the_query_comes_first_and_carries_its_source(project: Project) -> None:
+    report = pool_candidates(project, OPERATOR, [], captions=False, visual="colours", now=NOW)
     assert (report.queries, report.candidates, report.pairs, report.moments) == (2, 12, 12, 0)
     assert (report.encoder, report.visual, report.unseen) == (None, "colours frames=2/s", ())
     green, red = ranked(project, "something green"), ranked(project, "a red one")
@@ -82,35 +89,33 @@ def test_what_looks_like_the_query_comes_first_and_carries_its_source(project: a
     sources = project.store.db.conn.execute("SELECT kind, name, sha256, depth, part FROM source").fetchall()
     assert [tuple(row) for row in sources] == [("visual", "colours frames=2/s", None, 40, 1)]
     assert project.store.db.conn.execute("SELECT count(*) FROM pair WHERE similarity IS NOT NULL").fetchone()[0] == 0
-    assert api.doctor(project, now=NOW).findings == ()
+    assert doctor(project, now=NOW).findings == ()
 
 
-def test_a_video_that_cannot_be_looked_at_is_told_and_its_moments_left_out(project: api.Project) -> None:
+def test_a_video_that_cannot_be_looked_at_is_told_and_its_moments_left_out(project: Project) -> None:
     videos = project.folder.parent / "videos"
     (videos / "one.mp4").rename(videos.parent / "elsewhere.mp4")
-    report = api.pool_candidates(project, api.OPERATOR, [], captions=False, visual="colours", now=NOW)
+    report = pool_candidates(project, OPERATOR, [], captions=False, visual="colours", now=NOW)
     assert [text.split(":")[0] for text in report.unseen] == ["one.mp4"]
     assert {name for name, *_ in ranked(project, "a red one")} == {"two"}
     assert report.candidates == 6
 
 
-def test_without_any_video_nothing_is_written(project: api.Project) -> None:
+def test_without_any_video_nothing_is_written(project: Project) -> None:
     for file in (project.folder.parent / "videos").iterdir():
         file.unlink()
     with pytest.raises(ProjectError, match=r"no moment that could be looked at: one\.mp4"):
-        api.pool_candidates(project, api.OPERATOR, [], captions=False, visual="colours", now=NOW)
+        pool_candidates(project, OPERATOR, [], captions=False, visual="colours", now=NOW)
     assert project.store.db.conn.execute("SELECT count(*) FROM candidate").fetchone()[0] == 0
 
 
-def test_a_model_that_is_not_there_is_told_with_what_to_do(
-    project: api.Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_is_not_there_is_told_with_what_to_do(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     with pytest.raises(EncoderUnavailable, match=r"'/no/such': there is no such folder; name the folder of one with"):
-        api.pool_candidates(project, api.OPERATOR, [], captions=False, visual="/no/such", now=NOW)
+        pool_candidates(project, OPERATOR, [], captions=False, visual="/no/such", now=NOW)
 
 
-def test_frames_are_encoded_where_the_model_says(project: api.Project, tmp_path: Path) -> None:
+def test_frames_are_encoded_where_the_model_says(project: Project, tmp_path: Path) -> None:
     videos = sorted((tmp_path / "videos").iterdir())
     kept = {}
     for name, where in (("here", HERE), ("cores", Where(2))):

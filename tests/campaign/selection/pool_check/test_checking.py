@@ -11,10 +11,21 @@ from pathlib import Path
 import pytest
 
 import demo_pools
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import Desk, GradeEvent
-from backend.campaign.nouns import Role, Verdict
+from backend.campaign.nouns import OPERATOR, Role, Verdict
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.status import status_counts
 from backend.campaign.selection.pool_check import making
+from backend.campaign.selection.pool_check.making import make_pool_check
+from backend.campaign.selection.pool_check.reporting import pool_check_report
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.places import is_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError
 from backend.scoring.statistics.distributions import wilson
 from support import NOW, PARTLY, Judging, have_read
@@ -30,9 +41,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Judging:
     """What `check` copies."""
     folder = tmp_path_factory.mktemp("made")
     pools = demo_pools.write(folder / "pools.json")
-    project, _ = api.make_pool_check(pools, folder / "check", demo_pools.CLIPS, seed=3, now=NOW)
+    project, _ = make_pool_check(pools, folder / "check", demo_pools.CLIPS, seed=3, now=NOW)
     people = [
-        api.add_person_with_password(project, api.OPERATOR, name, role, "long enough", now=NOW)
+        add_person_with_password(project, OPERATOR, name, role, "long enough", now=NOW)
         for name, role in (("Lea", Role.LEAD), *((name, Role.ANNOTATOR) for name in ("Ana", "Ben", "Cleo", "Dan")))
     ]
     have_read(project)
@@ -43,7 +54,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Judging:
 @pytest.fixture
 def check(made: Judging, tmp_path: Path) -> Judging:
     """A check of three queries, each with one added positive and two negatives."""
-    project = api.open_project(shutil.copytree(made.project.folder, tmp_path / "check"))
+    project = open_project(shutil.copytree(made.project.folder, tmp_path / "check"))
     return Judging(project, made.lead, made.annotators)
 
 
@@ -70,7 +81,7 @@ def test_whole_videos_are_handed_out_and_none_is_the_querys_own(check: Judging) 
     assert all(pair.start_s == 0 and abs(pair.end_s - lengths[pair.video]) < 0.1 for pair in pairs)
     assert check.project.campaign.scale.highest == 1
     assert check.project.campaign.batch_size == 3
-    assert api.doctor(check.project, now=NOW).findings == ()
+    assert doctor(check.project, now=NOW).findings == ()
 
 
 @pytest.mark.long
@@ -88,13 +99,13 @@ def test_pairs_keep_how_similar_query_and_video_are_under_a_named_encoder(check:
 
 
 def test_nothing_that_reaches_an_annotator_tells_as_what_a_video_was_put_in(check: Judging) -> None:
-    desk: Desk[object] = api.desk(check.project, check.annotators[0], now=NOW)
+    desk: Desk[object] = exchange.desk(check.project, check.annotators[0], now=NOW)
     allowed = {"pair", "query", "position", "total", "duration_s", "grade", "whole", "note"}
     assert all(set(asdict(item)) <= allowed for item in desk.items)
     places = put_in_as(check)
     orders = set()
     for person in check.annotators:
-        items = api.desk(check.project, person, now=NOW).items
+        items = exchange.desk(check.project, person, now=NOW).items
         first = [item.pair for item in items if item.query == items[0].query]
         orders.add(tuple(places[str(pair)] for pair in first))
     assert len(orders) > 1, "each has an order of their own, so the order tells nothing either"
@@ -107,7 +118,7 @@ def grade_all(check: Judging, right: dict[str, int]) -> None:
 
 
 def test_the_report_counts_positives_that_do_not_match_and_negatives_that_do(check: Judging) -> None:
-    empty = api.pool_check_report(check.project, check.lead)
+    empty = pool_check_report(check.project, check.lead)
     assert empty is not None
     assert (empty.positives.settled, empty.positives.share, empty.positives.waiting) == (0, None, 3)
     places = put_in_as(check)
@@ -116,7 +127,7 @@ def test_the_report_counts_positives_that_do_not_match_and_negatives_that_do(che
     for pair in wrong:
         right[pair] = 1 - right[pair]
     grade_all(check, right)
-    found = api.pool_check_report(check.project, check.lead)
+    found = pool_check_report(check.project, check.lead)
     assert found is not None
     assert [(one.wrong, one.settled, one.waiting) for one in (found.positives, found.negatives, found.together)] == [
         *((1, 3, 0), (1, 6, 0), (2, 9, 0))
@@ -136,22 +147,22 @@ def test_disagreements_go_to_two_more_and_what_stays_undecided_is_no_share_until
         check.grade(who, split, mine)
         check.grade(who, outvoted, theirs)
     assert check.state(split).verdict is Verdict.DISCARDED
-    found = api.pool_check_report(check.project, api.OPERATOR)
+    found = pool_check_report(check.project, OPERATOR)
     assert found is not None
     assert (found.negatives.settled, found.negatives.wrong, found.negatives.undecided) == (1, 0, 1)
-    api.adjudicate(check.project, check.lead, split, 1, "at 0:07", now=NOW)
-    found = api.pool_check_report(check.project, api.OPERATOR)
+    adjudicate(check.project, check.lead, split, 1, "at 0:07", now=NOW)
+    found = pool_check_report(check.project, OPERATOR)
     assert found is not None
     assert (found.negatives.settled, found.negatives.wrong, found.negatives.undecided) == (2, 1, 0)
 
 
 def test_a_project_that_checks_nothing_has_no_report(judging: Judging) -> None:
-    assert api.pool_check_report(judging.project, judging.lead) is None
+    assert pool_check_report(judging.project, judging.lead) is None
 
 
 def test_the_draw_cannot_be_taken_back_and_the_record_not_be_changed(check: Judging) -> None:
     with pytest.raises(ProjectError, match="this project checks a file of pools"):
-        api.take_back_queries(check.project, api.OPERATOR, now=NOW)
+        take_back_queries(check.project, OPERATOR, now=NOW)
     with closing(sqlite3.connect(check.project.folder / "reelrank.db")) as db:
         for table in ("pool_check", "pool_place"):
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
@@ -161,7 +172,7 @@ def test_the_draw_cannot_be_taken_back_and_the_record_not_be_changed(check: Judg
 
 def test_a_check_can_be_released(check: Judging, tmp_path: Path) -> None:
     grade_all(check, {pair: int(place == "positive") for pair, place in put_in_as(check).items()})
-    api.export_release(check.project, check.lead, tmp_path / "release", PARTLY, now=NOW + 1000)
+    export_release(check.project, check.lead, tmp_path / "release", PARTLY, now=NOW + 1000)
     test = json.loads((tmp_path / "release" / "test.json").read_text())
     assert Counter(moment["relevance"] for query in test for moment in query["relevant_moment"]) == {0: 6, 1: 3}
 
@@ -170,7 +181,7 @@ def test_a_check_can_be_released(check: Judging, tmp_path: Path) -> None:
 
 
 def make(pools: Path, folder: Path, videos: Path = demo_pools.CLIPS, **options: int) -> None:
-    api.make_pool_check(pools, folder, videos, now=NOW, **options)  # type: ignore[arg-type]
+    make_pool_check(pools, folder, videos, now=NOW, **options)  # type: ignore[arg-type]
 
 
 def test_all_videos_that_are_missing_are_named(pools: Path, tmp_path: Path) -> None:
@@ -205,10 +216,10 @@ def test_a_video_that_cannot_be_read_is_refused(pools: Path, tmp_path: Path) -> 
 
 
 def test_a_project_that_is_there_stays_as_it_is(pools: Path, tmp_path: Path) -> None:
-    project = api.init_project(tmp_path / "check", encoder="minilm")
+    project = init_project(tmp_path / "check", encoder="minilm")
     with pytest.raises(ProjectError, match="is a project already"):
         make(pools, tmp_path / "check")
-    assert api.status_counts(api.open_project(project.folder), api.OPERATOR)["videos"] == 0
+    assert status_counts(open_project(project.folder), OPERATOR)["videos"] == 0
 
 
 @pytest.mark.parametrize(
@@ -261,23 +272,23 @@ def test_what_fails_while_it_is_written_leaves_no_project(
         patch.setattr(making.rows, "add", cut)
         with pytest.raises(OSError, match="the disk is full"):
             make(pools, tmp_path / "check")
-    assert not api.is_project(tmp_path / "check")
+    assert not is_project(tmp_path / "check")
     make(pools, tmp_path / "check")
-    assert api.is_project(tmp_path / "check")
+    assert is_project(tmp_path / "check")
 
 
 def test_a_video_of_another_length_is_told(tmp_path: Path) -> None:
     found = demo_pools.document()
     found["cafe_meeting"]["duration"] = 99.0
     (tmp_path / "pools.json").write_text(json.dumps(found))
-    _, made = api.make_pool_check(tmp_path / "pools.json", tmp_path / "check", demo_pools.CLIPS, now=NOW)
+    _, made = make_pool_check(tmp_path / "pools.json", tmp_path / "check", demo_pools.CLIPS, now=NOW)
     assert any("cafe_meeting lasts" in note and "not 99.0 s" in note for note in made.notes)
     assert any("only 3 queries can be checked" in note for note in made.notes)
 
 
 def test_a_grade_of_another_scale_is_refused(check: Judging) -> None:
-    desk: Desk[object] = api.desk(check.project, check.annotators[0], now=NOW)
+    desk: Desk[object] = exchange.desk(check.project, check.annotators[0], now=NOW)
     event = GradeEvent(desk.items[0].pair, 2, "key")
-    assert api.record_grades(check.project, check.annotators[0], [event], now=NOW)[0].message == (
+    assert exchange.record_grades(check.project, check.annotators[0], [event], now=NOW)[0].message == (
         "2 is not a grade: grades are 0 to 1"
     )

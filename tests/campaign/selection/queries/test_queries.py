@@ -5,17 +5,26 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import desk, record_skips
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import SkipEvent, SkipKind
-from backend.campaign.nouns import Split
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Split
+from backend.campaign.release.board.truths import truth_of_project
+from backend.campaign.release.export.freezing import export_release, write_pseudo_train
+from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.selection.queries.model import Repeats, Stratum
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, ProjectError
 from support import MOMENTS, NOW, Judging
 
 OWN = "text,split,source\nA cat sleeps.,val,survey 2026\nSomebody sings.,test,\nA dog barks.,train,survey 2026\n"
 
 
-def rows(project: api.Project, sql: str) -> list[tuple[object, ...]]:
+def rows(project: Project, sql: str) -> list[tuple[object, ...]]:
     return [tuple(row) for row in project.store.db.conn.execute(sql)]
 
 
@@ -24,33 +33,31 @@ def written(tmp_path: Path, text: str, name: str = "own.csv") -> Path:
     return tmp_path / name
 
 
-def importing(project: api.Project, tmp_path: Path, captions: list[tuple[str, str]]) -> None:
+def importing(project: Project, tmp_path: Path, captions: list[tuple[str, str]]) -> None:
     """Captions as (video, text), each of a moment of its own."""
     lines = [
         json.dumps({"video": video, "start": n, "end": n + 0.5, "caption": text, "duration": 500.0})
         for n, (video, text) in enumerate(captions)
     ]
-    api.import_corpus(project, api.OPERATOR, written(tmp_path, "\n".join(lines), "more.jsonl"), "jsonl", now=NOW)
+    import_corpus(project, OPERATOR, written(tmp_path, "\n".join(lines), "more.jsonl"), "jsonl", now=NOW)
 
 
-def test_own_queries_stand_beside_drawn_ones_with_their_source(corpus_project: api.Project, tmp_path: Path) -> None:
-    report = api.draw_queries(corpus_project, api.OPERATOR, val=2, test=1, seed=5, own=written(tmp_path, OWN), now=NOW)
+def test_own_queries_stand_beside_drawn_ones_with_their_source(corpus_project: Project, tmp_path: Path) -> None:
+    report = draw_queries(corpus_project, OPERATOR, val=2, test=1, seed=5, own=written(tmp_path, OWN), now=NOW)
     assert (report.val, report.test, report.train, report.own) == (3, 2, 46, 3)
     assert rows(corpus_project, "SELECT text, split, source, position FROM query WHERE caption_id IS NULL") == [
         ("A cat sleeps.", "val", "survey 2026", 1),
         ("Somebody sings.", "test", "own.csv", 2),
         ("A dog barks.", "train", "survey 2026", 3),
     ]
-    assert api.status_counts(corpus_project, api.OPERATOR)["queries"] == {"val": 3, "test": 2, "train": 46}
+    assert status_counts(corpus_project, OPERATOR)["queries"] == {"val": 3, "test": 2, "train": 46}
 
 
 def test_own_queries_take_the_place_of_a_draw_and_bar_their_text_from_training(
-    corpus_project: api.Project, tmp_path: Path
+    corpus_project: Project, tmp_path: Path
 ) -> None:
     text = f"{MOMENTS[7].caption}\nWhere is the tea?\n"
-    report = api.draw_queries(
-        corpus_project, api.OPERATOR, own=written(tmp_path, text, "q.txt"), own_split=Split.VAL, now=NOW
-    )
+    report = draw_queries(corpus_project, OPERATOR, own=written(tmp_path, text, "q.txt"), own_split=Split.VAL, now=NOW)
     assert (report.val, report.test, report.train, report.removed) == (2, 0, 47, 1)
     assert rows(corpus_project, "SELECT text FROM query WHERE split = 'val' ORDER BY position") == [
         (MOMENTS[7].caption,),
@@ -60,24 +67,24 @@ def test_own_queries_take_the_place_of_a_draw_and_bar_their_text_from_training(
 
 def test_a_project_of_own_queries_goes_through_all_stages(judging: Judging, tmp_path: Path) -> None:
     project = judging.project
-    api.take_back_queries(project, api.OPERATOR, now=NOW)
-    api.draw_queries(project, api.OPERATOR, own=written(tmp_path, OWN), now=NOW)
-    assert api.choose_candidates(project, api.OPERATOR, now=NOW).pairs == 40
+    take_back_queries(project, OPERATOR, now=NOW)
+    draw_queries(project, OPERATOR, own=written(tmp_path, OWN), now=NOW)
+    assert choose_candidates(project, OPERATOR, now=NOW).pairs == 40
     for pair in judging.pairs():
         judging.grade(0, pair.pair, 3)
         judging.grade(1, pair.pair, 4)
     out = tmp_path / "release"
-    assert api.export_release(project, api.OPERATOR, out, now=NOW).selection.moments == 40
+    assert export_release(project, OPERATOR, out, now=NOW).selection.moments == 40
     assert [query["query"] for query in json.loads((out / "test.json").read_text())] == ["Somebody sings."]
     assert "A dog barks." in {query["query"] for query in json.loads((out / "train_top01.json").read_text())}
-    assert api.doctor(project, now=NOW).findings == ()
-    assert api.truth_of_project(project, api.OPERATOR, "val")
+    assert doctor(project, now=NOW).findings == ()
+    assert truth_of_project(project, OPERATOR, "val")
 
 
-def test_every_problem_of_a_file_is_named_and_nothing_is_taken(corpus_project: api.Project, tmp_path: Path) -> None:
+def test_every_problem_of_a_file_is_named_and_nothing_is_taken(corpus_project: Project, tmp_path: Path) -> None:
     text = "text,split\nA cat.,val\n  ,test\nA dog.,dev\nA cat.,val\nA cat.,test\nA,cow,val\n"
     with pytest.raises(InputError) as refusal:
-        api.draw_queries(corpus_project, api.OPERATOR, val=2, test=1, own=written(tmp_path, text), now=NOW)
+        draw_queries(corpus_project, OPERATOR, val=2, test=1, own=written(tmp_path, text), now=NOW)
     assert str(refusal.value).splitlines() == [
         "own.csv, row 3: the text is empty: write a query, or take the line out",
         "own.csv, row 4: the split is 'dev': write one of val, test, train",
@@ -87,54 +94,54 @@ def test_every_problem_of_a_file_is_named_and_nothing_is_taken(corpus_project: a
     ]
     assert rows(corpus_project, "SELECT count(*) FROM query") == [(0,)]
     with pytest.raises(InputError, match=r"q\.txt, row 2: the text is empty"):
-        api.draw_queries(corpus_project, api.OPERATOR, own=written(tmp_path, "A cat.\n\nA dog.\n", "q.txt"), now=NOW)
+        draw_queries(corpus_project, OPERATOR, own=written(tmp_path, "A cat.\n\nA dog.\n", "q.txt"), now=NOW)
 
 
-def test_own_queries_may_come_later_but_not_after_the_lists(corpus_project: api.Project, tmp_path: Path) -> None:
-    api.draw_queries(corpus_project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+def test_own_queries_may_come_later_but_not_after_the_lists(corpus_project: Project, tmp_path: Path) -> None:
+    draw_queries(corpus_project, OPERATOR, val=2, test=1, seed=5, now=NOW)
     [(training,)] = rows(corpus_project, "SELECT text FROM query WHERE split = 'train' LIMIT 1")
     [(asked,)] = rows(corpus_project, "SELECT text FROM query WHERE split = 'test'")
     file = written(tmp_path, f"A cat.\n{training}\n{asked}\n", "q.txt")
     with pytest.raises(InputError) as refusal:
-        api.draw_queries(corpus_project, api.OPERATOR, own=file, now=NOW)
+        draw_queries(corpus_project, OPERATOR, own=file, now=NOW)
     assert str(refusal.value).splitlines() == [
         "q.txt, row 2: this text is a train query of the project already, in split train, and here in test: "
         "a text has one split",
         "q.txt, row 3: this text is a test query of the project already: leave one of them out",
     ]
-    api.draw_queries(corpus_project, api.OPERATOR, own=written(tmp_path, "A cat.\n", "q.txt"), now=NOW)
+    draw_queries(corpus_project, OPERATOR, own=written(tmp_path, "A cat.\n", "q.txt"), now=NOW)
     assert rows(corpus_project, "SELECT split, count(*) FROM query GROUP BY split ORDER BY split") == [
         *(("test", 2), ("train", 45), ("val", 2))
     ]
-    api.choose_candidates(corpus_project, api.OPERATOR, now=NOW)
+    choose_candidates(corpus_project, OPERATOR, now=NOW)
     with pytest.raises(ProjectError, match="the candidate lists exist already"):
-        api.draw_queries(corpus_project, api.OPERATOR, own=written(tmp_path, "A dog.\n", "q.txt"), now=NOW)
+        draw_queries(corpus_project, OPERATOR, own=written(tmp_path, "A dog.\n", "q.txt"), now=NOW)
 
 
 def test_repeats_in_training_are_kept_or_merged_and_what_may_not_train_is_counted(
-    corpus_project: api.Project, tmp_path: Path
+    corpus_project: Project, tmp_path: Path
 ) -> None:
     """By hand: 48 texts once, one text five times, one more: 50 texts, 54 captions."""
     importing(corpus_project, tmp_path, [("w", "It rains.")] * 5 + [("w", "It snows.")])
     found = {}
     for seed in (1, 2):
-        report = api.draw_queries(corpus_project, api.OPERATOR, val=5, test=5, seed=seed, now=NOW)
+        report = draw_queries(corpus_project, OPERATOR, val=5, test=5, seed=seed, now=NOW)
         drawn = ("It rains.",) in rows(corpus_project, "SELECT text FROM query WHERE split <> 'train'")
         found[drawn] = (report.train, report.removed, report.repeats)
-        api.take_back_queries(corpus_project, api.OPERATOR, now=NOW)
+        take_back_queries(corpus_project, OPERATOR, now=NOW)
     assert found == {True: (40, 4, 0), False: (44, 0, 4)}, "choose seeds of which only one draws the repeated text"
-    merged = api.draw_queries(corpus_project, api.OPERATOR, val=5, test=5, seed=2, repeats=Repeats.MERGE, now=NOW)
+    merged = draw_queries(corpus_project, OPERATOR, val=5, test=5, seed=2, repeats=Repeats.MERGE, now=NOW)
     assert (merged.train, merged.removed, merged.repeats, merged.merged) == (40, 0, 0, 4)
     # The one query that is left still finds every moment that its text describes, each with a similarity of 1.
-    [path] = api.write_pseudo_train(corpus_project, tmp_path / "train", tops=[20])
+    [path] = write_pseudo_train(corpus_project, tmp_path / "train", tops=[20])
     rain = next(query for query in json.loads(path.read_text()) if query["query"] == "It rains.")
     assert [(m["caption"], m["similarity"]) for m in rain["relevant_moment"][:5]] == [("It rains.", 1.0)] * 5
-    assert api.doctor(corpus_project, now=NOW).findings == ()
+    assert doctor(corpus_project, now=NOW).findings == ()
 
 
-def test_a_draw_is_spread_over_videos(corpus_project: api.Project) -> None:
+def test_a_draw_is_spread_over_videos(corpus_project: Project) -> None:
     """Six videos of eight captions each: three validation and nine test queries are two a video."""
-    api.draw_queries(corpus_project, api.OPERATOR, val=3, test=9, seed=2, stratum=Stratum.VIDEO, now=NOW)
+    draw_queries(corpus_project, OPERATOR, val=3, test=9, seed=2, stratum=Stratum.VIDEO, now=NOW)
     by_video = "SELECT count(*) FROM query JOIN caption USING (caption_id) JOIN moment USING (moment_id) "
     assert rows(corpus_project, f"{by_video} WHERE split <> 'train' GROUP BY video_id") == [(2,)] * 6
     assert {count for (count,) in rows(corpus_project, f"{by_video} WHERE split = 'val' GROUP BY video_id")} == {1}
@@ -142,38 +149,38 @@ def test_a_draw_is_spread_over_videos(corpus_project: api.Project) -> None:
 
 def test_a_wrong_draw_is_taken_back_and_another_one_goes_on(judging: Judging) -> None:
     project = judging.project
-    gone = api.take_back_queries(project, api.OPERATOR, now=NOW)
+    gone = take_back_queries(project, OPERATOR, now=NOW)
     assert (gone.queries, gone.candidates, gone.pairs) == (48, 120, 60)
-    counts = api.status_counts(project, api.OPERATOR)
+    counts = status_counts(project, OPERATOR)
     assert counts["queries"] == {"val": 0, "test": 0, "train": 0}
     assert not sum(counts["pairs"].values())
     assert (counts["captions"], counts["encoder"]) == (48, None)
     assert rows(project, "SELECT payload FROM event WHERE kind = 'queries_taken_back'") == [
         ('{"val":2,"test":1,"train":45,"candidates":120,"pairs":60}',)
     ]
-    assert api.doctor(project, now=NOW).findings == ()
+    assert doctor(project, now=NOW).findings == ()
     with pytest.raises(ProjectError, match="there are no queries to take back"):
-        api.take_back_queries(project, api.OPERATOR, now=NOW)
-    api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=9, now=NOW)
-    assert api.choose_candidates(project, api.OPERATOR, now=NOW).pairs == 40
-    assert api.desk(project, judging.annotators[0], now=NOW).items
+        take_back_queries(project, OPERATOR, now=NOW)
+    draw_queries(project, OPERATOR, val=1, test=1, seed=9, now=NOW)
+    assert choose_candidates(project, OPERATOR, now=NOW).pairs == 40
+    assert desk(project, judging.annotators[0], now=NOW).items
 
 
 def test_queries_that_people_have_worked_on_stay(judging: Judging) -> None:
     project, key = judging.project, judging.pairs()[0].pair
     anna = judging.annotators[0]
-    api.desk(project, anna, now=NOW)
+    desk(project, anna, now=NOW)
     with pytest.raises(ProjectError, match=r"pairs are on the desk of Anna just now: .* in 15 minutes"):
-        api.take_back_queries(project, api.OPERATOR, now=NOW)
-    held = api.desk(project, anna, now=NOW).items[0].pair
-    api.record_skips(project, anna, [SkipEvent(held, SkipKind.SKIP, "not mine", "k1")], now=NOW)
+        take_back_queries(project, OPERATOR, now=NOW)
+    held = desk(project, anna, now=NOW).items[0].pair
+    record_skips(project, anna, [SkipEvent(held, SkipKind.SKIP, "not mine", "k1")], now=NOW)
     judging.grade(1, key, 3)
     later = NOW + 3600
     with pytest.raises(ProjectError, match="people have worked on them: 1 grades, 1 skips"):
-        api.take_back_queries(project, api.OPERATOR, now=later)
+        take_back_queries(project, OPERATOR, now=later)
     assert len(judging.pairs()) == 60
 
 
 def test_a_lease_that_has_run_out_does_not_keep_the_queries(judging: Judging) -> None:
-    api.desk(judging.project, judging.annotators[0], now=NOW)
-    assert api.take_back_queries(judging.project, api.OPERATOR, now=NOW + 3600).pairs == 60
+    desk(judging.project, judging.annotators[0], now=NOW)
+    assert take_back_queries(judging.project, OPERATOR, now=NOW + 3600).pairs == 60

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend import api
+from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.setup.people.crediting import bounded
 from postgres import SQLITE_FIRST
@@ -87,24 +87,24 @@ def credited(judging: Judging) -> list[tuple[int, int | None]]:
 
 
 def test_seven_pairs_graded_offline_are_credited_in_full_when_they_arrive(judging: Judging) -> None:
-    items = api.desk(judging.project, judging.annotators[0], now=NOW).items
+    items = desk(judging.project, judging.annotators[0], now=NOW).items
     given = [GradeEvent(item.pair, 2, f"k{n}", 8_000, 9_000) for n, item in enumerate(items)]
-    api.record_grades(judging.project, judging.annotators[0], given, now=NOW + 70)
+    record_grades(judging.project, judging.annotators[0], given, now=NOW + 70)
     assert credited(judging) == [(8_000, 9_000)] * 7
 
 
 def test_a_correction_is_work_as_well_and_shares_the_time(judging: Judging) -> None:
-    item = api.desk(judging.project, judging.annotators[0], now=NOW).items[0]
+    item = desk(judging.project, judging.annotators[0], now=NOW).items[0]
     for n, (at, active) in enumerate([(10, 6_000), (12, 2_000), (12, HUGE_MS), (20, HUGE_MS)]):
         event = GradeEvent(item.pair, n, f"k{n}", active)
-        api.record_grades(judging.project, judging.annotators[0], [event], now=NOW + at)
+        record_grades(judging.project, judging.annotators[0], [event], now=NOW + at)
     assert [active for active, _ in credited(judging)] == [6_000, 2_000, 4_000, 8_000]
 
 
 def test_a_seat_that_was_claimed_before_the_upgrade_counts_from_the_event_before(judging: Judging) -> None:
     person = judging.annotators[0]
-    first, second, *_ = api.desk(judging.project, person, now=NOW).items
-    api.record_grades(judging.project, person, [GradeEvent(first.pair, 2, "k1", 5_000)], now=NOW + 10)
+    first, second, *_ = desk(judging.project, person, now=NOW).items
+    record_grades(judging.project, person, [GradeEvent(first.pair, 2, "k1", 5_000)], now=NOW + 10)
     judging.project.store.db.conn.execute("UPDATE seat SET claimed_at = NULL WHERE lease_until IS NOT NULL")
-    api.record_grades(judging.project, person, [GradeEvent(second.pair, 2, "k2", HUGE_MS)], now=NOW + 30)
+    record_grades(judging.project, person, [GradeEvent(second.pair, 2, "k2", HUGE_MS)], now=NOW + 30)
     assert [active for active, _ in credited(judging)] == [5_000, 20_000]

@@ -4,8 +4,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from backend import api
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import Role
+from backend.campaign.setup.people.accounts import (
+    accept_invitation,
+    add_person,
+    add_person_with_password,
+    new_invitation,
+)
+from backend.campaign.setup.people.sessions import sign_in
 from backend.core import person_names as rules
 from backend.core.errors import ProjectError, SignInRefused
 from postgres import SQLITE_FIRST
@@ -57,20 +64,20 @@ def test_joiners_are_kept_where_scripts_need_them() -> None:
 
 def test_nobody_takes_a_name_that_looks_like_somebodys(judging: Judging) -> None:
     project, lead = judging.project, judging.lead
-    api.add_person_with_password(project, lead, "L\u00e9a Stra\u00dfe", Role.ANNOTATOR, "a long password", now=NOW)
+    add_person_with_password(project, lead, "L\u00e9a Stra\u00dfe", Role.ANNOTATOR, "a long password", now=NOW)
     for name in ("L\u00c9A STRASSE", "Le\u0301a  Stra\u00dfe", "\uff2c\u00e9a Strasse"):
         with pytest.raises(ProjectError, match="there is already somebody named L\u00e9a Stra\u00dfe"):
-            api.add_person(project, lead, name, Role.ANNOTATOR, now=NOW)
-        assert api.sign_in(project, name, "a long password", now=NOW)
+            add_person(project, lead, name, Role.ANNOTATOR, now=NOW)
+        assert sign_in(project, name, "a long password", now=NOW)
     for name in ("L\u00e9a\0", "Lea Strasse"):
         with pytest.raises(SignInRefused):
-            api.sign_in(project, name, "a long password", now=NOW)
+            sign_in(project, name, "a long password", now=NOW)
 
 
 def test_of_people_added_at_once_one_gets_the_name(judging: Judging) -> None:
     def add(name: str) -> bool:
         try:
-            api.add_person(judging.project, judging.lead, name, Role.ANNOTATOR, now=NOW)
+            add_person(judging.project, judging.lead, name, Role.ANNOTATOR, now=NOW)
         except ProjectError:
             return False
         finally:
@@ -85,13 +92,13 @@ def test_of_people_added_at_once_one_gets_the_name(judging: Judging) -> None:
 def test_names_of_an_earlier_release_go_on_and_the_doctor_names_them(judging: Judging) -> None:
     first, second = (person.annotator_id for person in judging.annotators[:2])
     for who, name in ((first, "L\u00e9a"), (second, "L\u00c9A\u200b")):
-        link = api.new_invitation(judging.project, judging.lead, who, now=NOW)[1]
-        api.accept_invitation(judging.project, link, "a long password", now=NOW)
+        link = new_invitation(judging.project, judging.lead, who, now=NOW)[1]
+        accept_invitation(judging.project, link, "a long password", now=NOW)
         judging.project.store.db.conn.execute("UPDATE annotator SET name = ? WHERE annotator_id = ?", [name, who])
-        assert api.sign_in(judging.project, name, "a long password", now=NOW)
+        assert sign_in(judging.project, name, "a long password", now=NOW)
     with pytest.raises(SignInRefused):
-        api.sign_in(judging.project, "l\u00e9a", "a long password", now=NOW)
-    (finding,) = api.doctor(judging.project, now=NOW).findings
+        sign_in(judging.project, "l\u00e9a", "a long password", now=NOW)
+    (finding,) = doctor(judging.project, now=NOW).findings
     assert finding.check == "names"
     with pytest.raises(ProjectError, match="cannot tell these names apart"):
         rules.require_told_apart(["Ann", "L\u00e9a", "L\u00c9A"])

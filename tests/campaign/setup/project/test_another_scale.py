@@ -9,10 +9,20 @@ from typing import Any
 
 import pytest
 
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.monitoring.quality.my_work import my_work
 from backend.campaign.nouns import Role, Verdict
+from backend.campaign.qualification.exam.answer_key import exam_items
 from backend.campaign.qualification.exam.model import ExamPhase
+from backend.campaign.qualification.exam.results import my_exam
+from backend.campaign.qualification.exam.setting import set_exam, set_exam_from_file
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.release.earlier.importing import import_judgements
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.core.errors import InputError, ProjectError
 from backend.core.ids import PairKey
 from backend.scoring.evaluate import evaluate
@@ -78,8 +88,8 @@ def test_the_rule_settles_pairs_by_the_campaigns_tolerance(three: Judging) -> No
     found = {pair.pair: pair for pair in three.pairs()}
     assert [(pair, found[pair].relevance) for pair, _ in wanted] == wanted
     assert {found[pair].verdict for pair, relevance in wanted if relevance is None} == {Verdict.DISCARDED}
-    assert api.doctor(three.project, now=LATER).findings == ()
-    assert api.my_work(three.project, three.annotators[0], now=LATER).grades == (
+    assert doctor(three.project, now=LATER).findings == ()
+    assert my_work(three.project, three.annotators[0], now=LATER).grades == (
         *(sum(CASES[nth % len(CASES)][0][0] == grade for nth in range(len(wanted))) for grade in (0, 1, 2)),
     )
 
@@ -104,33 +114,33 @@ def test_a_campaign_of_a_rule_that_this_code_does_not_have_takes_no_grade(three:
 def test_leads_decide_within_the_scale(three: Judging) -> None:
     pair = three.pairs()[0].pair
     with pytest.raises(ProjectError, match=r"^3 is not a relevance: choose 0 to 2$"):
-        api.adjudicate(three.project, three.lead, pair, 3, "best of all", now=NOW)
-    api.adjudicate(three.project, three.lead, pair, 2, "looked twice", now=NOW)
+        adjudicate(three.project, three.lead, pair, 3, "best of all", now=NOW)
+    adjudicate(three.project, three.lead, pair, 2, "looked twice", now=NOW)
     assert three.state(pair).relevance == 2
 
 
 def test_an_exam_asks_and_marks_on_the_scale(three: Judging, tmp_path: Path) -> None:
     settle(three)
     project, lead = three.project, three.lead
-    me = api.add_person_with_password(project, lead, "Nia", Role.ANNOTATOR, "long enough", now=NOW)
+    me = add_person_with_password(project, lead, "Nia", Role.ANNOTATOR, "long enough", now=NOW)
     have_read(project)
     key = tmp_path / "key.csv"
     key.write_text(f"pair_id,grade\n{three.pairs()[0].pair_id},3\n")
     with pytest.raises(InputError, match="grade is '3', not one of 0, 1, 2"):
-        api.set_exam_from_file(project, lead, key, now=LATER)
-    report = api.set_exam(project, lead, queries=1, pairs=20, seed=3, although="few pairs", now=LATER)
-    right = Counter(item.right for item in api.exam_items(project, lead))
+        set_exam_from_file(project, lead, key, now=LATER)
+    report = set_exam(project, lead, queries=1, pairs=20, seed=3, although="few pairs", now=LATER)
+    right = Counter(item.right for item in exam_items(project, lead))
     assert report.grades == (right[0], right[1], right[2])
     assert report.most_missed == 20, "the campaign's own setting"
-    desk = api.exam_act(project, me, api.ExamAct("start"), now=LATER)
+    desk = exchange.exam_act(project, me, ExamAct("start"), now=LATER)
     assert desk.exam is not None
     beyond = GradeEvent(desk.items[0].pair, 3, "beyond", 900)
-    assert api.record_grades(project, me, [beyond], now=LATER)[0].message == "3 is not a grade: grades are 0 to 2"
+    assert exchange.record_grades(project, me, [beyond], now=LATER)[0].message == "3 is not a grade: grades are 0 to 2"
     while desk.items:
-        api.record_grades(project, me, [GradeEvent(desk.items[0].pair, 0, desk.items[0].pair, 900)], now=LATER)
-        desk = api.desk(project, me, now=LATER)
-    api.exam_act(project, me, api.ExamAct("hand_in"), now=LATER)
-    found = api.my_exam(project, me)
+        exchange.record_grades(project, me, [GradeEvent(desk.items[0].pair, 0, desk.items[0].pair, 900)], now=LATER)
+        desk = exchange.desk(project, me, now=LATER)
+    exchange.exam_act(project, me, ExamAct("hand_in"), now=LATER)
+    found = my_exam(project, me)
     # 0 and 1 agree; whoever answers 0 throughout misses where 2 is right.
     assert found.phase is ExamPhase.RESULT
     assert found.attempts[0].by_grade == ((0, right[0]), (0, right[1]), (right[2], right[2]))
@@ -140,14 +150,14 @@ def test_an_earlier_campaign_is_taken_in_on_the_scale(three: Judging, tmp_path: 
     raw = tmp_path / "raw.csv"
     raw.write_text("pair_id,worker,relevance\n900,1,3\n900,2,2\n")
     with pytest.raises(InputError, match="relevance is '3', not one of 0, 1, 2"):
-        api.import_judgements(three.project, raw, now=NOW)
+        import_judgements(three.project, raw, now=NOW)
     raw.write_text("pair_id,worker,relevance\n900,1,1\n900,2,2\n")
-    assert api.import_judgements(three.project, raw, now=NOW).consensus == 1
+    assert import_judgements(three.project, raw, now=NOW).consensus == 1
 
 
 def test_a_release_on_the_scale_can_be_scored(three: Judging, tmp_path: Path) -> None:
     wanted = settle(three)
-    api.export_release(three.project, three.lead, tmp_path / "release", PARTLY, now=LATER)
+    export_release(three.project, three.lead, tmp_path / "release", PARTLY, now=LATER)
     spread = Counter(relevance for _, relevance in wanted)
     card = (tmp_path / "release" / "README.md").read_text()
     assert f"| relevance 0 / 1 / 2 | {spread[0]} / {spread[1]} / {spread[2]} |" in card

@@ -9,13 +9,21 @@ import numpy as np
 import pytest
 
 from annotate_app import __main__ as server
-from backend import api
+from backend.campaign.corpus.captions.name_mapping import propose_cast
+from backend.campaign.doctor.backups import backup, backup_now
+from backend.campaign.doctor.database import restore
+from backend.campaign.doctor.examination import doctor
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.campaign.setup.serving.server import note_address
 from backend.core.errors import ProjectError
 from backend.core.locking import locked
 from backend.core.private import UMASK_VARIABLE
 from backend.encoders.cache import keep_array
+from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import clip_job, gif, storyboard
+from backend.media.one_clip import cut
 from backend.media.probe import probe
 from backend.media.together import cut_ahead
 from numbered_videos import write_source
@@ -39,16 +47,16 @@ def test_everything_in_a_project_is_its_owners_alone(judging: Judging, tmp_path:
     project = judging.project
     for who in (0, 1):
         judging.grade(who, judging.pairs()[0].pair, 3)
-    api.export_release(project, api.OPERATOR, None, PARTLY, now=NOW)
-    api.backup_now(project, judging.lead, now=NOW)
-    api.propose_cast(project, api.OPERATOR)
+    export_release(project, OPERATOR, None, PARTLY, now=NOW)
+    backup_now(project, judging.lead, now=NOW)
+    propose_cast(project, OPERATOR)
     note_address(project, "http://127.0.0.1:8501")
     keep_array(project.embeddings / "encoder" / "shard.npy", np.zeros(3))
     video = write_source(tmp_path / "v.mp4", range(50), Fraction(1, 25))
     sha256 = probe(video).sha256
     jobs = [clip_job(project.clips, video, start_s, start_s + 0.4, sha256) for start_s in (0.0, 0.5, 1.0)]
     for job in (jobs[0], storyboard(jobs[0]), gif(jobs[0])):
-        api.cut_clip(job)
+        cut_clip(job)
     cut_ahead(jobs[1:])
     with locked(project.clips.folder / "clip.lock"):
         found = rights(project.folder)
@@ -57,37 +65,37 @@ def test_everything_in_a_project_is_its_owners_alone(judging: Judging, tmp_path:
 
 
 def test_a_new_project_is_closed_and_copies_of_its_database_too(tmp_path: Path) -> None:
-    project = api.init_project(tmp_path / "new", encoder="minilm")
-    api.backup(project, tmp_path / "copy.db")
+    project = init_project(tmp_path / "new", encoder="minilm")
+    backup(project, tmp_path / "copy.db")
     project.store.close()
-    api.restore(tmp_path / "new", tmp_path / "copy.db", now=NOW)
+    restore(tmp_path / "new", tmp_path / "copy.db", now=NOW)
     (tmp_path / "new" / "reelrank.db").write_bytes(b"no database")
-    api.restore(tmp_path / "new", tmp_path / "copy.db", now=NOW + 1)
+    restore(tmp_path / "new", tmp_path / "copy.db", now=NOW + 1)
     assert len(list((tmp_path / "new").glob("reelrank.before-restore-*"))) == 2
     assert set(rights(tmp_path / "new").values()) == {"0o0"}
     assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
     (tmp_path / "theirs").mkdir()
-    api.init_project(tmp_path / "theirs", encoder="minilm").store.close()
+    init_project(tmp_path / "theirs", encoder="minilm").store.close()
     assert (tmp_path / "theirs").stat().st_mode & 0o777 == 0o755  # the person made it
 
 
 def test_what_a_person_asks_for_elsewhere_has_the_rights_of_their_umask(judging: Judging, tmp_path: Path) -> None:
     for who in (0, 1):
         judging.grade(who, judging.pairs()[0].pair, 3)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "far" / "release", PARTLY, now=NOW)
+    export_release(judging.project, OPERATOR, tmp_path / "far" / "release", PARTLY, now=NOW)
     video = write_source(tmp_path / "v.mp4", range(10), Fraction(1, 25))
-    api.cut(video, 0.0, 0.2, tmp_path / "far" / "clip.mp4")
+    cut(video, 0.0, 0.2, tmp_path / "far" / "clip.mp4")
     assert set(rights(tmp_path / "far").values()) == {"0o55", "0o44"}
 
 
 def test_a_group_shares_a_project_where_its_operator_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(UMASK_VARIABLE, "007")
-    api.init_project(tmp_path / "new", encoder="minilm").store.close()
+    init_project(tmp_path / "new", encoder="minilm").store.close()
     assert set(rights(tmp_path / "new").values()) == {"0o70", "0o60"}
     for wrong in ("77", "0999", "rwx", "-01", "700"):
         monkeypatch.setenv(UMASK_VARIABLE, wrong)
         with pytest.raises(ProjectError, match=f"{UMASK_VARIABLE} is {wrong}: write three digits"):
-            api.init_project(tmp_path / "other", encoder="minilm")
+            init_project(tmp_path / "other", encoder="minilm")
 
 
 def test_the_server_makes_files_for_its_user_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +111,7 @@ def test_the_server_makes_files_for_its_user_alone(monkeypatch: pytest.MonkeyPat
 def test_the_doctor_names_what_others_may_read_and_closes_it(judging: Judging) -> None:
     project = judging.project
     folder = project.folder
-    api.backup_now(project, judging.lead, now=NOW)
+    backup_now(project, judging.lead, now=NOW)
     (folder / ".streamlit").mkdir(mode=0o700)
     (folder / ".streamlit" / "secrets.toml").write_text("")
     (folder / "mine.txt").write_text("")
@@ -121,5 +129,5 @@ def test_the_doctor_names_what_others_may_read_and_closes_it(judging: Judging) -
 
 
 def others(judging: Judging, *, repair: bool = False) -> tuple[str, ...]:
-    report = api.doctor(judging.project, now=NOW, repair=repair)
+    report = doctor(judging.project, now=NOW, repair=repair)
     return next((one.examples for one in report.findings if one.check == "read by others"), ())

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
 from backend.campaign.nouns import Rounding
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project import scale_file
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError
 from backend.store import sqlite
 from backend.store.connection import writing
@@ -42,7 +42,7 @@ text = "Look for one."
 
 
 def test_a_project_may_be_made_with_two_grades(tmp_path: Path) -> None:
-    project = api.init_project(tmp_path / "p", encoder="minilm", scale="matches")
+    project = init_project(tmp_path / "p", encoder="minilm", scale="matches")
     grading = project.campaign.grading
     assert [(one.grade, one.label) for one in grading.scale.meanings] == [(0, "Does not match"), (1, "Matches")]
     assert (grading.tolerance, grading.rounding) == (0, Rounding.HALF_UP)
@@ -53,7 +53,7 @@ def test_a_project_may_be_made_with_two_grades(tmp_path: Path) -> None:
 
 def test_a_scale_of_ones_own_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(OWN)
-    grading = api.init_project(tmp_path / "p", encoder="minilm", scale=str(tmp_path / "own.toml")).campaign.grading
+    grading = init_project(tmp_path / "p", encoder="minilm", scale=str(tmp_path / "own.toml")).campaign.grading
     assert [one.label for one in grading.scale.meanings] == ["No", "Perhaps", "Yes"]
     assert (grading.tolerance, grading.rounding, grading.example_query) == (1, Rounding.HALF_DOWN, "A dog barks.")
     assert [(one.title, one.text) for one in grading.questions] == [("Is there a dog?", "Look for one.")]
@@ -61,7 +61,7 @@ def test_a_scale_of_ones_own_is_read_back_as_it_was_written(tmp_path: Path) -> N
 
 
 def test_without_a_scale_nothing_is_other_than_before(tmp_path: Path) -> None:
-    assert api.init_project(tmp_path / "p", encoder="minilm").campaign == new_campaign()
+    assert init_project(tmp_path / "p", encoder="minilm").campaign == new_campaign()
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_no_scale_can_be_is_refused_and_no_project_is_made(tmp_path: Path, 
     assert old in OWN
     (tmp_path / "own.toml").write_text(OWN.replace(old, new, 1))
     with pytest.raises(InputError) as refusal:
-        api.init_project(tmp_path / "p", encoder="minilm", scale=str(tmp_path / "own.toml"))
+        init_project(tmp_path / "p", encoder="minilm", scale=str(tmp_path / "own.toml"))
     assert told in str(refusal.value)
     assert not (tmp_path / "p").exists()
 
@@ -110,7 +110,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 
 def test_a_name_that_nothing_has_is_refused_with_the_names_there_are(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="there is no scale and no file stars: name a file, or one of matches"):
-        api.init_project(tmp_path / "p", encoder="minilm", scale="stars")
+        init_project(tmp_path / "p", encoder="minilm", scale="stars")
     assert not (tmp_path / "p").exists()
 
 

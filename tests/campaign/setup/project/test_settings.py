@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from backend import api, cli
+from backend import cli
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.settings.file import ProjectSettings
 from backend.campaign.setup.project.settings.listing import LINES
 from backend.campaign.setup.project.settings.model import ENVIRONMENT, Home
@@ -37,7 +38,7 @@ def test_a_new_file_says_the_defaults_of_all_settings() -> None:
     assert msgspec.toml.decode(commented_in, type=ProjectSettings).clips.signed_s == 60
 
 
-def test_a_new_campaign_has_the_defaults_of_the_registry(corpus_project: api.Project) -> None:
+def test_a_new_campaign_has_the_defaults_of_the_registry(corpus_project: Project) -> None:
     columns = [one.name for one in corpus_project.store.db.table("campaign").columns]
     row = corpus_project.store.db.conn.execute("SELECT * FROM campaign").fetchone()
     told = {key: value for key, value in zip(columns, row, strict=True) if key in BY_KEY}
@@ -76,7 +77,7 @@ def test_every_variable_of_the_environment_is_in_the_registry() -> None:
 
 
 @pytest.mark.parametrize("minutes", ["0.5", "0", "10081", "nan"])
-def test_a_lease_that_no_browser_could_renew_in_time_is_refused(corpus_project: api.Project, minutes: str) -> None:
+def test_a_lease_that_no_browser_could_renew_in_time_is_refused(corpus_project: Project, minutes: str) -> None:
     path = corpus_project.folder / "reelrank.toml"
     path.write_text(path.read_text().replace("lease_minutes = 15", f"lease_minutes = {minutes}"))
     with pytest.raises(InputError, match=r"lease_minutes"):

@@ -6,10 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from backend import api
+from backend.campaign.desk import exchange
+from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rules import decide
+from backend.campaign.monitoring.quality.my_work import my_work
 from backend.campaign.nouns import Role, Rounding, Verdict
+from backend.campaign.qualification.exam.results import my_exam
+from backend.campaign.qualification.exam.setting import set_exam
+from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.guideline.rewording import reword_guideline
+from backend.campaign.release.earlier.raw_summary import summarise_raw
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.project import scale_file
 from backend.core.errors import InputError
 from backend.store.connection import writing
@@ -29,7 +38,7 @@ CASES: tuple[tuple[tuple[int, ...], Verdict, int | None], ...] = (
 
 @pytest.fixture
 def two(judging: Judging) -> Judging:
-    api.reword_guideline(judging.project, judging.lead, scale_file.named("matches"), "two are enough", now=NOW)
+    reword_guideline(judging.project, judging.lead, scale_file.named("matches"), "two are enough", now=NOW)
     have_read(judging.project)
     return judging
 
@@ -49,12 +58,12 @@ def settle(judging: Judging) -> Counter[int | None]:
 def test_two_different_grades_are_a_disagreement(two: Judging) -> None:
     settle(two)
     assert two.grade(0, two.pairs()[0].pair, 2).message == "2 is not a grade: grades are 0 to 1"
-    assert api.doctor(two.project, now=LATER).findings == ()
+    assert doctor(two.project, now=LATER).findings == ()
 
 
 def test_my_work_counts_two_grades_and_equal_ones_as_agreement(two: Judging) -> None:
     settle(two)
-    found = api.my_work(two.project, two.annotators[0], now=LATER)
+    found = my_work(two.project, two.annotators[0], now=LATER)
     first = Counter(CASES[nth % len(CASES)][0][0] for nth in range(len(two.pairs())))
     assert found.grades == (first[0], first[1])
     assert found.agreement is not None
@@ -68,21 +77,21 @@ def test_an_answer_of_the_exam_that_is_not_the_key_is_a_miss(two: Judging) -> No
     project, lead = two.project, two.lead
     with writing(project.store) as db:
         db.conn.execute("UPDATE video SET path = 'videos/' || name || '.mp4', fps_num = 25, fps_den = 1, sha256 = name")
-    me = api.add_person_with_password(project, lead, "Nia", Role.ANNOTATOR, "long enough", now=NOW)
+    me = add_person_with_password(project, lead, "Nia", Role.ANNOTATOR, "long enough", now=NOW)
     have_read(project)
-    report = api.set_exam(project, lead, queries=1, pairs=20, seed=3, although="few pairs", now=LATER)
+    report = set_exam(project, lead, queries=1, pairs=20, seed=3, although="few pairs", now=LATER)
     assert len(report.grades) == 2
-    desk = api.exam_act(project, me, api.ExamAct("start"), now=LATER)
+    desk = exchange.exam_act(project, me, ExamAct("start"), now=LATER)
     while desk.items:
-        api.record_grades(project, me, [GradeEvent(desk.items[0].pair, 0, desk.items[0].pair, 900)], now=LATER)
-        desk = api.desk(project, me, now=LATER)
-    api.exam_act(project, me, api.ExamAct("hand_in"), now=LATER)
-    assert api.my_exam(project, me).attempts[0].by_grade == ((0, report.grades[0]), (report.grades[1],) * 2)
+        exchange.record_grades(project, me, [GradeEvent(desk.items[0].pair, 0, desk.items[0].pair, 900)], now=LATER)
+        desk = exchange.desk(project, me, now=LATER)
+    exchange.exam_act(project, me, ExamAct("hand_in"), now=LATER)
+    assert my_exam(project, me).attempts[0].by_grade == ((0, report.grades[0]), (report.grades[1],) * 2)
 
 
 def test_a_release_says_what_its_grades_mean_and_its_raw_file_is_settled_alike(two: Judging, tmp_path: Path) -> None:
     wanted = settle(two)
-    api.export_release(two.project, two.lead, tmp_path / "release", PARTLY, now=LATER)
+    export_release(two.project, two.lead, tmp_path / "release", PARTLY, now=LATER)
     card = " ".join((tmp_path / "release" / "README.md").read_text().split())
     assert f"| relevance 0 / 1 | {wanted[0]} / {wanted[1]} |" in card
     assert "relevance 0 (does not match) to 1 (matches)" in card
@@ -91,18 +100,18 @@ def test_a_release_says_what_its_grades_mean_and_its_raw_file_is_settled_alike(t
     assert manifest["scale"] == [{"grade": 0, "label": "Does not match"}, {"grade": 1, "label": "Matches"}]
     assert (manifest["tolerance"], manifest["rounding"]) == (0, "half_up")
     raw = tmp_path / "release" / "raw_annotation.csv"
-    found = api.summarise_raw(raw, scale="matches")
+    found = summarise_raw(raw, scale="matches")
     assert found["relevance"] == {"0": wanted[0], "1": wanted[1]}
     assert found["discarded"] + found["undecided"]["two"] == wanted[None]
     assert found["undefined"]["within_one_agreement"] == "with two grades, any two are within one"
-    assert api.summarise_raw(raw)["undecided"]["two"] == 0, "TVR-Ranking's tolerance would call any two agreed"
+    assert summarise_raw(raw)["undecided"]["two"] == 0, "TVR-Ranking's tolerance would call any two agreed"
 
 
 def test_a_file_of_another_scale_is_refused_with_its_row(tmp_path: Path) -> None:
     raw = tmp_path / "raw.csv"
     raw.write_text("pair_id,worker,relevance\n1,a,1\n1,b,3\n")
     with pytest.raises(InputError, match="row 3: relevance is '3', not one of 0, 1"):
-        api.summarise_raw(raw, scale="matches")
+        summarise_raw(raw, scale="matches")
 
 
 @pytest.mark.parametrize(
@@ -120,4 +129,4 @@ def test_a_campaign_that_rounds_down_stores_what_it_says(judging: Judging) -> No
     judging.grade(0, pair, 2)
     judging.grade(1, pair, 3)
     assert judging.state(pair).relevance == 2
-    assert api.doctor(judging.project, now=LATER).findings == ()
+    assert doctor(judging.project, now=LATER).findings == ()

@@ -5,9 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
-from backend import api
+from backend.campaign.desk.exchange import exchange
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.serving import rows
+from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, put_work_away, tell_work
 from backend.campaign.setup.serving.model import Delay, LongWork, OutcomeTable, WorkOutcome, WorkState
+from backend.campaign.setup.serving.server import not_ready
+from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt, keep_draft, take_draft
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.saying import Said, said
 from backend.store.connection import writing
@@ -24,20 +28,20 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def front_ends(judging: Judging) -> tuple[api.Project, api.Project]:
+def front_ends(judging: Judging) -> tuple[Project, Project]:
     """Two that know nothing of each other."""
-    return judging.project, api.open_project(judging.project.folder)
+    return judging.project, open_project(judging.project.folder)
 
 
 class TestAttempts:
     @pytest.fixture
-    def begin(self, front_ends: tuple[api.Project, api.Project]) -> Begin:
+    def begin(self, front_ends: tuple[Project, Project]) -> Begin:
         """An attempt, at one front end and the other in turn."""
         turn = [*front_ends]
 
         def begun(name: str, address: str, at: float, browser: str | None = None) -> Delay:
             turn.reverse()
-            return api.begin_attempt(turn[0], name, address, browser, now=NOW + at)
+            return begin_attempt(turn[0], name, address, browser, now=NOW + at)
 
         return begun
 
@@ -63,14 +67,14 @@ class TestAttempts:
         assert begin("Ana", "10.0.0.1", 0.0).refused_s == 0
 
     def test_a_success_forgets_ones_own_failures_and_changes_nothing_that_others_see(
-        self, begin: Begin, front_ends: tuple[api.Project, api.Project]
+        self, begin: Begin, front_ends: tuple[Project, Project]
     ) -> None:
         for n in range(11):
             begin("Ana", f"10.0.1.{n}", 0.0)
         assert begin("Ana", "10.0.0.1", 0.0) == Delay(0, 2.0)
-        api.attempt_succeeded(front_ends[0], "ana", "10.0.0.1", None)
+        attempt_succeeded(front_ends[0], "ana", "10.0.0.1", None)
         assert [begin("Ana", "10.0.0.1", 0.0).refused_s for _ in range(4)] == [0, 0, 0, 1]
-        api.attempt_succeeded(front_ends[0], "ana", "10.0.0.1", None)
+        attempt_succeeded(front_ends[0], "ana", "10.0.0.1", None)
         assert begin("Ana", "10.0.0.2", 0.0) == Delay(0, 8.0), "13 of the name count on: only two succeeded"
 
     def test_nothing_that_was_typed_is_kept_and_nothing_at_all_for_longer_than_it_counts(
@@ -86,14 +90,12 @@ class TestAttempts:
 
 class TestWindows:
     def test_the_one_that_took_the_desk_last_has_it_at_every_front_end(
-        self, front_ends: tuple[api.Project, api.Project], judging: Judging
+        self, front_ends: tuple[Project, Project], judging: Judging
     ) -> None:
         one, other = front_ends
 
-        def elsewhere(project: api.Project, who: int, window: str, takes: bool = False) -> bool:
-            return api.exchange(project, judging.annotators[who], [], [], now=NOW, window=window, takes=takes)[
-                1
-            ].elsewhere
+        def elsewhere(project: Project, who: int, window: str, takes: bool = False) -> bool:
+            return exchange(project, judging.annotators[who], [], [], now=NOW, window=window, takes=takes)[1].elsewhere
 
         assert not elsewhere(one, 0, "a")  # nobody took it
         assert not elsewhere(one, 0, "a", takes=True)
@@ -110,57 +112,57 @@ class TestWindows:
 
 class TestDrafts:
     def test_are_given_back_once_to_whoever_typed_them_where_they_did(
-        self, front_ends: tuple[api.Project, api.Project], judging: Judging
+        self, front_ends: tuple[Project, Project], judging: Judging
     ) -> None:
         one, other = front_ends
         ana, ben, *_ = judging.annotators
         typed = {"reason": "wrote it", "seconds": 1.5, "count": 3, "chosen": frozenset({"b", "a"})}
-        api.keep_draft(one, ana.annotator_id, "exam", {"reason": "an older one"}, now=NOW)
-        api.keep_draft(one, ana.annotator_id, "exam", {**typed, "button": True, "file": object()}, now=NOW)
-        assert api.take_draft(other, ben, "exam", now=NOW) == {}
-        assert api.take_draft(other, ana, "gold", now=NOW) == {}
-        assert api.take_draft(other, ana, "exam", now=NOW + 3599) == typed
-        assert api.take_draft(one, ana, "exam", now=NOW + 3599) == {}
+        keep_draft(one, ana.annotator_id, "exam", {"reason": "an older one"}, now=NOW)
+        keep_draft(one, ana.annotator_id, "exam", {**typed, "button": True, "file": object()}, now=NOW)
+        assert take_draft(other, ben, "exam", now=NOW) == {}
+        assert take_draft(other, ana, "gold", now=NOW) == {}
+        assert take_draft(other, ana, "exam", now=NOW + 3599) == typed
+        assert take_draft(one, ana, "exam", now=NOW + 3599) == {}
 
     def test_are_gone_after_an_hour_whoever_writes_next(self, judging: Judging) -> None:
         project, (ana, ben, *_) = judging.project, judging.annotators
-        api.keep_draft(project, ana.annotator_id, "exam", {"reason": "wrote it"}, now=NOW)
-        assert api.take_draft(project, ana, "exam", now=NOW + 3600) == {}
-        api.keep_draft(project, ana.annotator_id, "exam", {"reason": "wrote it"}, now=NOW)
-        api.keep_draft(project, ben.annotator_id, "exam", {"reason": "wrote it too"}, now=NOW + 3600)
+        keep_draft(project, ana.annotator_id, "exam", {"reason": "wrote it"}, now=NOW)
+        assert take_draft(project, ana, "exam", now=NOW + 3600) == {}
+        keep_draft(project, ana.annotator_id, "exam", {"reason": "wrote it"}, now=NOW)
+        keep_draft(project, ben.annotator_id, "exam", {"reason": "wrote it too"}, now=NOW + 3600)
         assert rows.has_draft(project.store.db, ben.annotator_id, "exam")
         assert not rows.has_draft(project.store.db, ana.annotator_id, "exam")
 
 
 class TestLongWork:
-    def test_is_one_for_all_front_ends(self, front_ends: tuple[api.Project, api.Project], judging: Judging) -> None:
+    def test_is_one_for_all_front_ends(self, front_ends: tuple[Project, Project], judging: Judging) -> None:
         (one, other), lead = front_ends, judging.lead
-        assert api.look_at_work(other, lead, now=NOW) is None
-        key = api.begin_work(one, lead, "a step", "Counting", {"file": "a.csv"}, now=NOW)
+        assert look_at_work(other, lead, now=NOW) is None
+        key = begin_work(one, lead, "a step", "Counting", {"file": "a.csv"}, now=NOW)
         with pytest.raises(ProjectError, match="Counting is under way, begun by Lea: wait until it is done"):
-            api.begin_work(other, lead, "another", "More", {}, now=NOW)
-        api.put_work_away(other, lead, now=NOW)
-        api.tell_work(one, key, "counting", 2, 3, now=NOW + 1)
+            begin_work(other, lead, "another", "More", {}, now=NOW)
+        put_work_away(other, lead, now=NOW)
+        tell_work(one, key, "counting", 2, 3, now=NOW + 1)
         begun = LongWork("a step", "Counting", "Lea", NOW, what="counting", done=2, total=3, asked={"file": "a.csv"})
-        assert api.look_at_work(other, lead, now=NOW + 1) == begun
+        assert look_at_work(other, lead, now=NOW + 1) == begun
         outcome = WorkOutcome(["Three."], [OutcomeTable(["Video"], [["a"]])])
-        api.end_work(one, key, WorkState.DONE, outcome, now=NOW + 2)
-        ended = api.look_at_work(other, lead, now=NOW + 9999)
+        end_work(one, key, WorkState.DONE, outcome, now=NOW + 2)
+        ended = look_at_work(other, lead, now=NOW + 9999)
         assert ended is not None
         assert (ended.state, ended.outcome) == (WorkState.DONE, outcome)
-        api.put_work_away(other, lead, now=NOW + 9999)
-        assert api.look_at_work(one, lead, now=NOW + 9999) is None
+        put_work_away(other, lead, now=NOW + 9999)
+        assert look_at_work(one, lead, now=NOW + 9999) is None
 
     def test_says_at_every_front_end_how_its_sentences_were_made(
-        self, front_ends: tuple[api.Project, api.Project], judging: Judging
+        self, front_ends: tuple[Project, Project], judging: Judging
     ) -> None:
         (one, other), lead = front_ends, judging.lead
         sentence = said("{file} has no query", file="a.csv")
         outcome = WorkOutcome([sentence, "plain"], [OutcomeTable([said("Video")], [["a", sentence]])])
-        key = api.begin_work(one, lead, "a step", said("Importing {file}", file="a.csv"), {}, now=NOW)
-        api.tell_work(one, key, said("reading {file}", file="a.csv"), 1, 2, now=NOW)
-        api.end_work(one, key, WorkState.REFUSED, outcome, sentence, now=NOW)
-        ended = api.look_at_work(other, lead, now=NOW)
+        key = begin_work(one, lead, "a step", said("Importing {file}", file="a.csv"), {}, now=NOW)
+        tell_work(one, key, said("reading {file}", file="a.csv"), 1, 2, now=NOW)
+        end_work(one, key, WorkState.REFUSED, outcome, sentence, now=NOW)
+        ended = look_at_work(other, lead, now=NOW)
         assert ended is not None
         [table] = ended.outcome.tables
         told = [ended.title, ended.what, ended.refusal, ended.outcome.sentences[0], table.head[0], table.rows[0][1]]
@@ -174,22 +176,22 @@ class TestLongWork:
         assert (ended.refusal, ended.outcome) == ("a.csv has no query", outcome)
 
     def test_of_which_nothing_is_heard_was_cut_short_and_gives_way(
-        self, front_ends: tuple[api.Project, api.Project], judging: Judging
+        self, front_ends: tuple[Project, Project], judging: Judging
     ) -> None:
         (one, other), lead = front_ends, judging.lead
-        dead = api.begin_work(one, lead, "a step", "Counting", {}, now=NOW)
-        api.tell_work(one, dead, "counting", 1, 3, now=NOW + 5)
-        states = [api.look_at_work(other, lead, now=NOW + at) for at in (65, 65.1)]
+        dead = begin_work(one, lead, "a step", "Counting", {}, now=NOW)
+        tell_work(one, dead, "counting", 1, 3, now=NOW + 5)
+        states = [look_at_work(other, lead, now=NOW + at) for at in (65, 65.1)]
         assert [one and one.state for one in states] == [WorkState.UNDER_WAY, WorkState.CUT_SHORT]
-        api.begin_work(other, lead, "another", "More", {}, now=NOW + 66)
-        api.tell_work(one, dead, "counting", 2, 3, now=NOW + 67)  # it was alive after all
-        api.end_work(one, dead, WorkState.DONE, WorkOutcome(), now=NOW + 68)
-        going = api.look_at_work(one, lead, now=NOW + 68)
+        begin_work(other, lead, "another", "More", {}, now=NOW + 66)
+        tell_work(one, dead, "counting", 2, 3, now=NOW + 67)  # it was alive after all
+        end_work(one, dead, WorkState.DONE, WorkOutcome(), now=NOW + 68)
+        going = look_at_work(one, lead, now=NOW + 68)
         assert going is not None
         assert (going.title, going.state, going.done) == ("More", WorkState.UNDER_WAY, 0)
 
     def test_there_is_no_place_for_a_second(self, judging: Judging) -> None:
-        api.begin_work(judging.project, judging.lead, "a step", "Counting", {}, now=NOW)
+        begin_work(judging.project, judging.lead, "a step", "Counting", {}, now=NOW)
         with pytest.raises(sqlite3.IntegrityError), writing(judging.project.store) as db:
             db.conn.execute(
                 "INSERT INTO long_work (one, work_key, step, title, begun_by, began_at, heard_at) "
@@ -199,14 +201,14 @@ class TestLongWork:
 
     def test_is_for_leads(self, judging: Judging) -> None:
         with pytest.raises(NotAllowed):
-            api.begin_work(judging.project, judging.annotators[0], "a step", "Counting", {}, now=NOW)
-        assert api.look_at_work(judging.project, judging.lead, now=NOW) is None
+            begin_work(judging.project, judging.annotators[0], "a step", "Counting", {}, now=NOW)
+        assert look_at_work(judging.project, judging.lead, now=NOW) is None
 
 
 def test_a_front_end_knows_the_schema_that_it_was_made_for(judging: Judging) -> None:
     store = judging.project.store
-    assert api.not_ready(judging.project) == ()
+    assert not_ready(judging.project) == ()
     with writing(store) as db:
         db.conn.execute("UPDATE _sqlite_migrations SET name = 'm999_later' WHERE name = ?", [store.schema_level])
-    assert api.not_ready(judging.project) == ("schema",)
+    assert not_ready(judging.project) == ("schema",)
     store.close()

@@ -18,10 +18,23 @@ from pyarrow import parquet
 from streamlit.testing.v1 import AppTest
 
 from annotate_app.session import auth
-from backend import api
-from backend.campaign.nouns import Role, Split
+from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.nouns import OPERATOR, Role, Split
+from backend.campaign.release.export.contents import release_preview
+from backend.campaign.release.export.formats.exporting import export_form
+from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.terms import set_release_terms
+from backend.campaign.release.export.validating import validate_release
+from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.status import status_counts
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import ProjectError
 from backend.encoders import sentence
+from backend.scoring.scored_files import evaluate_files, score_files
+from backend.scoring.trec import match_run
 from support import NOW, Judging, WordEncoder
 
 FORMS = ("trec", "parquet", "qvhighlights")
@@ -33,21 +46,21 @@ GRADES = ((3, 3), (1, 2), (0, 0), (4, 4), (0, 1), (0, 4, 1, 3), (2, 2))
 def made(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Judging, Path]]:
     """A judged project, released below `first`, and in every other form a second time below `second`."""
     folder = tmp_path_factory.mktemp("forms")
-    project = api.open_project(shutil.copytree(judging_made.project.folder, folder / "project"))
+    project = open_project(shutil.copytree(judging_made.project.folder, folder / "project"))
     judging = Judging(project, judging_made.lead, judging_made.annotators)
     pairs = judging.pairs()
     for n, pair in enumerate(pairs):
         for who, grade in enumerate(GRADES[n % len(GRADES)]):
             judging.grade(who, pair.pair, grade)
-    api.adjudicate(project, judging.lead, pairs[6].pair, 1, "seen it", now=NOW)
-    api.add_person_with_password(project, api.OPERATOR, "Lou", Role.LEAD, "a long password", now=NOW)
-    api.set_release_terms(project, judging.lead, licence="CC-BY-4.0", citation="@misc{us}", now=NOW)
+    adjudicate(project, judging.lead, pairs[6].pair, 1, "seen it", now=NOW)
+    add_person_with_password(project, OPERATOR, "Lou", Role.LEAD, "a long password", now=NOW)
+    set_release_terms(project, judging.lead, licence="CC-BY-4.0", citation="@misc{us}", now=NOW)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        api.export_release(project, api.OPERATOR, folder / "first" / "tvr-ranking", now=NOW)
+        export_release(project, OPERATOR, folder / "first" / "tvr-ranking", now=NOW)
         for place in ("first", "second"):
             for form in FORMS:
-                api.export_form(project, api.OPERATOR, folder / place / form, form)
+                export_form(project, OPERATOR, folder / place / form, form)
     yield judging, folder / "first"
     project.store.close()
 
@@ -64,7 +77,7 @@ def jsonl(path: Path) -> list[dict[str, Any]]:
 def on_screen(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The figures of the page Release, as the lead sees them."""
     st.cache_resource.clear()
-    token = api.sign_in(judging.project, "Lou", "a long password", now=time.time())
+    token = sign_in(judging.project, "Lou", "a long password", now=time.time())
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
     monkeypatch.setattr(auth, "token", lambda: token)
 
@@ -82,8 +95,8 @@ def test_totals_are_those_of_status_in_every_form(
     made: tuple[Judging, Path], monkeypatch: pytest.MonkeyPatch, packages_are_searched_once: None
 ) -> None:
     judging, folder = made
-    status = api.status_counts(judging.project, api.OPERATOR)
-    screen = api.release_preview(judging.project, api.OPERATOR)
+    status = status_counts(judging.project, OPERATOR)
+    screen = release_preview(judging.project, OPERATOR)
     settled = status["pairs"]["consensus"] + status["pairs"]["adjudicated"]
     assert (screen.moments, screen.adjudicated) == (settled, status["pairs"]["adjudicated"])
     shown = on_screen(judging, monkeypatch)
@@ -143,7 +156,7 @@ def test_the_same_project_gives_the_same_bytes_and_validate_knows_them(made: tup
     assert files == {path.relative_to(second).as_posix() for path in second.rglob("*") if path.is_file()}
     for name in files:
         assert (first / name).read_bytes() == (second / name).read_bytes(), name
-    assert api.validate_release(first).problems == []
+    assert validate_release(first).problems == []
     manifest = json.loads((first / "manifest.json").read_text())
     assert set(manifest["files"]) == files - {"manifest.json"}
 
@@ -158,9 +171,9 @@ def test_the_map_of_trec_is_a_truth_that_scores_as_the_release(made: tuple[Judgi
         for query in truth
     }
     (tmp_path / "run.json").write_text(json.dumps(run))
-    found = api.match_run(folder / "trec" / "val.csv", tmp_path / "run.json", 0.5)
+    found = match_run(folder / "trec" / "val.csv", tmp_path / "run.json", 0.5)
     assert found.qrels == (folder / "trec" / "val.qrels").read_text()
-    again = api.match_run(folder / "tvr-ranking" / "val.json", tmp_path / "run.json", 0.5)
+    again = match_run(folder / "tvr-ranking" / "val.json", tmp_path / "run.json", 0.5)
     assert (again.qrels, again.run) == (found.qrels, found.run)
     (tmp_path / "run.trec").write_text(found.run)
     theirs = ir_measures.calc_aggregate(
@@ -168,7 +181,7 @@ def test_the_map_of_trec_is_a_truth_that_scores_as_the_release(made: tuple[Judgi
         ir_measures.read_trec_qrels(str(folder / "trec" / "val.qrels")),
         ir_measures.read_trec_run(str(tmp_path / "run.trec")),
     )
-    ours = api.score_files(folder / "tvr-ranking" / "val.json", [tmp_path / "run.json"], k=[10], mu=[0.5])
+    ours = score_files(folder / "tvr-ranking" / "val.json", [tmp_path / "run.json"], k=[10], mu=[0.5])
     expected = ours.summary()["runs"][0]["measures"]["ndcg@10,0.5"]
     assert 0 < expected < 1
     assert theirs[ir_measures.nDCG @ 10] == pytest.approx(expected, abs=1e-9)
@@ -231,8 +244,8 @@ def test_windows_are_read_by_our_own_readers(made: tuple[Judging, Path], tmp_pat
         for m in query["relevant_moment"]
         if m["relevance"] >= 3
     ]
-    project = api.init_project(tmp_path / "p", encoder="minilm")
-    report = api.import_corpus(project, api.OPERATOR, file, "qvhighlights", now=NOW)
+    project = init_project(tmp_path / "p", encoder="minilm")
+    report = import_corpus(project, OPERATOR, file, "qvhighlights", now=NOW)
     assert (report.captions, report.videos) == (len(good), len({video for _, video, *_ in good}))
     rows = project.store.db.execute(
         "SELECT text, name, start_s, end_s FROM caption JOIN moment USING (moment_id) JOIN video USING (video_id)"
@@ -241,7 +254,7 @@ def test_windows_are_read_by_our_own_readers(made: tuple[Judging, Path], tmp_pat
     lines = jsonl(file)
     run = {str(line["qid"]): [[line["vid"], *window, 1.0] for window in line["relevant_windows"]] for line in lines}
     (tmp_path / "run.json").write_text(json.dumps(run))
-    scored = api.evaluate_files(file, [tmp_path / "run.json"], k=[40])
+    scored = evaluate_files(file, [tmp_path / "run.json"], k=[40])
     assert scored["truth"] == {"queries": len(lines), "moments": len(good)}
     assert scored["runs"][0]["measures"]["ndcg@40,0.7"] == 1.0
 
@@ -252,13 +265,13 @@ def test_what_cannot_be_is_refused_before_the_work(
     project = made[0].project
     monkeypatch.setattr(sentence, "load", lambda spec: pytest.fail("work was begun"))
     with pytest.raises(ProjectError, match="5 is not a relevance above 0: choose 1 to 4"):
-        api.export_form(project, api.OPERATOR, tmp_path / "out", "qvhighlights", threshold=5)
+        export_form(project, OPERATOR, tmp_path / "out", "qvhighlights", threshold=5)
     with pytest.raises(ProjectError, match="a threshold is for qvhighlights: trec has every relevance"):
-        api.export_form(project, api.OPERATOR, tmp_path / "out", "trec", threshold=3)
+        export_form(project, OPERATOR, tmp_path / "out", "trec", threshold=3)
     with pytest.raises(ProjectError, match="exists already and is not empty"):
-        api.export_form(project, api.OPERATOR, project.folder, "trec")
+        export_form(project, OPERATOR, project.folder, "trec")
     assert list(tmp_path.iterdir()) == []
-    report = api.export_form(project, api.OPERATOR, tmp_path / "out", "qvhighlights", threshold=1)
+    report = export_form(project, OPERATOR, tmp_path / "out", "qvhighlights", threshold=1)
     told = [
         m["relevance"] for split in ("val", "test") for q in documents(made[1], split) for m in q["relevant_moment"]
     ]
