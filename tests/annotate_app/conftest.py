@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import fake_api
 import small_project
+from backend import api
 from backend.campaign.release.export import export
 from backend.campaign.release.export.statistics import figures
 from backend.encoders import sentence
@@ -68,40 +69,37 @@ def shared_pools(kept_pools: dict[frozenset[tuple[str, str]], _Kept]) -> Iterato
         yield
 
 
-@pytest.fixture
-def open_screen(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> Callable[..., AppTest]:
-    """Opens a page over the file's project as somebody, as if their browser sent the cookie."""
-    from annotate_app.session import auth
-
-    def opened(screen: str, who: str = "Lea", **query: str) -> AppTest:
-        monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
-        monkeypatch.setattr(auth, "token", lambda: f"token-of-{who}")
-
-        def script(page: str) -> None:
-            import importlib
-
-            importlib.import_module(f"annotate_app.screens.{page}").page()
-
-        app = AppTest.from_function(script, args=(screen,), default_timeout=60)
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
-    return opened
-
-
 @pytest.fixture(scope="session")
 def small_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> SmallProject:
     """What `real_project` copies."""
     return small_project.make(corpus_folder, tmp_path_factory.mktemp("small"))
 
 
+@pytest.fixture(scope="session")
+def with_clocks() -> list[Callable[..., Any]]:
+    """Functions whose default is the clock that was there when their module was imported: not one of a test's."""
+    from annotate_app.server import describe_routes, practice_routes, rewriting_routes, routes
+    from annotate_app.session.routes import Sessions
+    from backend.media import clips
+
+    classes = Sessions, routes.Desks, describe_routes.DescribeRoutes, practice_routes.PracticeRoutes
+    made = [one.__init__ for one in (*classes, rewriting_routes.Rewriting)]
+    return [*made, clips.ensure, clips.with_room]
+
+
 @pytest.fixture
-def real_project(small_made: SmallProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallProject]:
+def real_project(
+    small_made: SmallProject,
+    with_clocks: list[Callable[..., Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[SmallProject]:
     """A project with seven people and three queries, see `small_project`; the clock stands at `NOW`."""
+    real_clock = time.time
     monkeypatch.setattr("time.time", lambda: NOW)
+    for one in with_clocks:
+        defaults = [time.time if value is real_clock else value for value in one.__defaults__ or ()]
+        monkeypatch.setattr(one, "__defaults__", tuple(defaults))
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     monkeypatch.setattr(export, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
     folder = Path(shutil.copytree(small_made.folder, tmp_path / "small"))
@@ -121,23 +119,44 @@ def browser_of(monkeypatch: pytest.MonkeyPatch, real_project: SmallProject) -> C
     return lambda who: monkeypatch.setattr(auth, "token", lambda: real_project.tokens.get(who, ""))
 
 
-@pytest.fixture
-def open_page_of(browser_of: Callable[[str], None]) -> Callable[..., AppTest]:
-    """Opens a page over the real project in somebody's browser."""
+@pytest.fixture(scope="session")
+def show_screen(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., AppTest]:
+    """Shows a page to whoever sends the cookie, at an address."""
+    # `AppTest.from_function` would write it anew for each page.
+    script = tmp_path_factory.mktemp("script") / "show_screen.py"
+    script.write_text('import importlib\n\nimportlib.import_module(f"annotate_app.screens.{__args[0]}").page()\n')
 
-    def opened(screen: str, who: str = "Lea", **query: str) -> AppTest:
-        browser_of(who)
-
-        def script(page: str) -> None:
-            import importlib
-
-            importlib.import_module(f"annotate_app.screens.{page}").page()
-
-        app = AppTest.from_function(script, args=(screen,), default_timeout=60)
+    def shown(screen: str, query: Mapping[str, str]) -> AppTest:
+        app = AppTest(str(script), default_timeout=60, args=(screen,))
         for name, value in query.items():
             app.query_params[name] = value
         app.run()
         assert not app.exception
         return app
+
+    return shown
+
+
+@pytest.fixture
+def open_page_of(browser_of: Callable[[str], None], show_screen: Callable[..., AppTest]) -> Callable[..., AppTest]:
+    """Opens a page over the real project in somebody's browser."""
+
+    def opened(screen: str, who: str = "Lea", **query: str) -> AppTest:
+        browser_of(who)
+        return show_screen(screen, query)
+
+    return opened
+
+
+@pytest.fixture
+def open_screen(
+    monkeypatch: pytest.MonkeyPatch, project: api.Project, show_screen: Callable[..., AppTest]
+) -> Callable[..., AppTest]:
+    """Opens a page over the file's own project; the file says who is signed in."""
+    from annotate_app.session import auth
+
+    def opened(screen: str, **query: str) -> AppTest:
+        monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
+        return show_screen(screen, query)
 
     return opened

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -18,9 +17,8 @@ from starlette.websockets import WebSocket
 
 import quick_cutter
 from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.routes import Desks, own_routes
+from annotate_app.server.routes import own_routes
 from annotate_app.session.guard import Guard
-from annotate_app.session.routes import Sessions
 from backend import api
 from backend.campaign.review.model import CaseList, PairReview
 from backend.core.errors import StoreUnavailable
@@ -54,13 +52,10 @@ def held(real_project: SmallProject) -> list[PairKey]:
 
 
 @pytest.fixture
-def client(real_project: SmallProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+def client(real_project: SmallProject) -> Iterator[Browser]:
     """A browser in front of the guard, the app's own routes, and stand-ins for Streamlit's."""
     project = real_project.project
     clips: ClipWorker[ClipJob] = ClipWorker(quick_cutter.cut)
-    # Defaults hold the clock that was there when their module was imported.
-    monkeypatch.setattr(Sessions.__init__, "__defaults__", (lambda: NOW, anyio.sleep))
-    monkeypatch.setattr(Desks.__init__, "__defaults__", (lambda: NOW,))
 
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[None]:

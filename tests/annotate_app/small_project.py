@@ -3,7 +3,7 @@
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -63,7 +63,10 @@ class SmallProject(Judging):
 
     def pair(self, query: int, rank: int) -> PairReview:
         """A pair as it stands now."""
-        return api.query_pairs(self.project, api.OPERATOR, QueryId(query))[rank - 1]
+        key: PairKey = self._one("SELECT pair_key FROM pair WHERE query_id = ? AND rank = ?", query, rank)
+        found = api.case(self.project, api.OPERATOR, key)
+        assert found is not None
+        return found
 
     def fill_disk(self) -> None:
         """Let everything that writes from now on be refused as by a full disk."""
@@ -80,11 +83,16 @@ class SmallProject(Judging):
 
     def note(self, name: str, query: int, rank: int, text: str) -> int:
         """Put a note beside somebody's grade of a pair; its id."""
-        grade = "SELECT max(judgement_id) FROM judgement WHERE annotator_id = ? AND pair_id = ?"
-        key = self.person(name).annotator_id, self.pair(query, rank).pair_id
-        judgement: int = self.project.store.db.conn.execute(grade, key).fetchone()[0]
+        judgement: int = self._one(
+            "SELECT max(judgement_id) FROM judgement JOIN pair USING (pair_id)"
+            " WHERE annotator_id = ? AND query_id = ? AND rank = ?",
+            *(self.person(name).annotator_id, query, rank),
+        )
         self.sql("INSERT INTO note (judgement_id, text) VALUES (?, ?)", judgement, text)
         return judgement
+
+    def _one(self, query: str, *values: object) -> Any:
+        return self.project.store.db.conn.execute(query, values).fetchone()[0]
 
     def sql(self, statement: str, *values: object) -> None:
         """Change the database past all rules."""
@@ -176,10 +184,3 @@ def _judge(made: SmallProject) -> None:
 
 def _by_rank(relevances: tuple[int, ...]) -> dict[int, int]:
     return dict(enumerate(relevances, 1))
-
-
-def write_clip(job: api.ClipJob) -> Path:
-    """A clip cutter that needs no video: it writes some bytes."""
-    job.path.parent.mkdir(parents=True, exist_ok=True)
-    job.path.write_bytes(bytes(range(256)) * 40)
-    return job.path

@@ -18,8 +18,9 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
+import quick_cutter
 from backend import api
-from small_project import PASSWORD, SmallProject, write_clip
+from small_project import PASSWORD, SmallProject
 
 BASE = "/annotate"
 PROXY = ("127.0.0.1", 40000)
@@ -34,7 +35,7 @@ def app(real_project: SmallProject) -> Any:
     from annotate_app.server.routes import own_routes
     from annotate_app.session.guard import Guard
 
-    clips: ClipWorker[api.ClipJob] = ClipWorker(write_clip)
+    clips: ClipWorker[api.ClipJob] = ClipWorker(quick_cutter.cut)
 
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[None]:
