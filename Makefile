@@ -6,7 +6,7 @@ PYTHON ?= python3
 # that tells Python to keep nothing.
 INSTALL := $(BIN)/python tools/environment.py install
 DEMO ?= demo-project
-.PHONY: help demo test test-long test-all check audit bench mutants coverage format docs clean
+.PHONY: help demo test test-long test-all check audit bench mutants coverage format docs texts size clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -82,6 +82,12 @@ docs: $(VENV)/.dev ## rewrite the generated pages docs/schema.md and docs/comman
 	PYTHONPATH=tests/docs $(BIN)/python tests/docs/schema_page.py
 	PYTHONPATH=tests/docs $(BIN)/python tests/docs/commands_page.py
 	$(BIN)/python tests/docs/notebook.py
+
+texts: $(VENV)/.dev ## bring the catalogues of translations up to date, and list what they lack
+	$(BIN)/python tools/texts.py
+
+size: ## count modules, single importers and lines of code
+	@$(PYTHON) tools/size.py
 
 clean: ## remove what these commands made
 	rm -rf $(VENV) $(DEMO) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build/mutants

@@ -16,7 +16,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.runtime import Runtime
 
-from annotate_app.server import long_work, metrics, stopping
+from annotate_app.server import jobs, metrics, stopping
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.health import Health
 from annotate_app.server.routes import own_routes
@@ -45,7 +45,7 @@ if base_path and is_own_path(base_path):
 
 for name in api.__all__:  # at the start, not while the first person waits for a page
     getattr(api, name)
-MORE.append(long_work.in_menu)
+MORE.append(jobs.in_menu)
 _SWITCH_S = 0.001
 """For so long a thread waits for Python while another one computes. A request needs Python many times: with the usual
 5 ms it takes far longer beside a script run."""

@@ -26,10 +26,11 @@ from xdist.workermanage import WorkerController
 
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.release.export import export
+from backend.campaign.release.export import freezing
 from backend.campaign.release.export.statistics import figures
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.people import passwords
 from backend.campaign.setup.project import database_place
 from backend.core.where import Where
 from backend.encoders import sentence
@@ -243,21 +244,21 @@ def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-hash_as_served = people._hasher
+hash_as_served = passwords._hasher
 
 
 @pytest.fixture(scope="session", autouse=True)
 def passwords_hash_fast() -> Iterator[None]:
     """A password costs a tenth of a second of both cores on purpose, and hundreds of tests sign somebody in."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people, "_hasher", cache(lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)))
+        patch.setattr(passwords, "_hasher", cache(lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)))
         yield
 
 
 @pytest.fixture
 def passwords_hash_as_served(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords cost what they cost everywhere but in tests."""
-    monkeypatch.setattr(people, "_hasher", hash_as_served)
+    monkeypatch.setattr(passwords, "_hasher", hash_as_served)
 
 
 @pytest.fixture(scope="session")
@@ -290,7 +291,7 @@ def corpus_project(corpus_folder: Path, tmp_path: Path, monkeypatch: pytest.Monk
     """A project with 48 captioned moments in 6 videos, and an encoder that needs no model."""
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     # A quarter of a second a release, and many tests make one; those that look at figures draw them.
-    monkeypatch.setattr(export, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
+    monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
     shutil.copytree(corpus_folder, tmp_path, dirs_exist_ok=True)
     return api.open_project(tmp_path / "project")
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from backend.scoring.matching.matching import pair_up, settle_pairs
+from backend.scoring.matching.greedy import pair_up, settle_pairs
 
 
 @st.composite

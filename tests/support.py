@@ -16,7 +16,7 @@ import numpy as np
 from backend import api
 from backend.campaign.corpus.importing.model import CaptionedMoment
 from backend.campaign.judging.model import GradeEvent, Receipt
-from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rows import seats, verdicts
 from backend.campaign.nouns import Operator, Person, Role
 from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.review.model import CaseList, PairReview
@@ -85,7 +85,7 @@ def sit(project: api.Project, person: Person, pairs: Iterable[str], *, now: floa
     with connection.writing(project.store) as db:
         for key in pairs:
             row = db.conn.execute("SELECT pair_id FROM pair WHERE pair_key = ?", [key]).fetchone()
-            if row and not judgements.verdict(db, row[0]).is_settled:
+            if row and not verdicts.verdict(db, row[0]).is_settled:
                 seats.claim(db, person.annotator_id, row[0], now=now, until=now + lease_s)
 
 

@@ -1,8 +1,8 @@
-"""Takes the texts of the front end, and the sentences of the back end, into the catalogues.
+"""Bring the catalogues of translations up to date with the texts of the front end and the sentences of the back end.
 
-`python tools/texts.py` after texts have changed. Babel keeps the catalogues; what stands where, the few lines here
-find, which know how texts are marked. A new text comes in empty, one that is gone is dropped, and nothing is guessed
-from similar ones.
+Run it as `make texts`. A new text comes in empty, one that is gone is dropped, and nothing is guessed from similar
+ones. What annotators see must be translated (a test holds it); a text that only leads see may wait, and is shown in
+English.
 """
 
 import ast
@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +24,17 @@ BACK_END = ROOT / "backend"
 KEYWORDS = {"tr": None, "trn": (1, 2), "marked": None, "marked_n": (1, 2)}
 SAYING = {"said": None, "said_n": (1, 2)}
 """The same of the back end: see `backend.core.saying`."""
+FOR_ANNOTATORS = (
+    *("annotate_app/session/", "annotate_app/language/", "annotate_app/server/", "annotate_app/pages.py"),
+    *("annotate_app/shared/player/", "annotate_app/shared/desk/", "annotate_app/shared/guideline.py"),
+    *("annotate_app/shared/exam_results.py", "annotate_app/shared/look.py", "annotate_app/shared/wording.py"),
+    *("annotate_app/shared/day_chart.py", "annotate_app/screens/grade.py", "annotate_app/screens/my_work.py"),
+    *("annotate_app/screens/describe/", "annotate_app/screens/signed_out.py"),
+    *("backend/core/", "backend/store/", "backend/media/", "backend/campaign/setup/people/"),
+    *("backend/campaign/judging/", "backend/campaign/desk", "backend/campaign/corpus/describing/"),
+    *("backend/campaign/qualification/", "backend/campaign/monitoring/quality/"),
+)
+"""Where texts stand that annotators see: on their pages, and in sentences that these may show."""
 _TEXT = r'("(?:[^"\\]|\\.)*")'
 _IN_JAVASCRIPT = re.compile(rf"\b(trn?|marked)\(\s*{_TEXT}(?:,\s*{_TEXT})?")
 _SHOWN = ("aria-label", "placeholder", "title")
@@ -99,18 +110,32 @@ def updated(language: str) -> Catalog:
     return known
 
 
+def lacking(catalogue: Catalog) -> tuple[list[Message], list[Message]]:
+    """Return the messages without a translation: those that annotators see, and those that leads alone do."""
+    places = {(message.id, message.context): [path for path, _ in message.locations] for message in found()}
+    empty = [message for message in catalogue if message.id and not (message.string and all(message.string))]
+    needed = [
+        message
+        for message in empty
+        if any(path.startswith(FOR_ANNOTATORS) for path in places.get((message.id, message.context), ()))
+    ]
+    return needed, [message for message in empty if message not in needed]
+
+
 def main() -> None:
-    """Brings all catalogues up to date, and says what they lack."""
+    """Bring all catalogues up to date, and say what they lack."""
     for path in sorted(CATALOGUES.glob("*.po")):
         catalogue = updated(path.stem)
         text = BytesIO()
-        write_po(text, catalogue, width=120, sort_by_file=True, include_lineno=False)
+        write_po(text, catalogue, width=120, sort_output=True, no_location=True)
         path.write_bytes(text.getvalue())
-        lacking = [
-            message.id for message in catalogue if (message.id and not message.string) or not any(message.string)
-        ]
-        told = f"{path.name}: {len(catalogue)} texts, {len(lacking)} without a translation"
-        sys.stdout.write(f"{told}\n")
+        needed, waiting = lacking(catalogue)
+        for message in [*needed, *waiting]:
+            sys.stdout.write(f"  {'needed' if message in needed else 'waits '}  {message.id}\n")
+        sys.stdout.write(
+            f"{path.name}: {len(catalogue)} texts; without a translation: {len(needed)} that annotators see, "
+            f"{len(waiting)} that only leads see\n"
+        )
 
 
 if __name__ == "__main__":

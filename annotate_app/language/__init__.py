@@ -7,6 +7,9 @@ campaign says (its queries, captions, grades) is data and stays as it is.
 
 import functools
 import gettext
+import html
+import json
+import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from io import BytesIO
@@ -178,19 +181,26 @@ def _catalogue(language: str) -> gettext.NullTranslations:
 
 @functools.cache
 def catalogue(language: str) -> Any:
-    """The catalogue as Babel reads it: a message knows the files that it is from."""
+    """Return the catalogue as Babel reads it."""
     from babel.messages.pofile import read_po
 
     with (CATALOGUES / f"{language}.po").open("rb") as file:
         return read_po(file, locale=language)
 
 
+_IN_MARKUP = re.compile(r'>\s*([^<>]+?)\s*<|="([^"]*)"')
+
+
 @functools.cache
 def _texts_of(language: str, files: tuple[Path, ...]) -> dict[str, Any]:
-    root = Path(__file__).parents[2]
-    wanted = {file.relative_to(root).as_posix() for file in files}
+    """Return what these scripts (`"text"`) and this markup name, with its translation."""
+    written = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".js")
+    markup = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".html")
+    shown = {html.unescape(text) for pair in _IN_MARKUP.findall(markup) for text in pair}
     return {
-        message.id if isinstance(message.id, str) else message.id[0]: message.string
+        text: message.string
         for message in catalogue(language)
-        if message.id and wanted.intersection(name for name, _ in message.locations)
+        if message.id and message.string
+        for text in [message.id if isinstance(message.id, str) else message.id[0]]
+        if json.dumps(text, ensure_ascii=False) in written or text in shown
     }

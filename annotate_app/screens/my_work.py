@@ -14,8 +14,8 @@ from annotate_app.session.addresses import full_path
 from annotate_app.shared import exam_results, look, tables, wording
 from annotate_app.shared.day_chart import day_chart
 from backend import api
-from backend.campaign.judging.model import CORRECTION_S
-from backend.campaign.monitoring.quality.model import MyAgreement, MyReply, MyWork
+from backend.campaign.judging.model import CORRECTION_S, MyReply
+from backend.campaign.monitoring.quality.model import MyAgreement, MyWork
 from backend.campaign.nouns import Role, Scale
 
 _EVEN = 0.05

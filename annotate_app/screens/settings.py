@@ -7,13 +7,14 @@ from itertools import groupby
 import streamlit as st
 
 from annotate_app.language import retold, tr
+from annotate_app.pages import PAGES
 from annotate_app.plain import plain
-from annotate_app.session.addresses import TITLES, address, full_path
+from annotate_app.session.addresses import full_path
 from annotate_app.shared import look, tables, wording
 from backend import api
 from backend.campaign.monitoring.activity.model import CampaignSetting
 
-_TITLES = {address(title): title for title in TITLES}
+_TITLES = {page.address: page.title for page in PAGES}
 
 
 def page() -> None:

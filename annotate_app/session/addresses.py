@@ -9,7 +9,7 @@ from contextvars import ContextVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from annotate_app.language import marked
+from annotate_app.pages import PAGES
 
 BASE_PATH_HEADER = "X-Forwarded-Prefix"
 """Tells a script run the base path. `BasePath` sets it on every request it passes on, and drops any other."""
@@ -18,42 +18,7 @@ _base: ContextVar[str | None] = ContextVar("base_path", default=None)
 SIGN_IN_PATH = "/session/sign-in"
 HEALTH_PATH, READY_PATH = "/healthz", "/readyz"
 """What programs ask that look after a server; see `annotate_app.server.health`."""
-TITLES = (
-    marked("Grade"),
-    marked("Describe"),
-    marked("My work"),
-    marked("Set up"),
-    marked("Queries"),
-    marked("Progress"),
-    marked("Disagreements"),
-    marked("Agreement"),
-    marked("People"),
-    marked("Release"),
-    marked("Leaderboard"),
-    marked("Rewrites"),
-    marked("Moments"),
-    marked("Descriptions"),
-    marked("Guideline"),
-    marked("Exam"),
-    marked("Gold"),
-    marked("Hours"),
-    marked("Explore"),
-    marked("Activity"),
-    marked("Settings"),
-)
-"""Of all pages that `annotate_app.navigation` has."""
-
-
-def address(title: str) -> str:
-    """The path of a page without its slash.
-
-    >>> address("My work")
-    'my-work'
-    """
-    return title.lower().replace(" ", "-")
-
-
-PAGE_PATHS = frozenset(f"/{address(title)}" for title in TITLES)
+PAGE_PATHS = frozenset(f"/{page.address}" for page in PAGES)
 OPEN_PREFIXES = ("/session/", "/static/")
 """Streamlit's own scripts, fonts and signs of life, and the sign-in: the same bytes for everybody."""
 OPEN_PATHS = frozenset(

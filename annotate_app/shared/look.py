@@ -8,9 +8,10 @@ from typing import Any
 import streamlit as st
 
 from annotate_app.language import SOURCE, current, retold, tr
+from annotate_app.pages import address
 from annotate_app.plain import plain
 from annotate_app.session import auth
-from annotate_app.session.addresses import address, full_path
+from annotate_app.session.addresses import full_path
 from annotate_app.session.cookies import CSRF_COOKIE
 from annotate_app.shared.menu_counts import menu_counts
 from backend import api

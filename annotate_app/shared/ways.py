@@ -4,7 +4,8 @@ from html import escape
 from typing import NamedTuple
 
 from annotate_app.language import marked, marked_n, tr
-from annotate_app.session.addresses import address, full_path
+from annotate_app.pages import address
+from annotate_app.session.addresses import full_path
 from backend.campaign.monitoring.progress.model import Barred, WaitKind
 
 

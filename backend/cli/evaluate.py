@@ -214,8 +214,7 @@ def evaluate(
                 ),
                 made=made,
                 asked=asked if baseline else None,
-                project=shown_from,
-                by=api.OPERATOR,
+                film=None if shown_from is None else api.report_frames(shown_from, api.OPERATOR),
                 progress=progress,
             )
             save(report, page)

@@ -10,7 +10,7 @@ import typer
 
 from backend import api
 from backend.campaign.nouns import Split
-from backend.campaign.release.export.model import Adjudicated, QueryStanding, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.model import Adjudicated, QueryCounts, ReleaseOptions, ReleaseSelection
 from backend.cli.lists import list_option, typed
 from backend.cli.output import (
     Dir,
@@ -190,7 +190,7 @@ def _say_left_out(found: ReleaseSelection, *, unfinished: bool) -> None:
         say(f"Note: left out {found.adjudicated_left_out} pairs that a lead decided on.")
 
 
-def _queries(queries: Sequence[QueryStanding]) -> str:
+def _queries(queries: Sequence[QueryCounts]) -> str:
     """How many, and the first of them by number."""
     shown = ", ".join(str(query.query_id) for query in queries[:_SHOWN])
     return f"{len(queries)} queries ({shown}{', ...' if len(queries) > _SHOWN else ''})"

@@ -155,6 +155,17 @@ def load(spec: EncoderSpec) -> Encoder:
     return _LazyEncoder(spec, folder, identity, _width(spec, folder))
 
 
+def load_named(encoder: str | Encoder | None = None, kind: str | None = None) -> Encoder:
+    """Load the encoder of a name, SimCSE from the model hub for None; one that is loaded already is returned.
+
+    Raises:
+        EncoderUnavailable: see `resolve` and `load`.
+    """
+    if encoder is None or isinstance(encoder, str):
+        return load(resolve(encoder or DEFAULT_NAME, kind))
+    return encoder
+
+
 class _LazyEncoder:
     """An `Encoder` that builds its model when the first text comes."""
 

@@ -11,16 +11,16 @@ from typing import Any, SupportsIndex, TypeGuard, Unpack
 from backend.core.errors import InputError, Problem
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
+from backend.scoring.collected_problems import by_row, further_problems, in_order, read_or_collect
 from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, tasks_from, truth_from, videos_from
-from backend.scoring.files.partly import PartlyRead
+from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.files.release_folder import choose_truth
-from backend.scoring.plausible import with_videos
+from backend.scoring.plausibility import with_videos
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import Pools
-from backend.scoring.pools.pooling import Pooling
+from backend.scoring.pools.pooling import PoolConventions
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
-from backend.scoring.refused import by_row, further_problems, in_order, read_or_collect
 from backend.scoring.result import Evaluation, Evaluations
 from backend.scoring.run_files import named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs
@@ -45,7 +45,7 @@ class Wanted(Options, total=False):
     benchmark: str | None
     videos: str | os.PathLike[str] | Mapping[str, Any] | None
     pools: Pools | str | os.PathLike[str] | None
-    pooling: Pooling | None
+    pooling: PoolConventions | None
     first_step: AnyRun | None
 
 
@@ -62,7 +62,7 @@ def evaluate(
     benchmark: str | None = None,
     videos: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     pools: Pools | str | os.PathLike[str] | None = None,
-    pooling: Pooling | None = None,
+    pooling: PoolConventions | None = None,
     first_step: AnyRun | None = None,
     order: str | None = None,
     missing: str | None = None,
@@ -283,7 +283,7 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
     if problems:
         raise InputError(problems)
     if pools is not None:
-        pooled = prepare_pools(pools, "pools", pooling or Pooling(), truth=truth, first=step)
+        pooled = prepare_pools(pools, "pools", pooling or PoolConventions(), truth=truth, first=step)
         if benchmark:
             board = score_benchmark_in_pools(benchmark, pooled, columns, options, pools="pools")
         else:

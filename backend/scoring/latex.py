@@ -6,8 +6,8 @@ Reads and writes nothing.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from backend.scoring.views.number_format import PLAIN, Shown
 from backend.scoring.views.paper import paper
-from backend.scoring.views.shown import PLAIN, Shown
 from backend.scoring.views.table import Cell, Column, Mark, Row
 from backend.scoring.views.words import tex_text
 

@@ -1,4 +1,4 @@
-"""What a measure is: its name, its threshold, what people call it, its range, and how it is computed."""
+"""Describe a measure: its name, its threshold, what people call it, its range, and how it is computed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

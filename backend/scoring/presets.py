@@ -13,13 +13,13 @@ from typing import Any, Literal, SupportsIndex, TypedDict
 
 from backend.core.errors import InputError, Problem
 from backend.scoring import measures as family
-from backend.scoring.asked import HIGHEST_K, Asked, read_asked, split
 from backend.scoring.matching.abandonment import ERR, read_abandonment
 from backend.scoring.matching.abandonment import NAMED as ABANDONMENTS
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.matching.discount import Gain
 from backend.scoring.matching.ious import Arithmetic
 from backend.scoring.measure import Measure
+from backend.scoring.requested_values import HIGHEST_K, Asked, read_asked, split
 
 Preset = Literal["paper", "tvr-ranking", "official"]
 FORMER: Mapping[str, str] = {"official": "tvr-ranking"}

@@ -3,6 +3,7 @@
 Reads: truth, run and video map files. Writes: nothing.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +12,17 @@ from typing import Any, SupportsIndex, Unpack
 from backend.core.errors import InputError, Problem
 from backend.core.parallel import run_units
 from backend.core.progress import Progress, named
+from backend.core.reading import bytes_of
 from backend.core.where import HERE, Where
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
-from backend.scoring.files.partly import PartlyRead
-from backend.scoring.files.reading import read_run, read_tasks, read_truth, read_videos
+from backend.scoring.collected_problems import by_row, further_problems, in_order, read_or_collect
+from backend.scoring.files.facts import Facts, Inputs, Source, read_facts
+from backend.scoring.files.partial_reads import PartlyRead
+from backend.scoring.files.reading import map_of, read_run, read_tasks, read_truth, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.matching.columns import Run, Truth
-from backend.scoring.plausible import with_videos
+from backend.scoring.plausibility import with_videos
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.pooling import PoolFile
 from backend.scoring.pools.scoring import Pooled, prepare_pools, score_in_pools
@@ -33,7 +37,6 @@ from backend.scoring.presets import (
     Settings,
     settle,
 )
-from backend.scoring.refused import by_row, further_problems, in_order, read_or_collect
 from backend.scoring.run_files import RunFile, RunList, named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs
 
@@ -220,3 +223,33 @@ def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path | RunFile],
         InputError: with the problems of all files; nothing is scored then.
     """
     return score_files(truth_path, run_paths, **asked).summary()
+
+
+def file_inputs(
+    truth: Path | None, runs: Sequence[Path], videos: Path | None = None, pool: PoolFile | None = None
+) -> Inputs:
+    """Return the files that scores are made from, with their hashes and what they say besides; pools may be the truth.
+
+    Raises:
+        InputError: one cannot be read, or neither truth nor pools are given.
+    """
+    videos = None if videos is None else map_of(videos)
+    if truth is not None:
+        chosen = choose_truth(truth, videos=videos, queries=queries_of(runs))
+        truth, videos = chosen.path, chosen.videos
+    named = truth or (pool.path if pool else None)
+    if named is None:
+        raise InputError.single("truth", "is missing: give one, or pools, whose moments are one")
+    files = [("truth", truth), *(("run", path) for path in runs), ("videos", videos)]
+    files += [("pools", pool.path), ("first step", pool.first_step)] if pool else []
+    sources = []
+    for what, path in files:
+        if path is not None:
+            content = bytes_of(path)
+            sources.append(Source(what, path.name, len(content), hashlib.sha256(content).hexdigest()))
+    facts = Facts({}, {}) if truth is None else read_facts(truth, videos)
+    if pool:
+        pools = read_pools(pool.path)
+        texts = {query.query_id: query.text for query in pools.queries}
+        facts = Facts(texts | dict(facts.texts), dict(pools.durations) | dict(facts.durations))
+    return Inputs(named.name.split(".")[0], named.name, facts, tuple(sources))

@@ -16,10 +16,10 @@ from backend.core.timespan import Flags, Floats
 from backend.scoring import measures as family
 from backend.scoring.matching.columns import Indices, Run, Spans, Truth, order_within
 from backend.scoring.matching.found import Found
-from backend.scoring.matching.matching import TruthIndex, index_truth, pair_up
+from backend.scoring.matching.greedy import TruthIndex, index_truth, pair_up
 from backend.scoring.matching.suppression import suppress
 from backend.scoring.measures.ndcg import ideal_dcg
-from backend.scoring.plausible import doubts_about
+from backend.scoring.plausibility import doubts_about
 from backend.scoring.presets import Settings
 
 AnySpans = TypeVar("AnySpans", bound=Spans)

@@ -14,10 +14,10 @@ from backend.scoring.views.errors import outcomes
 from backend.scoring.views.groups import groups
 from backend.scoring.views.marking import counted
 from backend.scoring.views.naming import legend, named
+from backend.scoring.views.number_format import PLAIN, Shown
 from backend.scoring.views.paper import paper
 from backend.scoring.views.pools import own_and_pool
 from backend.scoring.views.ranking import narrow_means, options, ranking, sentence, word
-from backend.scoring.views.shown import PLAIN, Shown
 from backend.scoring.views.splits import is_grouped, parts_of
 from backend.scoring.views.table import Table
 

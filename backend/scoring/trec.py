@@ -18,7 +18,7 @@ from backend.scoring.files.formats import truth_file
 from backend.scoring.files.pair_ids import pair_ids, require_plain
 from backend.scoring.files.reading import read_run, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
-from backend.scoring.plausible import with_videos
+from backend.scoring.plausibility import with_videos
 from backend.scoring.presets import settle
 from backend.scoring.scores import prepare_run, prepare_truth
 

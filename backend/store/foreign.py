@@ -23,7 +23,7 @@ Thing = tuple[str, str, str]
 
 DIGESTS = {
     "m038_practice_order": "ad9ac4a414f35a679a9be6be8a5f861fd89a221a77783a1991cf550007c44c86",
-    "m043_video_names": "f22184e7675b3ba7b376028fc88af7f76b784477ad1d35e82b57d693d4eeddb3",
+    "m044_closed_seat": "a7ae3a1928bb8b0c76f9db114c315027598e345ea489bdaf5fb6540493739109",
 }
 """Of the schema that each of these migrations leaves; for others it is made by every process anew, in 0.1 s."""
 

@@ -1,4 +1,4 @@
-"""Keeping the database whole: copies, putting a copy back, bringing an older database up to date.
+"""Copy a database, put a copy back, and bring an older database up to date.
 
 What replaces the project's database is made and checked in a file beside it first, and then goes into place as one
 transaction of SQLite's (`_put`). So a project that is cut off at any moment has the old state or the new one.
@@ -50,7 +50,7 @@ class Restored:
 
 
 def backup(store: Store, target: Path) -> None:
-    """A consistent, checked copy of the live database, made while people go on working.
+    """Write a consistent, checked copy of the live database, while people go on working.
 
     Args:
         store: the database.
@@ -219,7 +219,7 @@ def _put(part: Path, present: sqlite3.Connection) -> None:
 
 
 def alone(path: Path) -> sqlite3.Connection | None:
-    """A connection that keeps everybody else out; None where there is no database that SQLite can read.
+    """Return a connection that keeps everybody else out; None where there is no database that SQLite can read.
 
     Raises:
         ProjectError: somebody has the database open.
@@ -318,7 +318,7 @@ def _require_ours(part: Path, file: Path) -> list[str]:
 
 
 def _counts(connection: sqlite3.Connection) -> dict[str, int] | None:
-    """Rows of the tables that a person knows; None where they cannot be read."""
+    """Return the number of rows of the tables that a person knows; None where they cannot be read."""
     try:
         return {table: connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0] for table in COUNTED}
     except READ_ERRORS:

@@ -1,17 +1,20 @@
-"""The baselines by name: what each has seen, and one call for all of them."""
+"""Answer queries by a baseline: what each has seen, one call for all of them, and the two that need no model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from backend.core.errors import InputError
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, Steps, named
 from backend.encoders.clip import Clip
 from backend.encoders.sentence import Encoder
 from backend.scoring.files.reading import read_run, read_videos
+from backend.scoring.matching.columns import Run
 from backend.scoring.pools.pooling import TOP_VIDEOS
-from backend.systems import caption, prior, random_moments, two_steps
-from backend.systems.model import TOP, Answers, SearchTask
+from backend.systems import caption, prior
+from backend.systems.model import TOP, Answers, Predicted, SearchTask, generator, in_ms, require_searchable
 from backend.systems.windowing import Windowing
 
 BASELINES = {
@@ -96,7 +99,7 @@ def answer(
     require_baseline(name, options)
     top = options.top
     if name == "random":
-        return random_moments.answer(task, options.seed, top=top, progress=named(progress, "drawing")), ()
+        return random_answers(task, options.seed, top=top, progress=named(progress, "drawing")), ()
     if name == "prior":
         return prior.answer(task, options.seed, top=top, progress=named(progress, "drawing")), ()
     if name == "caption":
@@ -109,4 +112,82 @@ def answer(
         raise AssertionError("require_baseline has seen two runs")
     index = read_videos(options.index) if options.index else None
     videos, moments = (read_run(path, index) for path in (options.first, options.second))
-    return two_steps.answer(task, videos, moments, best=options.best, top=top), ()
+    return two_step_answers(task, videos, moments, best=options.best, top=top), ()
+
+
+def random_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: Steps | None = None) -> Answers:
+    """Draw `top` moments for each query, of falling score: a video, all equally likely, and in it two times, likewise.
+
+    The earlier time is the start. Only durations are known here, so the length of a span has the density `2 (1 - l)`
+    over the share l of its video, mean 1/3; that moments are shorter than that is knowledge, which `prior` has.
+
+    Raises:
+        InputError: see `require_searchable`.
+
+    >>> found = random_answers(SearchTask("t", {"q": "a man"}, {"v": 10.0}), top=2)["q"]
+    >>> [one.score for one in found], all(0 <= one.start_s < one.end_s <= 10 for one in found)
+    ([1.0, 0.5], True)
+    """
+    require_searchable(task)
+    videos = task.videos
+    found: Answers = {}
+    for done, query in enumerate(task.queries, start=1):
+        draw = generator(seed, query)
+        chosen = draw.integers(len(videos), size=top)
+        shares = draw.random((top, 2))
+        shares.sort(axis=1)
+        found[query] = [
+            in_ms(name, start * task.durations[name], end * task.durations[name], 1 - rank / top)
+            for rank, (name, (start, end)) in enumerate(zip((videos[n] for n in chosen), shares, strict=True))
+        ]
+        if progress:
+            progress(done, len(task.queries))
+    return found
+
+
+def two_step_answers(task: SearchTask, videos: Run, moments: Run, *, best: int = TOP_VIDEOS, top: int = TOP) -> Answers:
+    """Return what the second run found in the videos that the first one finds first.
+
+    The two-step search that papers compare with (Yang et al., "MVMR", CIKM 2024, section 7; TVR-Ranking, section 5):
+    some system for whole videos leaves the best five, and only moments of these are answers. Both are run files, so any
+    two systems can be put together.
+
+    Predictions count in the order in which a run has them. Queries that one of the runs lacks are not answered.
+
+    Args:
+        task: whose queries are answered.
+        videos: of the first step; its times do not matter.
+        moments: of the second step.
+        best: how many videos are left.
+        top: answers a query.
+
+    Raises:
+        InputError: the runs and the task share no query.
+    """
+    first = {query: _videos(videos, rows, best) for query, rows in _by_query(videos)}
+    second = dict(_by_query(moments))
+    found = {
+        query: list(_predicted(moments, second[query], first[query], top))
+        for query in task.queries
+        if query in first and query in second
+    }
+    if not found:
+        raise InputError.single(task.source, f"shares no query with both {videos.file} and {moments.file}")
+    return found
+
+
+def _by_query(run: Run) -> Iterator[tuple[str, range]]:
+    for number, query in enumerate(run.queries):
+        yield str(query), range(int(run.offsets[number]), int(run.offsets[number + 1]))
+
+
+def _videos(run: Run, rows: range, best: int) -> frozenset[str]:
+    return frozenset(list(dict.fromkeys(run.videos[run.video[row]] for row in rows))[:best])
+
+
+def _predicted(run: Run, rows: range, videos: frozenset[str], top: int) -> Iterator[Predicted]:
+    left = [row for row in rows if run.videos[run.video[row]] in videos][:top]
+    for place, row in enumerate(left):
+        score = float(run.score[row])
+        told = score if np.isfinite(score) else 1 - place / len(left)
+        yield Predicted(run.videos[run.video[row]], float(run.start_s[row]), float(run.end_s[row]), told)

@@ -1,4 +1,4 @@
-"""Extract features: the frames of many videos, by a model that looks at them, into one file.
+"""Extract the features of many videos' frames, by a model that looks at them, into one file.
 
 *Reads* video files, and what is kept of them. *Writes* vectors of frames, which are kept, and the file. What is kept is
 how an extraction that was broken off goes on: a video that is done is not looked at again.

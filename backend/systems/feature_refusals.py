@@ -1,4 +1,4 @@
-"""What no file of features can be called, hold or say: to refuse it before there is one."""
+"""Refuse names and rates that no file of features can have, before one is written."""
 
 import math
 from collections.abc import Iterable

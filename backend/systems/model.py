@@ -1,4 +1,4 @@
-"""What every system is given, and what it answers: plain values, whatever they were read from."""
+"""The values that every system is given, and those that it answers, whatever they were read from."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Windows of a video, and how they are looked at."""
+"""Cut a video into overlapping windows, and hold how they are looked at."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

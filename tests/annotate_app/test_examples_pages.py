@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app.shared.guideline import guideline
 from backend import api
-from backend.campaign.qualification.guideline.rows import Example
+from backend.campaign.qualification.guideline.model import Example
 from backend.core.ids import PairKey
 from quick_cutter import CONTENT, UNREADABLE
 from reading import read

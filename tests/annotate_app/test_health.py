@@ -82,7 +82,7 @@ def test_a_database_that_cannot_be_read_or_says_nothing_is_away(
     def away(_store: object) -> bool:
         raise StoreUnavailable("the database postgresql://reelrank@db.example/campaign does not answer")
 
-    monkeypatch.setattr("backend.campaign.setup.serving.readiness.has_our_schema", away)
+    monkeypatch.setattr("backend.campaign.setup.serving.server.has_our_schema", away)
     assert client.get("/readyz").text == "not ready: database\n"
     clock.now += 1.5
     monkeypatch.setattr(health, "_PATIENCE_S", 0.05)

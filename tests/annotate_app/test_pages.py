@@ -427,7 +427,7 @@ def skip(project: SmallProject, name: str, kind: SkipKind, query: int, *ranks: i
 
 
 def test_the_menu_counts_what_waits_behind_each_page() -> None:
-    from annotate_app.session.addresses import TITLES
+    from annotate_app.pages import PAGES
     from annotate_app.shared import waiting
 
     every = [Wait(kind, 1000 + nth) for nth, kind in enumerate(WaitKind)]
@@ -442,7 +442,7 @@ def test_the_menu_counts_what_waits_behind_each_page() -> None:
         "Gold": "1,010",
         "Progress": "8 stuck",
     }
-    assert set(found) < set(TITLES)
+    assert set(found) < set({page.title for page in PAGES})
     assert waiting.counts((), ()) == {}
 
 

@@ -7,11 +7,11 @@ from contextlib import closing
 from dataclasses import dataclass
 
 import pytest
-from annotate_app.shared.lesson import lesson
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
+from annotate_app.screens.grade import lesson
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from annotate_app.session.guard import Guard

@@ -243,7 +243,7 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: a
 @pytest.mark.parametrize(
     ("state", "told"),
     [
-        (WorkState.CUT_SHORT, "was cut short, because the server stopped. Nothing was changed: do it again."),
+        (WorkState.CUT_SHORT, "was interrupted, because the server stopped. Nothing was changed: start it again."),
         (WorkState.FAILED, "failed. The server's log says why; nothing was changed."),
     ],
 )

@@ -232,7 +232,7 @@ def test_frames_find_candidates_where_a_model_is_there_and_say_so_where_not(
     def nowhere(name: str, *arguments: object) -> None:
         raise EncoderUnavailable(f"{name} cannot be had")
 
-    monkeypatch.setattr("backend.api.pipeline.load_clip", nowhere)
+    monkeypatch.setattr("backend.campaign.selection.candidates.pooling.load_clip", nowhere)
     api.draw_queries(project, api.OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
     app = open_page()
     app.text_input(key="candidates_visual").set_value("no/such-model").run()

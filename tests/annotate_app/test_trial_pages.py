@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from backend import api
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.qualification.exam.model import Trial
+from backend.campaign.qualification.exam.model import CalibrationRound
 from backend.core.ids import PairKey, QueryId
 from reading import read
 from served import clip_of
@@ -46,7 +46,7 @@ def answer(small: SmallProject, who: str, given: Mapping[int, tuple[int, str]]) 
         api.exam_act(small.project, person, api.ExamAct.HAND_IN, now=NOW)
 
 
-def trial(small: SmallProject) -> Trial | None:
+def trial(small: SmallProject) -> CalibrationRound | None:
     return api.trial_round(small.project, small.lead)
 
 

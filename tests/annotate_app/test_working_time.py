@@ -16,7 +16,7 @@ from annotate_app.server.describe_routes import DescribeRoutes
 from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
 from backend import api
-from backend.campaign.setup.people import accounts
+from backend.campaign.setup.people import sessions
 from backend.store.connection import writing
 from describing import opened
 from support import NOW, Judging
@@ -60,8 +60,8 @@ def served(judging: Judging) -> Iterator[Page]:
         ],
         middleware=[Middleware(Guard, project=lambda: project)],
     )
-    with writing(project.store):
-        token = accounts._new_session(project.store, judging.annotators[0], now=time.time())
+    with writing(project.store) as db:
+        token = sessions.new_session(db, judging.annotators[0], now=time.time())
     with TestClient(app, base_url="http://testserver") as client:
         client.cookies.set("reelrank_session", token)
         yield Page(judging, client, clock)

@@ -3,7 +3,6 @@
 import ast
 import inspect
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from backend.campaign.setup.people import permissions
 from backend.core.errors import NotAllowed, ReelRankError, VideoUnreadable
 from backend.core.ids import AnnotatorId, MomentId, PairKey, QueryId
 from backend.store.connection import writing
-from scored import write_files
 from support import NOW, Judging
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -210,6 +208,7 @@ IN_CHARGE: dict[str, Call] = {
     "videos_and_moments": api.videos_and_moments,
     "register_videos": lambda p, who: api.register_videos(p, who, Path("no such folder"), now=NOW),
     "release_changes": lambda p, who: api.release_changes(p, who, "no such release", "nor this"),
+    "report_frames": api.report_frames,
     "release_file": lambda p, who: api.release_file(p, who, "no such release"),
     "release_preview": api.release_preview,
     "release_terms": api.release_terms,
@@ -360,7 +359,7 @@ OWN_FILES = {
     "per_query_csv",
     "pool_statistics",
     "write_negatives",
-    "report_page",  # with frames of a project's videos it is for leads, see below
+    "report_page",
     "score_case",
     "score_doubts",
     "score_grid",
@@ -484,14 +483,6 @@ def test_nobody_passes_and_whoever_was_suspended_since_no_more(judging: Judging)
     api.suspend(judging.project, judging.lead, gone.annotator_id, True, now=NOW)
     assert past_the_gate(judging.project, gone) == set()
     assert past_the_gate(judging.project, Person(NOBODY, "Nobody", Role.LEAD)) == set()
-
-
-def test_a_report_shows_frames_of_a_project_to_leads_only(judging: Judging, tmp_path: Path) -> None:
-    truth, runs = write_files(tmp_path)
-    board, inputs = api.score_files(truth, runs, k=[3]), api.file_inputs(truth, runs)
-    for who in (judging.annotators[0], None):
-        with pytest.raises(NotAllowed):
-            api.report_page(board, inputs, made=datetime(2026, 1, 2, tzinfo=UTC), project=judging.project, by=who)
 
 
 def test_who_stopped_to_lead_does_so_at_once(judging: Judging) -> None:

@@ -21,7 +21,7 @@ from backend.scoring.evaluate import evaluate
 from backend.scoring.matching.columns import Run, Truth, offsets_of
 from backend.scoring.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
 from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools
-from backend.scoring.pools.pooling import Pooling
+from backend.scoring.pools.pooling import PoolConventions
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import POOL_K, POOL_MEASURES, POOL_MU, Settings, settle
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
@@ -229,20 +229,20 @@ def test_pools() -> None:
     pools, run = pooled_columns(3_716, 1_334, 50, 1_000)
     settings = settle("paper", POOL_K, POOL_MU, {}, theta=POOL_MU, measures=POOL_MEASURES)
 
-    def scored(pooling: Pooling, *, own_video: bool = False) -> dict[str, float]:
+    def scored(pooling: PoolConventions, *, own_video: bool = False) -> dict[str, float]:
         pooled = prepare_pools(pools, "pools", pooling)
         return score_in_pools(pooled, {"run": run}, settings, own_video=own_video).runs[0].means
 
     rows = [
         (what, f"{timed(work, 3):.2f} s")
         for what, work in (
-            ("every prediction", lambda: scored(Pooling())),
-            ("one moment a video", lambda: scored(Pooling(one_per_video=True))),
-            ("two steps, five videos", lambda: scored(Pooling(top_videos=5))),
-            ("every prediction, and the own video beside", lambda: scored(Pooling(), own_video=True)),
+            ("every prediction", lambda: scored(PoolConventions())),
+            ("one moment a video", lambda: scored(PoolConventions(one_per_video=True))),
+            ("two steps, five videos", lambda: scored(PoolConventions(top_videos=5))),
+            ("every prediction, and the own video beside", lambda: scored(PoolConventions(), own_video=True)),
         )
     ]
-    assert scored(Pooling(top_videos=50)) == scored(Pooling())
+    assert scored(PoolConventions(top_videos=50)) == scored(PoolConventions())
     table(
         "In pools: 3,716 queries x 1,000 predictions, 50 of 1,334 videos each, 20 values, from columns, CPU time",
         rows,

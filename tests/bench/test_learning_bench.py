@@ -21,14 +21,13 @@ import torch
 from scipy import stats
 
 from backend import api
-from backend.api import learning
 from backend.campaign.demo import building as demo
 from backend.campaign.selection.pools.model import PoolOptions
 from backend.media.frames import frames_at
 from backend.media.sources import source_at
 from backend.systems.baselines import BaselineOptions
 from backend.systems.feature_files import write_features
-from backend.systems.learning import loop
+from backend.systems.learning import loop, trained_models
 from backend.systems.learning.material import Clips, TrainingPairs, TrainingSet
 from bench.tables import FULL, sized, table
 from learnable import one_thread
@@ -203,7 +202,7 @@ def test_crocs_sampling_beside_random_negatives(home: Path) -> None:
 @pytest.mark.parametrize("top", sized([20], [20, 40]))
 def test_what_the_mask_of_positives_leaves(home: Path, monkeypatch: pytest.MonkeyPatch, top: int) -> None:
     """The same pairs, masked by the videos of their query's first 20 moments, of all 40, or by none but the own one."""
-    real, negatives = learning.read_pairs, loop.negatives_of
+    real, negatives = trained_models.read_pairs, loop.negatives_of
 
     def with_own(positives: torch.Tensor, *, masked: bool) -> torch.Tensor:
         return negatives(positives | torch.eye(len(positives), dtype=torch.bool), masked=masked)
@@ -219,7 +218,7 @@ def test_what_the_mask_of_positives_leaves(home: Path, monkeypatch: pytest.Monke
             positives = tuple(np.array(sorted(shown[text])) for text in training.texts)
             return dataclasses.replace(real(training, clips, weighted=weighted), positives=positives)
 
-        monkeypatch.setattr(learning, "read_pairs", read)
+        monkeypatch.setattr(trained_models, "read_pairs", read)
         more = "" if mask else "[loss]\nmask_positives = false\n"
         with one_thread():
             reports = api.train_model(_settings(home, f"pairs{top}mask{mask}", f"N = {top}", MASK_SEEDS, more))

@@ -17,7 +17,7 @@ import pytest
 
 from annotate_app.server import agreement_worker
 from backend import api
-from backend.campaign.judging import assignments, consensus
+from backend.campaign.judging import consensus, queue
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.monitoring.quality.model import WHOLE
 from backend.campaign.nouns import Person
@@ -133,7 +133,7 @@ def first_desks(project: api.Project, people: list[Person]) -> list[float]:
         begun = time.perf_counter()
         api.desk(project, person, now=NOW)
         took.append(time.perf_counter() - begun)
-        assignments.sign_off(project.store, person, now=NOW)
+        queue.sign_off(project.store, person, now=NOW)
     return took
 
 

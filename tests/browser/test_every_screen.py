@@ -11,10 +11,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotate_app import language
-from annotate_app.session.addresses import TITLES, address
+from annotate_app.pages import PAGES
 from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
+from backend.campaign.nouns import Role
 from english import CUT_OFF, HAS_ROOM, left_in_english
 from hands import button, page_is_done, pair_on_show, until
 from support import have_read
@@ -24,9 +25,15 @@ LEAD, (ANA, *_), PASSWORD = api.demo_people()
 ZOOMED = {"width": 640, "height": 400}
 """What 1280 x 800 has at 200 %."""
 WIDTHS = {"phone": 390, "laptop": 1280}
-THEIRS = ("Grade", "Describe", "My work")
 """What an annotator has; all else is the lead's."""
 Enter = Callable[..., Page]
+
+
+def shown_to(name: str) -> list[tuple[str, str]]:
+    """Title and address of a person's pages."""
+    role = Role.ANNOTATOR if name == ANA else Role.LEAD
+    return [(page.title, page.address) for page in PAGES if page.role is role]
+
 
 IN_REACH = """() => { const within = (root) => [...root.querySelectorAll("*")].flatMap((one) => [
     ...(one.tabIndex >= 0 && !one.disabled && one.checkVisibility({visibilityProperty: true}) ? [one] : []),
@@ -87,8 +94,8 @@ def troubles(page: Page) -> list[str]:
 def test_every_screen_is_usable_at_twice_the_size(enter: Enter, server: AppServer, name: str) -> None:
     page = enter(name, viewport=ZOOMED, device_scale_factor=2)
     found = {}
-    for title in THEIRS if name == ANA else TITLES[len(THEIRS) :]:
-        page.goto(f"{server.url}/{address(title)}")
+    for title, address in shown_to(name):
+        page.goto(f"{server.url}/{address}")
         page_is_done(page)
         if title == "Grade":
             pair_on_show(page)
@@ -119,8 +126,8 @@ def test_every_screen_speaks_german_and_has_room_for_it(enter: Enter, server: Ap
     page.context.add_cookies([{"name": language.COOKIE, "value": "de", "url": server.url}])
     data = written(api.open_project(server.project))
     found = {}
-    for title in THEIRS if name == ANA else TITLES[len(THEIRS) :]:
-        page.goto(f"{server.url}/{address(title)}")
+    for title, address in shown_to(name):
+        page.goto(f"{server.url}/{address}")
         page_is_done(page)
         expect(page.locator("html")).to_have_attribute("lang", "de")
         until(page, "() => !document.querySelector('[data-testid=stSkeleton]')")

@@ -115,7 +115,7 @@ def test_long_work_of_one_is_shown_by_all_and_found_dead_by_all(project: api.Pro
     api.tell_work(project, key, "measuring", 1, 4, now=now)
     assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["25 %"] * 2
     api.tell_work(project, key, "measuring", 2, 4, now=now - 61)  # as if nothing had come since
-    assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["cut short"] * 2
+    assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["interrupted"] * 2
     api.end_work(project, key, WorkState.DONE, WorkOutcome(), now=now)
     assert [lea.menu(at).get("/set-up") for at in (one, other)] == [None] * 2
 

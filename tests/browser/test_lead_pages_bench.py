@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from annotate_app.session.addresses import TITLES, address
+from annotate_app.pages import PAGES, address
 from app_server import AppServer
 from backend import api
 from backend.campaign.nouns import Role
@@ -27,7 +27,6 @@ pytestmark = [pytest.mark.bench, pytest.mark.browser]
 
 LEAD, _, PASSWORD = api.demo_people()
 OPENINGS = sized(2, 5)
-ANNOTATORS_PAGES = {"Grade", "Describe", "My work"}
 LIGHT, OTHER = "Guideline", "Gold"
 """Where somebody is before they open a page: one that costs little, and another one for that page itself."""
 HERE = """([title, part]) =>
@@ -52,7 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
 def test_the_leads_pages_at_full_size(enter: Callable[..., Page], server: AppServer) -> None:
     page = enter(LEAD, viewport={"width": 3400, "height": 900})  # so wide that the menu shows all pages
     rows = []
-    for title in (title for title in TITLES if title not in ANNOTATORS_PAGES):
+    for title in (one.title for one in PAGES if one.role is Role.LEAD):
         clicked = [_from_the_menu(page, title) for _ in range(OPENINGS)]
         rows.append([title, *_told(clicked), *_told([_by_address(page, server, title) for _ in range(OPENINGS)])])
     rows.insert(1, ["a query, from the list", *_told([_a_query(page) for _ in range(OPENINGS)]), "", ""])

@@ -22,8 +22,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         api.score_files(truth, runs),
         api.file_inputs(truth, runs),
         made=datetime(2026, 1, 2, tzinfo=UTC),
-        project=video_project(folder),
-        by=api.OPERATOR,
+        film=api.report_frames(video_project(folder), api.OPERATOR),
     )
     (folder / "report.html").write_text(page, encoding="utf-8")
     return folder / "report.html"

@@ -21,7 +21,7 @@ from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.release.export import export
+from backend.campaign.release.export import freezing
 from backend.campaign.release.export.statistics import figures
 from backend.core.ids import PairKey
 from backend.encoders import sentence
@@ -48,7 +48,7 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3]:
 @pytest.fixture(autouse=True)
 def _no_model_and_no_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
-    monkeypatch.setattr(export, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
+    monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
 
 
 @contextmanager

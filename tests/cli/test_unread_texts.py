@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from annotate_app.server import candidates_work
-from annotate_app.server.candidates_work import CandidatesAsked
+from annotate_app.server import candidate_jobs
+from annotate_app.server.candidate_jobs import CandidatesAsked
 from backend import api
 from backend.campaign.nouns import Role
 from backend.campaign.setup.people import accounts as people
@@ -68,11 +68,11 @@ def test_the_command_tells_of_it(project: api.Project, reelrank: Run) -> None:
 def test_the_page_tells_of_it_and_vectors_from_disk_count_too(project: api.Project) -> None:
     lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     ShortEncoder.encoded = 0
-    first = candidates_work.choose(project, lead, CandidatesAsked(), progress=lambda *_: None)
+    first = candidate_jobs.choose(project, lead, CandidatesAsked(), progress=lambda *_: None)
     assert set(SENTENCES) <= set(first.sentences)
     assert ShortEncoder.encoded == len(CAPTIONS)
     api.take_back_queries(project, lead, now=NOW)
     api.draw_queries(project, lead, val=2, test=1, seed=1, now=NOW)
-    again = candidates_work.choose(project, lead, CandidatesAsked(), progress=lambda *_: None)
+    again = candidate_jobs.choose(project, lead, CandidatesAsked(), progress=lambda *_: None)
     assert set(SENTENCES) <= set(again.sentences)
     assert ShortEncoder.encoded == len(CAPTIONS)

@@ -9,8 +9,8 @@ from backend.campaign.corpus.importing import formats
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw
 from backend.campaign.release.export import diffing, validating
 from backend.campaign.release.statistics import from_release
-from backend.campaign.selection.pools.labelled import read_labelled
-from backend.campaign.selection.pools.stored import read_thresholds
+from backend.campaign.selection.pools.labelled_pairs import read_labelled
+from backend.campaign.selection.pools.thresholds_file import read_thresholds
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.places import SETTINGS_FILE
 from backend.campaign.setup.project.settings_file import TEMPLATE, read_settings
@@ -105,9 +105,9 @@ READERS: dict[str, Callable[[Path], object]] = {
         f"corpus {name}": lambda path, name=name: formats.parse(name, path.read_bytes(), path.name)
         for name in formats.FORMATS
     },
-    "validate truth": folder_of("val.json", validating.validate),
-    "validate map": folder_of("video_corpus.json", validating.validate),
-    "validate manifest": folder_of("manifest.json", validating.validate),
+    "validate truth": folder_of("val.json", validating.validate_release),
+    "validate map": folder_of("video_corpus.json", validating.validate_release),
+    "validate manifest": folder_of("manifest.json", validating.validate_release),
     "diff": folder_of("val.json", diffing.read),
     "statistics": folder_of("video_corpus.json", from_release.read),
 }

@@ -12,8 +12,8 @@ from backend.campaign.corpus.importing.formats import parse
 from backend.campaign.nouns import Split
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw
-from backend.campaign.selection.pools.labelled import read_sts
-from backend.campaign.selection.queries.rules import own
+from backend.campaign.selection.pools.labelled_pairs import read_sts
+from backend.campaign.selection.queries.rules import parse_own
 from backend.core.errors import InputError
 from backend.core.reading import unpack
 from backend.core.text_files import read_csv
@@ -47,7 +47,7 @@ def earlier_pairs(data: bytes) -> object:
 
 
 def queries(data: bytes) -> object:
-    return [(query.text, query.split.value) for query in own.parse(data, "t.txt", Split.TEST, {})]
+    return [(query.text, query.split.value) for query in parse_own(data, "t.txt", Split.TEST, {})]
 
 
 READERS: dict[Callable[[bytes], object], tuple[list[list[str]], object]] = {
@@ -96,7 +96,7 @@ def test_no_other_module_takes_tables_apart() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in ("reader", "DictReader")
     }
-    assert users == {"ground/text_files.py"}
+    assert users == {"core/text_files.py"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend import api, cli
-from backend.campaign.judging import consensus
+from backend.campaign.judging import grades
 from backend.cli import service
 from backend.encoders import sentence
 from backend.store import connection
@@ -94,7 +94,7 @@ def judge(project: api.Project) -> None:
         for query in api.list_queries(project, api.OPERATOR):
             for pair in api.query_pairs(project, api.OPERATOR, query.query_id):
                 sit(project, person, [pair.pair], now=2.0)
-                consensus.record_grade(project.store, person, GradeEvent(pair.pair, 3, name + pair.pair), now=2.0)
+                grades.record_grade(project.store, person, GradeEvent(pair.pair, 3, name + pair.pair), now=2.0)
 
 
 def test_videos_without_captions_become_moments_as_the_readme_says(

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backend.api.clip import cut as cut_apart
 from backend.core import bounds, parallel
 from backend.core.errors import VideoUnreadable
 from backend.core.where import Where
@@ -22,6 +21,7 @@ from backend.media import decode, limits
 from backend.media.cut import cut
 from backend.media.decode import opened
 from backend.media.limits import LARGEST_PIXELS, within_bounds
+from backend.media.one_clip import cut as cut_apart
 from backend.media.probe import damage_inside, probe
 from backend.media.sources import FrameFolder
 from backend.media.survey import survey

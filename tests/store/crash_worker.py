@@ -56,7 +56,7 @@ def _watched_writing(store: Store) -> Iterator[Database]:
 connection.writing = _watched_writing  # before anything else takes it from there
 
 from backend import api  # noqa: E402
-from backend.campaign.judging import assignments, consensus  # noqa: E402
+from backend.campaign.judging import consensus, queue  # noqa: E402
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind  # noqa: E402
 from backend.campaign.nouns import Role  # noqa: E402
 from backend.campaign.review.model import CaseList  # noqa: E402
@@ -160,7 +160,7 @@ class Life:
         self.events += 1
 
     def sign_out(self, who: str) -> None:
-        assignments.sign_off(self.project.store, self.people[who], now=self.now)
+        queue.sign_off(self.project.store, self.people[who], now=self.now)
 
     def rebuild(self, who: str) -> None:
         consensus.rebuild(self.project.store)

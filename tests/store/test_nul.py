@@ -12,9 +12,8 @@ import pytest
 from backend import api
 from backend.campaign.nouns import Role, Split
 from backend.campaign.release.export import keeping, terms
-from backend.campaign.selection.queries import editing
 from backend.campaign.selection.queries.rows import query_rows
-from backend.campaign.selection.queries.rules import own
+from backend.campaign.selection.queries.rules import parse_own
 from backend.core import typed_text
 from backend.core.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused
 from backend.store import events
@@ -129,7 +128,7 @@ def test_a_text_of_which_nothing_is_visible_is_empty(judging: Judging, tmp_path:
     with pytest.raises(ProjectError, match="needs a reason"):
         api.adjudicate(project, lead, judging.pairs()[0].pair, 2, text, now=NOW)
     with pytest.raises(InputError, match="row 2: the text is empty"):
-        own.parse(f"A cat sits.\n{text}\nIt rains.".encode(), "q.txt", Split.TEST, {})
+        parse_own(f"A cat sits.\n{text}\nIt rains.".encode(), "q.txt", Split.TEST, {})
     assert typed_text.tidy(text) == ""
 
 
@@ -137,7 +136,7 @@ def test_a_text_of_which_nothing_is_visible_is_empty(judging: Judging, tmp_path:
 def test_what_leads_type_has_no_control_characters(judging: Judging) -> None:
     project, lead = judging.project, judging.lead
     with pytest.raises(ProjectError, match=r"control character U\+001B"):
-        terms.set_terms(project.store, api.OPERATOR, citation="A paper\x1b[2J", now=NOW)
+        terms.set_release_terms(project, api.OPERATOR, citation="A paper\x1b[2J", now=NOW)
     with pytest.raises(ProjectError, match=r"control character U\+0008"):
         keeping.proper_notes("notes\b")
     grading = replace(api.guideline_versions(project, lead)[-1].grading, reminders=("Look\x07 twice.",))
@@ -147,4 +146,4 @@ def test_what_leads_type_has_no_control_characters(judging: Judging) -> None:
         there = query_rows(db)[0]
     for text, why in (("A cat\x7f", r"control character U\+007F"), ("\u3164", "the text is empty")):
         with pytest.raises(ProjectError, match=why):
-            editing.change(project.store, api.OPERATOR, there.query_id, text, Split.TEST, seen=there.text, now=NOW)
+            api.change_query(project, api.OPERATOR, there.query_id, text, Split.TEST, seen=there.text, now=NOW)

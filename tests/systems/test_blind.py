@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from backend.core.errors import InputError
-from backend.systems import prior, random_moments
+from backend.systems import prior
+from backend.systems.baselines import random_answers
 from backend.systems.model import Answers, KnownMoment, SearchTask, in_ms
 
 VIDEOS = {"a": 10.0, "b": 20.0, "c": 60.0, "d": 5.0}
@@ -25,21 +26,21 @@ def all_of(found: Answers) -> list[tuple[str, float, float, float]]:
 
 
 def test_random_videos_are_all_equally_likely() -> None:
-    drawn = Counter(one[0] for one in all_of(random_moments.answer(TASK, seed=1)))
+    drawn = Counter(one[0] for one in all_of(random_answers(TASK, seed=1)))
     assert sum(drawn.values()) == 4000
     assert stats.chisquare([drawn[name] for name in VIDEOS]).pvalue > 0.01
 
 
 def test_random_times_are_two_uniform_ones_in_order() -> None:
     """Sorted uniform times: the start has the distribution 1 - (1 - x)**2, the end x**2."""
-    found = all_of(random_moments.answer(TASK, seed=1))
+    found = all_of(random_answers(TASK, seed=1))
     starts = [start / VIDEOS[name] for name, start, _, _ in found]
     ends = [end / VIDEOS[name] for name, _, end, _ in found]
     assert stats.kstest(starts, lambda x: 1 - (1 - x) ** 2).pvalue > 0.01
     assert stats.kstest(ends, lambda x: x**2).pvalue > 0.01
 
 
-@pytest.mark.parametrize("system", [random_moments.answer, prior.answer])
+@pytest.mark.parametrize("system", [random_answers, prior.answer])
 def test_a_seed_says_all_and_an_answer_does_not_depend_on_the_other_queries(system: Callable[..., Answers]) -> None:
     whole = system(BLIND, 3)
     assert system(BLIND, 3) == whole
@@ -50,7 +51,7 @@ def test_a_seed_says_all_and_an_answer_does_not_depend_on_the_other_queries(syst
     assert whole["q1"] != whole["q2"]
 
 
-@pytest.mark.parametrize("system", [random_moments.answer, prior.answer])
+@pytest.mark.parametrize("system", [random_answers, prior.answer])
 @given(seed=st.integers(0, 2**31), duration=st.floats(0.01, 1e4))
 def test_every_answer_lies_in_its_video_and_is_no_better_than_the_one_before(
     system: Callable[..., Answers], seed: int, duration: float
@@ -122,7 +123,7 @@ def test_parts_of_moments_outside_their_video_do_not_count() -> None:
         (SearchTask("f.json", QUERIES, {"v": float("nan")}), "f.json: video v: its duration is nan s"),
     ],
 )
-@pytest.mark.parametrize("system", [random_moments.answer, prior.answer])
+@pytest.mark.parametrize("system", [random_answers, prior.answer])
 def test_a_task_that_nobody_can_answer_is_refused(system: Callable[..., Answers], task: SearchTask, told: str) -> None:
     with pytest.raises(InputError, match=told):
         system(task)

@@ -7,7 +7,8 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.scoring.files.entries import parse_run_mapping
-from backend.systems import caption, two_steps
+from backend.systems import caption
+from backend.systems.baselines import two_step_answers
 from backend.systems.model import KnownMoment, SearchTask
 from support import MOMENTS, WordEncoder
 
@@ -59,13 +60,13 @@ SECOND = {
 def test_moments_of_the_best_videos_stay_in_their_order() -> None:
     """By rank the first run's videos of query 1 are a, b, c; two of them are left. Query 3 has no first step."""
     videos, moments = parse_run_mapping(FIRST), parse_run_mapping(SECOND)
-    found = two_steps.answer(TASK, videos, moments, best=2)
+    found = two_step_answers(TASK, videos, moments, best=2)
     assert found == {"1": [("b", 1, 2, 0.8), ("a", 3, 4, 0.7), ("b", 7, 9, 0.6)], "2": []}
-    assert two_steps.answer(TASK, videos, moments, best=2, top=1)["1"] == [("b", 1, 2, 0.8)]
-    assert [one[0] for one in two_steps.answer(TASK, videos, moments, best=1)["1"]] == ["a"]
+    assert two_step_answers(TASK, videos, moments, best=2, top=1)["1"] == [("b", 1, 2, 0.8)]
+    assert [one[0] for one in two_step_answers(TASK, videos, moments, best=1)["1"]] == ["a"]
 
 
 def test_runs_of_other_queries_are_refused() -> None:
     other = parse_run_mapping({"99": [["a", 0, 1, 0.2]]})
     with pytest.raises(InputError, match="made: shares no query with both"):
-        two_steps.answer(TASK, other, parse_run_mapping(SECOND))
+        two_step_answers(TASK, other, parse_run_mapping(SECOND))

@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 
 from backend import api
-from backend.api.systems import _task
+from backend.campaign.release.board.baselines import _task
 from support import NOW
 
 pytestmark = pytest.mark.long

@@ -8,7 +8,6 @@ import pytest
 import torch
 from pyarrow import parquet
 
-from backend.campaign.corpus.importing.model import ImportOptions
 from backend.campaign.selection.pools import negatives as writing
 from backend.core.errors import InputError
 from backend.training import negatives as reading
@@ -31,15 +30,8 @@ e,0,3,The dog sits.
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "corpus.csv").write_text(LINES)
     out = tmp_path / "negatives"
-    options = ImportOptions()
-    writing.write(
-        tmp_path / "corpus.csv",
-        WordEncoder(),
-        tmp_path / "vectors",
-        out,
-        options=options,
-        threshold=0.9,
-        temperature=0.3,
+    writing.write_negatives(
+        tmp_path / "corpus.csv", out, temperature=0.3, encoder=WordEncoder(), embeddings=tmp_path / "vectors"
     )
     return out
 

@@ -32,7 +32,7 @@ class Room:
 
 ROOMS = (
     Room("scoring/measures", ("scoring/measures",)),
-    Room("scoring/matching/matching.py", ("scoring/matching/test_matching.py", "scoring/measures/test_ndcg.py")),
+    Room("scoring/matching/greedy.py", ("scoring/matching/test_greedy.py", "scoring/measures/test_ndcg.py")),
     Room("scoring/matching/ious.py", ("scoring/matching/test_ious.py",)),
     Room("scoring/matching/found.py", ("scoring/matching/test_found.py",)),
     Room("scoring/matching/columns.py", ("scoring/matching/test_columns.py",)),
@@ -48,21 +48,27 @@ ROOMS = (
         ),
     ),
     Room("campaign/selection/batches/rules.py", ("campaign/selection/batches/test_rules.py",)),
+    Room(
+        "campaign/qualification/answers/rules.py",
+        ("campaign/qualification/exam/test_outcomes.py", "campaign/qualification/gold/test_rules.py"),
+    ),
     Room("campaign/qualification/gold/rules.py", ("campaign/qualification/gold/test_rules.py",)),
     Room(
         "campaign/qualification/exam/rules",
         (
             "campaign/qualification/exam/test_guessing.py",
-            "campaign/qualification/exam/test_keys.py",
+            "campaign/qualification/exam/test_answer_key.py",
             "campaign/qualification/exam/test_outcomes.py",
             "campaign/qualification/exam/test_spreading.py",
         ),
     ),
-    Room("campaign/selection/candidates/rules/pooling.py", ("campaign/selection/candidates/test_pooling_rules.py",)),
-    Room("campaign/selection/candidates/rules/probes.py", ("campaign/selection/candidates/test_probe_rules.py",)),
+    Room(
+        "campaign/selection/candidates/rules.py",
+        ("campaign/selection/candidates/test_pooling_rules.py", "campaign/selection/candidates/test_probe_rules.py"),
+    ),
     Room("campaign/monitoring/activity/rules.py", ("campaign/monitoring/activity/test_activity_rules.py",)),
     Room(
-        "campaign/selection/pools/rules",
+        "campaign/selection/pools/rules.py",
         (
             "campaign/selection/pools/test_drawing.py",
             "campaign/selection/pools/test_selecting.py",
@@ -70,10 +76,13 @@ ROOMS = (
         ),
     ),
     Room(
-        "campaign/selection/queries/rules/drawing.py",
-        ("campaign/selection/queries/test_drawing.py", "campaign/selection/queries/test_drawing_properties.py"),
+        "campaign/selection/queries/rules.py",
+        (
+            "campaign/selection/queries/test_drawing.py",
+            "campaign/selection/queries/test_drawing_properties.py",
+            "campaign/selection/queries/test_own.py",
+        ),
     ),
-    Room("campaign/selection/queries/rules/own.py", ("campaign/selection/queries/test_own.py",)),
     Room("campaign/monitoring/quality/rules/aggregators.py", ("campaign/monitoring/quality/test_aggregators.py",)),
     Room("scoring/statistics/agreement.py", ("scoring/statistics/test_agreement.py",)),
     Room("campaign/monitoring/quality/rules/people.py", ("campaign/monitoring/quality/test_people_rules.py",)),
@@ -84,15 +93,14 @@ ROOMS = (
     Room("campaign/monitoring/quality/rules/summary.py", ("campaign/monitoring/quality/test_summary.py",)),
     Room("campaign/monitoring/quality/rules/flags.py", ("campaign/monitoring/quality/test_flag_rules.py",)),
     Room("campaign/monitoring/quality/rules/flag_words.py", ("campaign/monitoring/quality/test_flag_words.py",)),
-    Room("campaign/monitoring/quality/rules/narrowing.py", ("campaign/monitoring/quality/test_narrowing.py",)),
-    Room("campaign/monitoring/quality/rules/origins.py", ("campaign/monitoring/quality/test_narrowing.py",)),
+    Room("campaign/monitoring/quality/rules/origins.py", ("campaign/monitoring/quality/test_origins.py",)),
     Room("campaign/monitoring/quality/rules/columns.py", ("campaign/monitoring/quality/test_column_rules.py",)),
     Room("campaign/monitoring/quality/rules/board.py", ("campaign/monitoring/quality/test_board.py",)),
     Room("campaign/monitoring/quality/rules/board_tables.py", ("campaign/monitoring/quality/test_board_tables.py",)),
     Room("campaign/selection/pool_check/rules.py", ("campaign/selection/pool_check/test_rules.py",)),
     Room("campaign/corpus/moments/rules.py", ("campaign/corpus/moments/test_rules.py",)),
     Room("campaign/monitoring/hours/rules.py", ("campaign/monitoring/hours/test_hours_rules.py",)),
-    Room("campaign/monitoring/progress/rules.py", ("campaign/monitoring/progress/test_steering_rules.py",)),
+    Room("campaign/monitoring/progress/rules.py", ("campaign/monitoring/progress/test_progress_rules.py",)),
     Room("campaign/release/statistics/rules.py", ("campaign/release/statistics/test_rules.py",)),
     Room("campaign/corpus/describing/rules.py", ("campaign/corpus/describing/test_rules.py",)),
     Room("campaign/corpus/captions/rules/differences.py", ("campaign/corpus/captions/test_differences.py",)),
@@ -109,7 +117,7 @@ ROOMS = (
                 "campaign/corpus/captions/test_word_rules.py",
             ),
         )
-        for name in ("replacing", "mentions", "names", "joining", "cast", "counting", "text")
+        for name in ("replacing", "mentions", "names", "joining", "name_mapping", "counting", "text")
     ),
     Room("campaign/release/export/rules/checks.py", ("campaign/release/export/test_checks.py",)),
     Room("campaign/release/export/rules/diffing.py", ("campaign/release/export/test_diffing_rules.py",)),
@@ -121,10 +129,13 @@ ROOMS = (
     Room("campaign/review/rules.py", ("campaign/review/test_rules.py",)),
     Room("campaign/setup/serving/rules.py", ("campaign/setup/serving/test_rules.py",)),
     Room(
-        "campaign/corpus/importing/rules/checks.py",
-        ("campaign/corpus/importing/test_checks.py", "campaign/corpus/importing/test_corpus_files.py"),
+        "campaign/corpus/importing/rules.py",
+        (
+            "campaign/corpus/importing/test_checks.py",
+            "campaign/corpus/importing/test_corpus_files.py",
+            "campaign/corpus/importing/test_naming.py",
+        ),
     ),
-    Room("campaign/corpus/importing/rules/naming.py", ("campaign/corpus/importing/test_naming.py",)),
     Room("campaign/release/earlier/rules/campaign_files.py", ("campaign/release/earlier/test_campaign_files.py",)),
     Room("campaign/release/earlier/rules/raw_annotation.py", ("campaign/release/earlier/test_raw_annotation.py",)),
     Room("campaign/monitoring/explore/rules.py", ("campaign/monitoring/explore/test_rules.py",)),

@@ -11,7 +11,7 @@ from annotate_app.shared import address_state, choose_queries, look, tables, wor
 from annotate_app.shared.review_clip import review_clip
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.exam.model import Trial, TrialPair
+from backend.campaign.qualification.exam.model import CalibrationPair, CalibrationRound
 from backend.core.ids import PairKey
 
 _QUERIES, _PAIRS = 3, 5
@@ -87,7 +87,7 @@ def _form(project: api.Project, lead: Person) -> None:
     )
 
 
-def _round(project: api.Project, lead: Person, found: Trial) -> None:
+def _round(project: api.Project, lead: Person, found: CalibrationRound) -> None:
     is_open, zone = found.ended_at is None, st.context.timezone
     queries = len({pair.query_id for pair in found.pairs})
     st.markdown(
@@ -155,7 +155,7 @@ def _round(project: api.Project, lead: Person, found: Trial) -> None:
         st.html(tables.table((tr("Annotator"), tr("Grade", _context="noun"), tr("Note")), rows))
 
 
-def _people(found: Trial, names: list[str]) -> str:
+def _people(found: CalibrationRound, names: list[str]) -> str:
     rows = [
         (
             escape(name),
@@ -167,7 +167,7 @@ def _people(found: Trial, names: list[str]) -> str:
     return tables.table((tr("Annotator"), tr("Answered"), tr("Finished")), rows)
 
 
-def _overview(found: Trial) -> str:
+def _overview(found: CalibrationRound) -> str:
     rows = [
         (
             str(pair.spread),
@@ -181,6 +181,6 @@ def _overview(found: Trial) -> str:
     return tables.table((tr("Apart"), tr("Grades"), tr("Notes"), tr("Rank"), tr("Query")), rows)
 
 
-def _label(pair: TrialPair) -> str:
+def _label(pair: CalibrationPair) -> str:
     grades = " ".join(str(answer.grade) for answer in pair.answers) or tr("no grade yet")
     return tr("{grades} · rank {rank} · {query}", grades=grades, rank=pair.rank, query=pair.query)

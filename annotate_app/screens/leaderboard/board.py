@@ -224,7 +224,11 @@ def _take_along(project: api.Project, lead: Person, board: api.Leaderboard, summ
     def report() -> str:
         made = datetime.fromtimestamp(time.time(), UTC)
         return api.report_page(
-            scores, board.inputs, made=made, asked=api.Sureness(summary["baseline"]), project=project, by=lead
+            scores,
+            board.inputs,
+            made=made,
+            asked=api.Sureness(summary["baseline"]),
+            film=api.report_frames(project, lead),
         )
 
     files: dict[str, tuple[str, str, Callable[[], str]]] = {

@@ -1,26 +1,24 @@
 """The lead's page "Release": what a release made now would hold, making it, downloading it."""
 
-import logging
 import time
-from concurrent.futures import Future
 from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.release.diff import release_diff
 from annotate_app.screens.release.releases import releases
 from annotate_app.screens.release.terms import release_terms
-from annotate_app.server import export_worker
-from annotate_app.session import auth
+from annotate_app.server import job_functions, jobs
 from annotate_app.shared import look, wording
+from annotate_app.shared.job_view import job_view
 from backend import api
 from backend.campaign.nouns import Person, Split
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions, ReleaseSelection
-from backend.core.errors import ReelRankError
+from backend.campaign.setup.serving.model import LongWork, WorkState
+from backend.core.saying import said
 
-_LOG = logging.getLogger(__name__)
 _ADJUDICATED = {marked("In it, marked"): Adjudicated.INCLUDE, marked("Left out"): Adjudicated.LEAVE_OUT}
 _SHOWN = 50
 """Queries that are left out, by name."""
@@ -30,8 +28,10 @@ def page() -> None:
     """What would be in it and what not, licence, the button, and the releases made so far."""
     project, lead, counts = look.lead_page("Release")
     st.markdown(tr("A release freezes what is agreed so far, with a manifest and a hash of every file."))
+    job = job_view(project, lead, {jobs.RELEASE}, "release_problem", _again)
+    busy = job is not None and job.state is WorkState.UNDER_WAY
     with st.container(key="release_options"):
-        options = _options()
+        options = _options(busy)
     found = _preview(project, lead, str(project.folder), options, api.work_version(project, lead))
     queries = counts["queries"]
     look.metrics(
@@ -46,12 +46,12 @@ def page() -> None:
             tr("Raw judgements"): f"{counts['judgements']:,}",
         }
     )
-    if said := inside(found) + warnings(counts):
-        st.warning("  \n".join([tr("**Before you freeze it**"), *said]), icon=":material/pending_actions:")
+    if sentences := inside(found) + warnings(counts):
+        st.warning("  \n".join([tr("**Before you freeze it**"), *sentences]), icon=":material/pending_actions:")
     _left_out(found)
     look.refusal("release_problem")
     release_terms(project, lead)
-    _maker(options)
+    _maker(options, busy)
     made = api.list_releases(project, lead)
     releases(project, lead, made)
     release_diff(project, lead, made)
@@ -59,9 +59,9 @@ def page() -> None:
 
 def inside(found: ReleaseSelection) -> list[str]:
     """Which queries and pairs a release made now would not hold, or hold although a reader may not expect it."""
-    said = []
+    sentences = []
     if queries := found.unfinished:
-        said.append(
+        sentences.append(
             tr(
                 "{queries_are} left out: pairs of {len} still wait for grades, and would count as not relevant.",
                 queries_are=_queries_are(len(queries)),
@@ -69,26 +69,28 @@ def inside(found: ReleaseSelection) -> list[str]:
             )
         )
     if queries := found.unfinished_within:
-        said.append(
+        sentences.append(
             tr(
                 "{queries_are} in it although pairs still wait: whoever finds these is counted 0.",
                 queries_are=_queries_are(len(queries)),
             )
         )
     if queries := found.without_relevance:
-        said.append(tr("{queries_are} left out: no pair that could be truth.", queries_are=_queries_are(len(queries))))
+        sentences.append(
+            tr("{queries_are} left out: no pair that could be truth.", queries_are=_queries_are(len(queries)))
+        )
     if found.adjudicated:
-        said.append(
+        sentences.append(
             tr("{pairs_are} decided by a lead, and marked as such.", pairs_are=wording.pairs_are(found.adjudicated))
         )
     if found.adjudicated_left_out:
-        said.append(
+        sentences.append(
             tr(
                 "{pairs_are} left out because a lead decided on them.",
                 pairs_are=wording.pairs_are(found.adjudicated_left_out),
             )
         )
-    return said
+    return sentences
 
 
 def warnings(counts: dict[str, Any]) -> list[str]:
@@ -128,22 +130,33 @@ def warnings(counts: dict[str, Any]) -> list[str]:
     return found
 
 
-def make(options: ReleaseOptions) -> None:
-    """Callback of the button: starts the worker unless one is at it already."""
-    if _busy():
-        return
+def _make(options: ReleaseOptions, name: str | None = None, notes: str = "") -> None:
+    """Begin a release: a callback, with the name and notes that were typed unless it is told others."""
+    if name is None:
+        name, notes = st.session_state["release_name"], st.session_state["release_notes"]
+    asked = {
+        "adjudicated": options.adjudicated.value,
+        "unfinished": "yes" if options.unfinished else "",
+        "with_published": "yes" if options.with_published else "",
+        "name": name,
+        "notes": notes,
+    }
 
     def begin(project: api.Project, lead: Person) -> None:
-        st.session_state["release"] = export_worker.start(
-            project.folder,
-            lead,
-            options,
-            st.session_state["release_name"],
-            st.session_state["release_notes"],
-            time.time(),
-        )
+        make, title = job_functions.make_release, said("Making a release")
+        jobs.begin(project, lead, jobs.RELEASE, title, make, options, name, notes, asked=asked, now=time.time())
 
     st.session_state["release_problem"] = look.as_lead(begin)
+
+
+def _again(job: LongWork) -> None:
+    """Offer to start a release again that did not come to its end."""
+    if job.state in (WorkState.CUT_SHORT, WorkState.FAILED):
+        asked = job.asked
+        options = ReleaseOptions(
+            Adjudicated(asked["adjudicated"]), bool(asked["unfinished"]), bool(asked["with_published"])
+        )
+        st.button(tr("Start again"), key="release_again", on_click=_make, args=(options, asked["name"], asked["notes"]))
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -154,8 +167,7 @@ def _preview(
     return api.release_preview(_project, _lead, options)
 
 
-def _options() -> ReleaseOptions:
-    busy = _busy()
+def _options(busy: bool) -> ReleaseOptions:
     decided = st.segmented_control(
         tr("Pairs that a lead decided on"),
         list(_ADJUDICATED),
@@ -184,11 +196,6 @@ def _options() -> ReleaseOptions:
         ),
     )
     return ReleaseOptions(_ADJUDICATED[decided], unfinished, published)
-
-
-def _busy() -> bool:
-    future: Future[tuple[str, bool]] | None = st.session_state.get("release")
-    return future is not None and not future.done()
 
 
 def _left_out(found: ReleaseSelection) -> None:
@@ -221,44 +228,12 @@ def _queries_are(count: int) -> str:
     return f"{wording.count_of(count, 'query')} {wording.are(count)}"
 
 
-def _maker(options: ReleaseOptions) -> None:
-    busy = _busy()
+def _maker(options: ReleaseOptions, busy: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(tr("Name"), key="release_name", placeholder="release-N", disabled=busy, max_chars=100)
         st.text_input(
             tr("Notes"), key="release_notes", placeholder=tr("What is new in it"), disabled=busy, max_chars=2000
         )
-        st.button(tr("Make release"), type="primary", key="make_release", on_click=make, args=(options,), disabled=busy)
-    # Only a release in the making needs to be looked at again every second.
-    auth.fragment(_progress, run_every=1.0 if busy else None)()
-
-
-def _progress() -> None:
-    if "release" not in st.session_state:
-        return
-    future: Future[tuple[str, bool]] = st.session_state["release"]
-    if not future.done():
-        st.info(tr("The release is being made. You can go on working; it appears here."), icon=":material/sync:")
-        return
-    if st.session_state.get("release_seen") is not future:
-        st.session_state["release_seen"] = future
-        st.rerun()
-    try:
-        name, again = future.result()
-    except ReelRankError as error:
-        st.error(plain(retold(error)))
-        return
-    except Exception:
-        # The worker is another process: without this its failure would appear nowhere.
-        _LOG.exception("Making a release failed")
-        st.error(tr("The release could not be made. The server's log says why; nothing was changed."))
-        return
-    if again:
-        st.info(
-            tr(
-                "Nothing changed since the release {name}: what was made now is the same, byte for byte.",
-                name=plain(name),
-            )
+        st.button(
+            tr("Make release"), type="primary", key="make_release", on_click=_make, args=(options,), disabled=busy
         )
-    else:
-        st.success(tr("The release {name} is ready; it stands below.", name=plain(name)))

@@ -10,7 +10,7 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.measuring import measuring, measuring_asked, measuring_options
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
-from annotate_app.server import long_work, set_up_work, uploads
+from annotate_app.server import job_functions, jobs, uploads
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from backend import api
@@ -133,7 +133,7 @@ def _begin(
     columns = [part.partition("=") for part in asked["columns"].split(",") if part.strip()]
     if wrong := [name for name, _, column in columns if not (name.strip() and column.strip())]:
         raise ProjectError(tr("the columns at {wrong!r} are not of the form start=begin,end=finish", wrong=wrong[0]))
-    reading = set_up_work.FileToTake(
+    reading = job_functions.FileToTake(
         Path(asked["file"]),
         asked["format"] or None,
         frozenset(asked["types"].split(",")) if asked["types"] else None,
@@ -141,8 +141,8 @@ def _begin(
         Path(asked["videos"]).expanduser() if asked["videos"] else None,
         measuring((asked["fps"], asked["decode"])),
     )
-    act = set_up_work.take_file
-    long_work.begin(project, lead, KEY, title, act, reading, dry_run, asked=kept, now=time.time())
+    act = job_functions.take_file
+    jobs.begin(project, lead, KEY, title, act, reading, dry_run, asked=kept, now=time.time())
 
 
 STEP = SetUpStep(KEY, marked("Annotation files"), _standing, _show, optional=True, then=_then)

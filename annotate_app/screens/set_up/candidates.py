@@ -10,8 +10,8 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.encoder import encoder_box
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
-from annotate_app.server import candidates_work, long_work, uploads
-from annotate_app.server.candidates_work import CandidatesAsked
+from annotate_app.server import candidate_jobs, jobs, uploads
+from annotate_app.server.candidate_jobs import CandidatesAsked
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from annotate_app.shared.ways import WayThere
@@ -37,9 +37,7 @@ def choose() -> None:
         if asked.runs or asked.visual:
             _pool(project, lead, asked, again=False, dry_run=False)
         else:
-            long_work.begin(
-                project, lead, KEY, said("Choosing candidates"), candidates_work.choose, asked, now=time.time()
-            )
+            jobs.begin(project, lead, KEY, said("Choosing candidates"), candidate_jobs.choose, asked, now=time.time())
 
     st.session_state["set_up_problem"] = look.as_lead(act)
 
@@ -291,8 +289,8 @@ def _pool(project: api.Project, lead: Person, asked: CandidatesAsked, *, again: 
     of = said_n("{n} run", "{n} runs", len(asked.runs)) if asked.runs else said("what is found")
     title = said("Looking at {of}", of=of) if dry_run else said("Pooling {of}", of=of)
     kept = {_LOOKED: msgspec.json.encode(asked).decode(), **({_AGAIN: "yes"} if again else {})} if dry_run else {}
-    act = candidates_work.pool
-    long_work.begin(project, lead, KEY, title, act, asked, again, dry_run, asked=kept, now=time.time())
+    act = candidate_jobs.pool
+    jobs.begin(project, lead, KEY, title, act, asked, again, dry_run, asked=kept, now=time.time())
 
 
 def _then(work: LongWork) -> None:

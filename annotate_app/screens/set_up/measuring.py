@@ -5,7 +5,7 @@ from fractions import Fraction
 import streamlit as st
 
 from annotate_app.language import marked, tr
-from annotate_app.server.set_up_work import HowToMeasure
+from annotate_app.server.job_functions import HowToMeasure
 from backend.core.errors import ProjectError
 
 _DECODE = {"": marked("where that is quick"), "yes": marked("always"), "no": marked("never")}

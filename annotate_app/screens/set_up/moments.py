@@ -7,7 +7,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
-from annotate_app.server import long_work, set_up_work
+from annotate_app.server import job_functions, jobs
 from annotate_app.shared import look, wording
 from annotate_app.shared.ways import WayThere
 from backend import api
@@ -38,7 +38,7 @@ def propose() -> None:
         else:
             how = ByShots(state["moments_shortest"], state["moments_longest"])
         title = said("Cutting videos into windows") if isinstance(how, ByWindows) else said("Looking for shots")
-        long_work.begin(project, lead, KEY, title, set_up_work.propose_moments, how, now=time.time())
+        jobs.begin(project, lead, KEY, title, job_functions.propose_moments, how, now=time.time())
 
     state["set_up_problem"] = look.as_lead(act)
 

@@ -11,7 +11,7 @@ from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.encoder import encoder_box
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
-from annotate_app.server import long_work, set_up_work
+from annotate_app.server import job_functions, jobs
 from annotate_app.session import auth
 from annotate_app.shared import look, wording
 from annotate_app.shared.searched import searched
@@ -32,8 +32,8 @@ def look_for() -> None:
     """Callback of the button: names that the cast lacks."""
 
     def act(project: api.Project, lead: Person) -> None:
-        long_work.begin(
-            project, lead, KEY, said("Looking for names in the captions"), set_up_work.look_for_names, now=time.time()
+        jobs.begin(
+            project, lead, KEY, said("Looking for names in the captions"), job_functions.look_for_names, now=time.time()
         )
 
     st.session_state["set_up_problem"] = look.as_lead(act)
@@ -64,10 +64,10 @@ def rewrite() -> None:
     state = st.session_state
 
     def act(project: api.Project, lead: Person) -> None:
-        asked = set_up_work.RewritingAsked(
+        asked = job_functions.RewritingAsked(
             state["rewrite_encoder"], state.get("rewrite_model", "").strip(), os.environ.get(_PLACE_OF_MODELS, "")
         )
-        long_work.begin(project, lead, KEY, said("Rewriting the captions"), set_up_work.rewrite, asked, now=time.time())
+        jobs.begin(project, lead, KEY, said("Rewriting the captions"), job_functions.rewrite, asked, now=time.time())
 
     state["set_up_problem"] = look.as_lead(act)
 

@@ -11,7 +11,7 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.measuring import measuring, measuring_asked, measuring_options
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
-from annotate_app.server import long_work, set_up_work, uploads
+from annotate_app.server import job_functions, jobs, uploads
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from annotate_app.shared.video_troubles import reported_clips, video_troubles
@@ -46,7 +46,7 @@ def _take(folder: Path | None) -> None:
         if folder:
             title = said("Taking the videos of {folder}", folder=folder)
         how = measuring(measuring_asked(_MEASURING))
-        long_work.begin(project, lead, KEY, title, set_up_work.take_videos, where, how, now=time.time())
+        jobs.begin(project, lead, KEY, title, job_functions.take_videos, where, how, now=time.time())
 
     st.session_state["set_up_problem"] = look.as_lead(act)
 
@@ -60,8 +60,8 @@ def look_again() -> None:
     def act(project: api.Project, lead: Person) -> None:
         title = said("Looking at the videos again")
         how = measuring(measuring_asked(_MEASURING))
-        again = set_up_work.look_at_videos
-        long_work.begin(project, lead, KEY, title, again, accept, folder, how, now=time.time())
+        again = job_functions.look_at_videos
+        jobs.begin(project, lead, KEY, title, again, accept, folder, how, now=time.time())
 
     st.session_state["set_up_problem"] = look.as_lead(act)
 

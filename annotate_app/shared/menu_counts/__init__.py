@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from annotate_app.session.addresses import address
+from annotate_app.pages import address
 from annotate_app.shared import waiting
 from annotate_app.shared.desk import joined
 from backend import api

@@ -70,7 +70,7 @@ def player(
         person: names the annotator's store of unsent grades in the browser, so that two people who share a
             computer never send each other's grades.
         key: Streamlit's name of this element.
-        lesson: what is to be read, and practised, before the desk, as `screens.annotate` has it; None for nothing.
+        lesson: what is to be read, and practised, before the desk, as `screens.grade` has it; None for nothing.
     """
     project = auth.project()
     words = guideline(project.campaign, api.examples(project, person))

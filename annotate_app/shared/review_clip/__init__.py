@@ -8,7 +8,7 @@ from annotate_app.language import browser_texts, tr
 from annotate_app.plain import component_key
 from annotate_app.session.addresses import full_path
 from annotate_app.shared.desk import joined
-from backend.campaign.qualification.exam.model import TrialPair
+from backend.campaign.qualification.exam.model import CalibrationPair
 from backend.campaign.review.model import PairReview
 
 _HERE = Path(__file__).parent
@@ -22,7 +22,7 @@ _mount = st.components.v2.component(
 )
 
 
-def review_clip(pair: PairReview | TrialPair, place: str = "") -> None:
+def review_clip(pair: PairReview | CalibrationPair, place: str = "") -> None:
     """Shows the clip of one pair; it plays while it is in view. At most once a pair in one `place` of a page."""
     label = tr(
         "Clip of {video}, {start_s:.2f} to {end_s:.2f} s", video=pair.video, start_s=pair.start_s, end_s=pair.end_s

@@ -1,1 +1,1 @@
-"""The demo project."""
+"""Build the demo project from clips that travel with the code."""

@@ -1,4 +1,4 @@
-"""The demo project: clips that travel with the code, taken through every stage as a user would.
+"""Build the demo project: clips that travel with the code, taken through every stage as a user would.
 
 *Reads* the kept clips. *Writes* a whole project. With simulated judgements on request, which are marked as such in the
 database, on every screen of the lead and in every release.
@@ -7,36 +7,37 @@ database, on every screen of the lead and in every release.
 import random
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from backend.campaign.corpus.captions import rewriting as captions
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.importing import importing as corpus
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.demo import clips
-from backend.campaign.judging import consensus
+from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rows import seats, verdicts
 from backend.campaign.nouns import OPERATOR, Annotator, Role, Verdict
 from backend.campaign.qualification.guideline import reading as guideline
 from backend.campaign.qualification.tutorial import choosing as tutorial
 from backend.campaign.release.board import kept_runs
+from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
-from backend.campaign.selection.candidates import choosing as candidates
-from backend.campaign.selection.queries import drawing as queries
-from backend.campaign.selection.queries.model import DrawOptions
+from backend.campaign.selection.candidates.choosing import choose_candidates
+from backend.campaign.selection.queries import drawing
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people_rows
 from backend.campaign.setup.project import folder as projects
+from backend.campaign.setup.project import places
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
 from backend.core.arriving import OURS, require_new_folder
-from backend.core.errors import ProjectError
+from backend.core.errors import ProjectError, SchemaOutOfDate
 from backend.core.ids import QueryId
 from backend.core.locking import locked
 from backend.core.private import make_private, make_private_folder
@@ -53,6 +54,48 @@ PASSWORD = "reelrank-demo"
 VAL_QUERIES, TEST_QUERIES, SEED = 8, 4, 7
 SIMULATED_SHARE = 0.75
 """Share of the queries that `--judged` fills in; the others are left for people to try."""
+
+
+def build_demo(
+    folder: Path, *, judged: bool, now: float, progress: Progress, begins: Callable[[], object] = lambda: None
+) -> Project:
+    """Return the demo project, built if it is not there yet.
+
+    Args:
+        folder: where it is, or will be.
+        judged: add simulated judgements, marked as such.
+        now: seconds since 1970.
+        progress: called with (what is done, done, all).
+        begins: called if the project has to be built and nothing is in the way.
+
+    Raises:
+        ProjectError: the folder holds something else, or another command is building the demo there; see also
+            `open_project`.
+        SchemaOutOfDate: another version of ReelRank built it.
+    """
+    if places.is_project(folder):
+        try:
+            project = projects.open_project(folder)
+        except SchemaOutOfDate as error:
+            raise SchemaOutOfDate(
+                said("{refusal}, or delete {folder} and begin a new demo", refusal=error.args[0], folder=folder)
+            ) from None
+        _require_demo(project)
+        if judged:
+            _judge(project, now=now, progress=progress)
+        return project
+    with new_folder(folder) as part:
+        begins()
+        project = _build(part, now=now, progress=progress)
+        if judged:
+            _judge(project, now=now, progress=progress)
+        project.store.close()
+    return projects.open_project(folder)
+
+
+def demo_people() -> tuple[str, Sequence[str], str]:
+    """Return the lead, the annotators and everybody's password of the demo project."""
+    return LEAD, ANNOTATORS, PASSWORD
 
 
 @contextmanager
@@ -92,7 +135,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
         ) from None
 
 
-def require_demo(project: Project) -> None:
+def _require_demo(project: Project) -> None:
     """Refuse a project that is no demo, whose people and passwords are not those of the demo.
 
     Raises:
@@ -108,7 +151,7 @@ def require_demo(project: Project) -> None:
         )
 
 
-def build(folder: Path, *, now: float, progress: Progress) -> Project:
+def _build(folder: Path, *, now: float, progress: Progress) -> Project:
     """Copy the clips, import, rewrite, draw, choose, and add people.
 
     Args:
@@ -135,19 +178,26 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         now=now,
         progress=named(progress, "measuring videos"),
     )
-    captions.rewrite_captions(project, OPERATOR, encoder, now=now, progress=progress)
-    queries.draw(project, OPERATOR, DrawOptions(VAL_QUERIES, TEST_QUERIES, SEED), now=now)
-    candidates.choose(project, OPERATOR, encoder, now=now, progress=progress)
+    rewrite_captions(project, OPERATOR, encoder=encoder, now=now, progress=progress)
+    drawing.draw_queries(project, OPERATOR, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
+    choose_candidates(project, OPERATOR, encoder=encoder, now=now, progress=progress)
     for name in (LEAD, *ANNOTATORS):
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
-        person = people.add_with_password(project.store, OPERATOR, name, role, PASSWORD, now=now)
+        person = people.add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=now)
         if role is Role.ANNOTATOR:  # a tour of the demo begins with a clip; whoever is invited meets the tutorial
-            guideline.note_seen(project.store, permissions.require_annotator(project.store, person), 1, now=now)
-    tutorial.set_from_file(project.store, OPERATOR, kept / clips.PRACTICE, now=now)
+            guideline.note_guideline_seen(project, person, 1, now=now)
+    tutorial.set_practice_from_file(project, OPERATOR, kept / clips.PRACTICE, now=now)
     return project
 
 
-def simulate(project: Project, *, now: float, progress: Progress) -> int:
+def _judge(project: Project, *, now: float, progress: Progress) -> None:
+    """Add simulated judgements and runs, unless they are there."""
+    if not status.counts(project.store)["simulated"]:
+        _simulate(project, now=now, progress=progress)
+        keep_runs(project, now=now)
+
+
+def _simulate(project: Project, *, now: float, progress: Progress) -> int:
     """Add simulated judgements to the first queries; how many grades.
 
     Each simulated annotator sees a latent relevance (the best for the query's own words, else by similarity) through
@@ -201,17 +251,17 @@ def keep_runs(project: Project, *, now: float) -> None:
 
 def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rng: random.Random, *, now: float) -> int:
     """Two simulated grades a pair, four where the first two disagree."""
-    grades, highest = 0, project.campaign.scale.highest
+    given, highest = 0, project.campaign.scale.highest
     for pair in reviews.pairs_of_query(project.store.db, query_id):
         latent = (highest + highest / 10) * max(0.0, pair.similarity or 0.0) ** 1.3
         order = rng.sample(crowd, len(crowd))
         for nth, person in enumerate(order):
-            if nth == 2 and judgements.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:
+            if nth == 2 and verdicts.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:
                 break
             grade = min(highest, max(0, round(rng.gauss(latent, 0.9))))
             event = GradeEvent(pair.pair, grade, f"simulated-{pair.pair}-{nth}", active_ms=rng.randrange(1500, 9000))
             with writing(project.store) as db:
                 seats.claim(db, person.annotator_id, pair.pair_id, now=now, until=now)
-            consensus.record_grade(project.store, person, event, now=now, simulated=True)
-            grades += 1
-    return grades
+            grades.record_grade(project.store, person, event, now=now, simulated=True)
+            given += 1
+    return given

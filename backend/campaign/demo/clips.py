@@ -1,4 +1,4 @@
-"""The demo's videos, captions and cast, which travel with the code."""
+"""Locate the demo's videos, captions and name mapping, which travel with the code."""
 
 from pathlib import Path
 
@@ -16,11 +16,11 @@ class _Cast(msgspec.Struct):
 
 
 def folder() -> Path:
-    """Where they lie: beside this module where a wheel was installed, in `assets/demo` of a checkout."""
+    """Return where the clips lie: beside this module where a wheel was installed, in `assets/demo` of a checkout."""
     installed = Path(__file__).with_name("clips")  # see [tool.hatch.build.targets.wheel.force-include]
     return installed if installed.is_dir() else Path(__file__).parents[3] / "assets" / "demo"
 
 
 def cast() -> dict[str, str]:
-    """Who appears in the clips, each name with its generic words."""
+    """Return the name mapping of the clips: each name with its generic words."""
     return msgspec.toml.decode((folder() / "cast.toml").read_bytes(), type=_Cast).cast

@@ -1,1 +1,1 @@
-"""Checks of all that must hold in a project."""
+"""Check and repair a project, back up its database, restore, migrate and move it."""

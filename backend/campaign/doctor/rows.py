@@ -1,6 +1,6 @@
-"""What must hold in every project's database, as SQL that lists whatever breaks it. Reads only.
+"""List whatever breaks an invariant of a project's database. Reads only.
 
-`backend.campaign.doctor.examining` runs these, and says what each finding means.
+`backend.campaign.doctor.checks` runs these, and says what each finding means.
 """
 
 from collections.abc import Iterator, Mapping
@@ -115,6 +115,11 @@ LONG_LEASES = """
   UNION
   SELECT 'pair ' || pair_id || ', gold of annotator ' || annotator_id FROM gold_seat WHERE lease_until > :latest
 """
+WRONGLY_CLOSED = """
+  SELECT 'pair ' || s.pair_id || ', seat ' || s.seat_no FROM seat s
+  WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND s.closed <>
+    (s.pair_id IN (SELECT pair_id FROM lead_act WHERE kind = 'decided' AND stands))
+"""
 ESCALATED_WITHOUT_SEATS = """
   SELECT 'pair ' || substr(e.subject, 6) FROM event e
   WHERE e.event_id IN (SELECT max(event_id) FROM event WHERE kind IN ('escalated', 'de_escalated') GROUP BY subject)
@@ -124,12 +129,12 @@ ESCALATED_WITHOUT_SEATS = """
 
 
 def listed(db: Database, sql: str, values: Mapping[str, object] | None = None) -> list[str]:
-    """Names of the rows that break an invariant."""
+    """Return the names of the rows that break an invariant."""
     return [row[0] for row in db.conn.execute(f"SELECT * FROM ({sql}) ORDER BY 1", values or {})]
 
 
 def consensus_rows(db: Database) -> dict[PairId, tuple[str, int | None, float | None, str]]:
-    """What the derived table holds, by pair: verdict, relevance, mean, rule version."""
+    """Return what the derived table holds, by pair: verdict, relevance, mean, rule version."""
     return {
         PairId(row[0]): (row[1], row[2], row[3], row[4])
         for row in db.conn.execute("SELECT pair_id, verdict, relevance, mean, rule_version FROM consensus")

@@ -7,37 +7,18 @@
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
-from backend.campaign.judging import judgements as grading
-from backend.campaign.judging.model import GradeEvent, Receipt, ReceiptStatus
-from backend.campaign.judging.rows import judgements, rulings, seats
+from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rows import verdicts as rows_verdicts
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version
-from backend.campaign.nouns import Annotator, Operator, Person, Verdict
+from backend.campaign.nouns import Operator, Person, Verdict
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.project import rows as facts
-from backend.core.errors import ProjectError, ReelRankError
+from backend.core.errors import ProjectError
 from backend.core.ids import PairId
 from backend.core.saying import said
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
-
-
-def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
-    """Take a grade and settle its pair, as one transaction: `saved` means committed, with all that follows.
-
-    A grade that cannot count is refused in words and kept in the event log.
-    """
-    with writing(store) as db:
-        pair = judgements.pair_by_key(db, event.pair)
-        if pair is None:
-            return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
-        try:
-            if grading.accept(store, person, pair, event, now=now, simulated=simulated):
-                settle(db, pair.pair_id, person, now=now)
-        except ReelRankError as refusal:
-            grading.refuse(store, person, pair, event, str(refusal), now=now)
-            return Receipt(event.key, ReceiptStatus.REFUSED, str(refusal))
-    return Receipt(event.key, ReceiptStatus.SAVED)
 
 
 def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: float) -> None:
@@ -49,7 +30,7 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
         person: whose act it is (named in the event log).
         now: when.
     """
-    grades, verdict = _apply_rule(db, pair_id)
+    grades, verdict, decided = _apply_rule(db, pair_id)
     actor = person.annotator_id
     subject = f"pair:{pair_id}"
     if verdict is Verdict.ESCALATED and seats.open_second_round(db, pair_id):
@@ -57,6 +38,8 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
     elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
         # A correction within the first two: nobody had sat down at the further seats yet.
         events.record(db, EventKind.DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+    if decided:
+        seats.close(db, pair_id)
     agenda.refresh_pair(db, pair_id)
 
 
@@ -64,7 +47,7 @@ def rebuild(store: Store) -> int:
     """Make every verdict anew from grades and what leads did, to the same rows as before; how many there are."""
     with writing(store) as db:
         verdicts = expected(db)
-        judgements.replace_verdicts(db, ((pair, *row) for pair, row in verdicts.items()))
+        rows_verdicts.replace_verdicts(db, ((pair, *row) for pair, row in verdicts.items()))
     return len(verdicts)
 
 
@@ -73,8 +56,8 @@ def expected(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | No
 
     The rule does not depend on the order of grades, so it is asked once for each distinct set of them.
     """
-    given, ruled = judgements.grades_by_pair(db), rulings.all_adjudicated(db)
-    more, of_set = rulings.all_re_opened(db), cache(rule(db))
+    given, ruled = rows_verdicts.grades_by_pair(db), rows_verdicts.all_adjudicated(db)
+    more, of_set = rows_verdicts.all_re_opened(db), cache(rule(db))
     rows = {
         pair: (*_verdict(of_set(tuple(given.get(pair, ())), pair in more), ruled.get(pair)), version(pair in more))
         for pair in sorted({*given, *ruled})
@@ -102,14 +85,18 @@ def rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
     return lambda grades, re_opened: with_facts(grades, re_opened=re_opened)
 
 
-def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict]:
-    """Store the verdict of one pair; its standing grades, and what the rule alone says of them."""
+def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict, bool]:
+    """Store the verdict of one pair.
+
+    Returns:
+        Its current grades, what the rule alone says of them, and whether a lead's decision stands.
+    """
     grades = [standing.grade for standing in judgements.standing(db, pair_id)]
-    ruled, re_opened = rulings.standing(db, pair_id)
+    ruled, re_opened = rows_verdicts.decision_of_lead(db, pair_id)
     decision = rule(db)(grades, re_opened)
     verdict = _verdict(decision, ruled)
-    judgements.set_verdict(db, pair_id, *verdict, version(re_opened))
-    return grades, decision.verdict
+    rows_verdicts.set_verdict(db, pair_id, *verdict, version(re_opened))
+    return grades, decision.verdict, ruled is not None
 
 
 def _verdict(decision: Decision, ruled: int | None) -> tuple[Verdict, int | None, float | None]:

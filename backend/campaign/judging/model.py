@@ -212,3 +212,16 @@ class Receipt:
     key: str
     status: ReceiptStatus
     message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MyReply:
+    """A lead's reply to a note of the person: nothing in it but their own grade and note, and the lead's words."""
+
+    reply_id: int
+    query: str
+    grade: int
+    note: str
+    text: str
+    at: float
+    is_new: bool

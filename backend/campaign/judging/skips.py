@@ -1,14 +1,16 @@
-"""Skip, cannot judge, broken clip: the seat goes back, nothing of it counts as a grade, the lead reads why.
+"""Record that somebody skips a pair, cannot judge it or reports its clip as broken; offer skipped pairs again.
 
-*Reads* pairs, seats, pauses. *Writes* skips, seats, clip faults, events. A row of `skip` is also the record of a report
-that a clip is broken.
+*Reads* pairs, seats, pauses. *Writes* skips, seats, clip faults, events. The seat goes back, nothing counts as a grade,
+and leads read the reason. A row of `skip` is also the record of a report that a clip is broken.
 """
 
-from backend.campaign.judging import blocking
+from backend.campaign.judging import broken_clips
 from backend.campaign.judging.model import LiftedSkips, Receipt, ReceiptStatus, SkipEvent, SkipKind
-from backend.campaign.judging.rows import assigned, judgements, seats, skips
+from backend.campaign.judging.rows import assigned, judgements, seats, skips, verdicts
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
+from backend.campaign.setup.people.permissions import lead_only
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, PairLocked
 from backend.core.ids import AnnotatorId, PairKey
 from backend.core.saying import said
@@ -75,10 +77,13 @@ def take(db: Database, person: Annotator, pair: PairRow, event: SkipEvent, *, no
         payload={"kind": event.kind, "reason": reason},
     )
     if event.kind is SkipKind.BROKEN_CLIP and skips.reporters(db, pair.moment_id) >= REPORTS_TO_BLOCK:
-        blocking.block_moment(db, person, pair.moment_id, f"Reported from the desk: {reason}", now=now)
+        broken_clips.block_moment(db, person, pair.moment_id, f"Reported from the desk: {reason}", now=now)
 
 
-def lift_all(store: Store, lead: Lead, annotator_id: AnnotatorId, *, reports_only: bool, now: float) -> LiftedSkips:
+@lead_only
+def lift_skips(
+    project: Project, lead: Lead, annotator_id: AnnotatorId, *, reports_only: bool, now: float
+) -> LiftedSkips:
     """Undo all skips of a person, or only their reports of broken clips.
 
     They may be offered the pairs again, and clips that were blocked by people's reports, of whom too few are left, are
@@ -87,11 +92,11 @@ def lift_all(store: Store, lead: Lead, annotator_id: AnnotatorId, *, reports_onl
     Raises:
         Overtaken: no skip of this person stands (any more).
     """
-    with writing(store) as db:
+    with writing(project.store) as db:
         count, moments = skips.lift_all(db, annotator_id, reports_only=reports_only, at=now)
         if not count:
             raise Overtaken(said("nothing is left to undo: somebody did it already"))
-        clips = blocking.free_reported(db, moments, fewest=REPORTS_TO_BLOCK)
+        clips = broken_clips.free_reported(db, moments, fewest=REPORTS_TO_BLOCK)
         events.record(
             db,
             EventKind.SKIPS_LIFTED,
@@ -103,16 +108,17 @@ def lift_all(store: Store, lead: Lead, annotator_id: AnnotatorId, *, reports_onl
     return LiftedSkips(count, clips)
 
 
-def offer_again(store: Store, lead: Lead, key: PairKey, *, now: float) -> int:
-    """Offer a pair again to everybody who skipped it; how many people that are.
+@lead_only
+def offer_again(project: Project, lead: Lead, key: PairKey, *, now: float) -> int:
+    """Offer a pair again to everybody who skipped it; return how many people those are.
 
     Raises:
         Overtaken: somebody offered it again already.
         PairLocked: the pair is settled, so nobody could get it.
     """
-    with writing(store) as db:
+    with writing(project.store) as db:
         pair = judgements.pair_by_key(db, key)
-        if pair is not None and judgements.verdict(db, pair.pair_id).is_settled:
+        if pair is not None and verdicts.verdict(db, pair.pair_id).is_settled:
             raise PairLocked(said("this pair is settled: nobody is asked about it any more"))
         lifted = skips.lift(db, pair.pair_id, None, at=now) if pair else 0
         if pair is not None and not lifted and (offered := skips.last_offer(db, pair.pair_id)):

@@ -1,25 +1,34 @@
-"""Where the project stands: the counts of every screen and of `reelrank status`, from one place.
+"""Count what is in a project, and name the next command: one place for every screen and `reelrank status`.
 
 *Reads* everything, *writes* nothing.
 """
 
+from pathlib import Path
 from typing import Any
 
 from backend.campaign.corpus.captions.rows import decisions
 from backend.campaign.corpus.describing.rows import reviewed as described
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import skips
+from backend.campaign.nouns import Lead, Operator
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.batches.rows import open_queries
 from backend.campaign.selection.candidates.rows import lists, sources
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
-from backend.store.connection import reading
+from backend.store.connection import Store, reading
 
 
-def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
-    """Counts per stage and status, all of one instant; `pairs` adds up to all pairs.
+@in_charge
+def status_counts(project: Project, by: Lead | Operator) -> dict[str, Any]:
+    """Return the counts of `reelrank status --json`, equal to what the screens show; see `counts`."""
+    return counts(project.store)
+
+
+def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
+    """Return counts per stage and status, all of one instant; `pairs` adds up to all pairs.
 
     Without `probes`, pairs and judgements are those of a release. How many pairs are judged for a probe alone says
     `probes` in either case. `descriptions`, by how they stand, are no part of a release: accepted ones are captions.
@@ -29,7 +38,7 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
     `judgements` are the grades that count (a corrected grade counts once), `simulated` those of them that the
     demo made up, `skipped` the pairs at which somebody's skip stands.
     """
-    with reading(project.store) as db:
+    with reading(store) as db:
         videos, moments, captions = corpus.counts(db)
         judgements, simulated = reviews.judgement_counts(db, probes=probes)
         return {
@@ -49,23 +58,29 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
             "annotators": reviews.annotator_count(db),
             "encoder": lists.encoder_of_candidates(db),
             "sources": list(dict.fromkeys(source.name for source in sources.all_sources(db))),
-            "schema": project.store.schema_level,
+            "schema": store.schema_level,
         }
 
 
-def next_step(project: Project) -> str:
-    """The command that comes next on the way to the first grade; an empty text once somebody can give it.
+@in_charge
+def next_step(project: Project, by: Lead | Operator) -> str:
+    """Return the command that brings a project nearer to its first grade; an empty text once none is needed."""
+    return next_command(project.folder, project.store)
+
+
+def next_command(folder: Path, store: Store) -> str:
+    """Return the command that comes next on the way to the first grade; an empty text once somebody can give it.
 
     Captions are rewritten before queries are drawn: once they are drawn, it is too late. Who wants the published words
     draws without. Where moments have no captions, queries are people's own.
     """
-    found = counts(project)
+    found = counts(store)
     if not any(found["pairs"].values()):
         if any(found["queries"].values()):
-            return (steps.choosing if found["captions"] else steps.pooling)(project.folder)
+            return (steps.choosing if found["captions"] else steps.pooling)(folder)
         if not found["captions"]:
-            return (steps.bringing if found["moments"] else steps.importing)(project.folder)
-        with reading(project.store) as db:
+            return (steps.bringing if found["moments"] else steps.importing)(folder)
+        with reading(store) as db:
             rewritten = decisions.counts(db).rewritten
-        return steps.drawing(project.folder) if rewritten else steps.rewriting(project.folder)
-    return "" if found["annotators"] else steps.adding(project.folder)
+        return steps.drawing(folder) if rewritten else steps.rewriting(folder)
+    return "" if found["annotators"] else steps.adding(folder)

@@ -1,4 +1,4 @@
-"""Where a run's first K predictions meet the truth at one mu: who takes whom, and who only comes near.
+"""Match a run's first K predictions with the truth at one mu: who takes whom, and who only comes near.
 
 The measures need sums alone; error analysis and case views need the pairs behind them.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices, Truth, order_within
-from backend.scoring.matching.matching import pair_up, settle_pairs
+from backend.scoring.matching.greedy import pair_up, settle_pairs
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, RankedRun
 

@@ -1,4 +1,4 @@
-"""Decoded truth and run files into columns, carefully: this is the path that finds and names every fault.
+"""Read decoded truth and run files into columns, carefully: this path finds and names every fault.
 
 `fast` reads the same files in a tenth of the time and gives up at the first doubt; then it is this module's turn.
 """
@@ -11,7 +11,7 @@ from backend.core.saying import said
 from backend.core.typed_text import nfc
 from backend.scoring.files.entries import Group, mapping_groups, names_of, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, first_doubled, lasting, name_only, resolver, short
-from backend.scoring.files.partly import Some, problems_with
+from backend.scoring.files.partial_reads import Some, problems_with
 from backend.scoring.files.words import (
     QUERY,
     RUN,

@@ -1,4 +1,4 @@
-"""Truth and run documents, already decoded or given as Python objects, into columns; every problem with its row.
+"""Read truth and run documents, decoded or given as Python objects, into columns; every problem with its row.
 
 Shapes that are wrong (a field missing, text where a number belongs) are refused here, all of them at once.
 Values that are wrong (an end before its start) pass; see `matching.columns`. The bytes of files are for `formats`.
@@ -28,7 +28,7 @@ from backend.scoring.files.entry_rows import (
     short,
     text_fault,
 )
-from backend.scoring.files.partly import PartlyRead, Some, problems_with
+from backend.scoring.files.partial_reads import PartlyRead, Some, problems_with
 from backend.scoring.files.words import DURATION, RUN, TRUTH, Kind, names_in
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offsets_of, row_problem
 

@@ -1,4 +1,4 @@
-"""What one row of a truth or run says: objects or lists, checked all at once and read into columns.
+"""Check the rows of a truth or run, objects or lists, all at once, and read them into columns.
 
 A row that is wrong raises what is wrong with it; `entries` finds which row that was.
 """

@@ -1,4 +1,4 @@
-"""Truth and run files into columns, near the speed of the parser alone; None at the first doubt.
+"""Read truth and run files into columns, near the speed of the parser alone; return None at the first doubt.
 
 One look for where each entry is, one typed decode of each, one pass over each column. The types are those of the first
 entry, and whatever does not fit them (another shape, a wrong value, a key that stands twice) is left to `documents`,
@@ -7,14 +7,14 @@ which knows how to tell of it.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from backend.core.timespan import Floats
 from backend.core.typed_text import are_plain, is_visible, nfc
-from backend.scoring.files.counting import count_byte, count_keys
 from backend.scoring.files.entry_rows import NameVideo, name_only, resolver
 from backend.scoring.files.layout import Doubt, Layout, entry_type, layout_of
 from backend.scoring.files.moments import Columns
@@ -24,6 +24,9 @@ from backend.scoring.matching.columns import QueryKey, Run, Truth
 
 _ENTRIES = 2_000
 """Entries decoded together: what they take fits the processor's cache better than a file does."""
+_BLOCK = 1 << 17
+"""Bytes looked at together: what stays in the processor's cache."""
+_QUOTE = ord('"')
 _ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
 """Could hide a key from being counted."""
 
@@ -134,3 +137,37 @@ def _require_each_once(content: bytes, layout: Layout, entries: int, moments: in
     for key, count in count_keys(content, list(wanted)).items():
         if count != wanted[key] and content.count(b'"%s"' % key.encode()) != wanted[key]:
             raise Doubt
+
+
+def count_byte(content: bytes, byte: bytes) -> int:
+    """Return how often a byte occurs; twice as fast as `bytes.count` where it occurs often."""
+    text = np.frombuffer(content, np.uint8)
+    return sum(
+        int(np.count_nonzero(text[begin : begin + _BLOCK] == ord(byte))) for begin in range(0, len(text), _BLOCK)
+    )
+
+
+def count_keys(content: bytes, keys: Sequence[str]) -> dict[str, int]:
+    """Return how often each key stands in quotes, or a little more often: never less.
+
+    Compares the quotes and the last letter, a block at a time: several times as fast as `bytes.count` for each.
+
+    >>> count_keys(b'[{"query_id": 5, "relevance": 4}, {"query_id": 6}]', ["query_id", "relevance"])
+    {'query_id': 2, 'relevance': 1}
+    """
+    text = np.frombuffer(content, np.uint8)
+    found = dict.fromkeys(keys, 0)
+    beyond = max((len(key.encode()) for key in keys), default=0) + 1
+    for begin in range(0, len(text), _BLOCK):
+        block = text[begin : begin + _BLOCK + beyond]
+        quotes = block == _QUOTE
+        for key in keys:
+            letters = key.encode()
+            size = len(letters) + 1
+            end = min(_BLOCK, len(block) - size)
+            if end > 0:
+                hit = block[size - 1 : size - 1 + end] == letters[-1]
+                hit &= quotes[:end]
+                hit &= quotes[size : size + end]
+                found[key] += int(np.count_nonzero(hit))
+    return found

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from backend.scoring.files import documents, fast, tables, text
 from backend.scoring.files.facts import described
-from backend.scoring.files.placing import lacks_videos, placed_run
+from backend.scoring.files.own_video_runs import lacks_videos, placed_run
 from backend.scoring.files.sentences import sentences_truth
 from backend.scoring.files.text import Form
 from backend.scoring.files.words import TASK_OF_VIDEOS, TASKS

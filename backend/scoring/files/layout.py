@@ -1,4 +1,4 @@
-"""What a truth or run file looks like, by its first entry: the keys it uses, and the types to decode it with."""
+"""Detect the layout of a truth or run file by its first entry: its keys, and the types to decode it with."""
 
 import json
 import re

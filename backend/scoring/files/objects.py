@@ -1,4 +1,4 @@
-"""What a Python program has in its hands, into columns: paths, dicts and lists, data frames of any library.
+"""Read what a Python program passes into columns: paths, dicts and lists, data frames of any library.
 
 Reads: the file of a path. Writes: nothing.
 """
@@ -16,7 +16,7 @@ from backend.core.saying import said
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
 from backend.scoring.files.entry_rows import resolver
-from backend.scoring.files.placing import placed_run, rows_lack_videos
+from backend.scoring.files.own_video_runs import placed_run, rows_lack_videos
 from backend.scoring.files.reading import of_tasks, read_run, read_tasks, read_truth, read_videos
 from backend.scoring.files.sentences import sentences_truth
 from backend.scoring.files.words import (

@@ -1,4 +1,4 @@
-"""The words by which truth and run files call their fields, and which of them a file uses."""
+"""The field names that truth and run files use, and which of them a file has."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

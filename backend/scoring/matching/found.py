@@ -1,4 +1,4 @@
-"""What the ranked predictions of some queries found in the truth: all that a measure reads."""
+"""Hold what ranked predictions found in the truth of some queries: all that a measure reads."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,7 @@ import numpy as np
 from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices
 from backend.scoring.matching.discount import Gain
-from backend.scoring.matching.matching import Pairs, beginnings, settle_pairs
+from backend.scoring.matching.greedy import Pairs, beginnings, settle_pairs
 
 
 @dataclass(frozen=True)

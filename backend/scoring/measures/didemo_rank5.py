@@ -24,7 +24,7 @@ import numpy as np
 from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices, order_within
 from backend.scoring.matching.found import Found
-from backend.scoring.matching.matching import beginnings
+from backend.scoring.matching.greedy import beginnings
 from backend.scoring.measure import Measure
 
 AGREEING = 3

@@ -27,7 +27,7 @@ import numpy as np
 from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices
 from backend.scoring.matching.found import Found
-from backend.scoring.matching.matching import beginnings
+from backend.scoring.matching.greedy import beginnings
 from backend.scoring.measure import Measure, Threshold
 
 DEPTH = 10

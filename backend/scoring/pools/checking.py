@@ -1,4 +1,4 @@
-"""What is wrong with what a file of pools says, its shapes being right: names that lead nowhere, scales that differ."""
+"""Check what a file of pools says, once its shapes are right: names that lead nowhere, scales that differ."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What is left of a run in pools: outside left out, the best videos of a first step, one moment a video, or the own."""
+"""Narrow a run to its pools: to videos of the pool, the best of a first step, one moment a video, or the own video."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.timespan import Flags
 from backend.scoring.matching.columns import Run
 from backend.scoring.pools.places import OUTSIDE, Places, first_at
-from backend.scoring.pools.pooling import TOP_VIDEOS, Pooling
+from backend.scoring.pools.pooling import TOP_VIDEOS, PoolConventions
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class InPools:
     """
 
     places: Places
-    pooling: Pooling
+    pooling: PoolConventions
     chosen: Flags | None = None
 
     @property
@@ -70,7 +70,7 @@ class InOwnVideo:
         return run.take(np.flatnonzero((place >= 0) & self.places.is_own[np.maximum(place, 0)]))
 
 
-def first_step(run: Run, places: Places, pooling: Pooling) -> tuple[Flags, list[str]]:
+def first_step(run: Run, places: Places, pooling: PoolConventions) -> tuple[Flags, list[str]]:
     """The `top_videos` places that a run of videos' scores ranks highest, shape (P,), and what is told of it.
 
     No time of that run is looked at.

@@ -1,4 +1,4 @@
-"""The pools as columns: every video of every query's pool is a place, and every moment lies at one or outside."""
+"""Hold pools as columns: each video of each query's pool is a place, and each moment lies at one or outside."""
 
 from dataclasses import dataclass
 from typing import TypeVar

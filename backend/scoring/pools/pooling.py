@@ -1,4 +1,4 @@
-"""How a run is scored in pools: what a person may choose."""
+"""Choose how a run is scored in pools; `reelrank` exports `PoolConventions` as `Pooling`."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +12,13 @@ TOP_VIDEOS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Pooling:
+class PoolConventions:
     """The choices that change what of a run counts in pools.
 
     Raises:
         InputError: naming every choice that there is not.
 
-    >>> Pooling(one_per_video=True).options
+    >>> PoolConventions(one_per_video=True).options
     {'one_per_video': True}
     """
 
@@ -57,7 +57,7 @@ class PoolFile:
     """A file of pools to score runs in, and how: what `score_files` takes as `pool`."""
 
     path: Path
-    pooling: Pooling = field(default_factory=Pooling)
+    pooling: PoolConventions = field(default_factory=PoolConventions)
     first_step: Path | None = None
     """A run whose scores rank the videos of a pool; only the best `pooling.top_videos` (5) of them are looked at."""
     own_video: bool = False

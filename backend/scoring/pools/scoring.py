@@ -15,7 +15,7 @@ from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.pools.model import Pools
 from backend.scoring.pools.narrowing import InOwnVideo, InPools, first_step
 from backend.scoring.pools.places import NO_POOL, Places, places_of, truth_of
-from backend.scoring.pools.pooling import TOP_VIDEOS, Pooling
+from backend.scoring.pools.pooling import TOP_VIDEOS, PoolConventions
 from backend.scoring.presets import Settings
 from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
 
@@ -25,7 +25,7 @@ class Pooled:
     """Pools ready for runs: the truth within them, and how runs are narrowed; `outside` counts the truth's moments."""
 
     places: Places
-    pooling: Pooling
+    pooling: PoolConventions
     truth: Truth
     narrowing: InPools
     outside: int
@@ -33,7 +33,7 @@ class Pooled:
 
 
 def prepare_pools(
-    pools: Pools, file: str, pooling: Pooling, *, truth: Truth | None = None, first: Run | None = None
+    pools: Pools, file: str, pooling: PoolConventions, *, truth: Truth | None = None, first: Run | None = None
 ) -> Pooled:
     """Bring pools, their truth and the first step of a two-step together.
 

@@ -1,7 +1,9 @@
-"""A file of pools as one row of a table: Table 1 of the MVMR paper, and what it does not tell."""
+"""Count a file of pools as one row of a table: Table 1 of the MVMR paper, and more."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import Pools
 
 
@@ -29,6 +31,15 @@ class PoolStatistics:
     """Sentences that are no query."""
     hours: float
     """Of all videos."""
+
+
+def pool_statistics(file: Path) -> PoolStatistics:
+    """Count what a file of pools holds, as Table 1 of the MVMR paper does.
+
+    Raises:
+        InputError: with everything in the file that is wrong, by query and video.
+    """
+    return count(read_pools(file))
 
 
 def count(pools: Pools) -> PoolStatistics:

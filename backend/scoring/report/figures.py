@@ -1,4 +1,4 @@
-"""The charts of an evaluation as files of their own, to stand in a paper.
+"""Draw the charts of an evaluation as files of their own, to stand in a paper.
 
 Writes: an image file.
 """
@@ -10,14 +10,16 @@ from typing import Any
 
 from backend.core.arriving import new_files
 from backend.core.errors import InputError
-from backend.scoring.drawing import Specification, heading, save
+from backend.scoring.drawing import PALETTE, Specification, channel, heading, save
 from backend.scoring.measures import measure_of
-from backend.scoring.pools.figures import draw_own_and_pool
 from backend.scoring.report.parts import Picture, by_cutoff_picture, order_picture
+from backend.scoring.views.pools import OWN, POOL, bars
 from backend.scoring.views.ranking import sentence
 
 _WIDE = 110
 """Characters in a line of the subtitle."""
+_WIDTH, _HEIGHT = 200, 150
+"""Of a panel of own videos and pools, in pixels."""
 
 
 def write_figure(name: str, summary: Mapping[str, Any], path: Path) -> None:
@@ -59,9 +61,50 @@ def _titled(picture: Picture | None, summary: Mapping[str, Any], name: str, why:
     return picture.chart | {"background": "white", "title": heading(picture.title, told)}
 
 
+def _own_and_pool(summary: Mapping[str, Any]) -> Specification:
+    """A row of panels for each run, a panel for each measure and threshold, as MVMR's Figure 6."""
+    rows = bars(summary)
+    runs, panels = (list(dict.fromkeys(row[name] for row in rows)) for name in ("run", "panel"))
+    grid = []
+    for run in runs:
+        row = [_panel(name, [row for row in rows if (row["run"], row["panel"]) == (run, name)]) for name in panels]
+        grid.append({"title": {"text": run, "anchor": "start"}, "hconcat": row})
+    title = "The same runs in the query's own video and in its pool of videos"
+    return {"title": heading(title, wrap(sentence(summary), _WIDE)), "vconcat": grid}
+
+
+def _panel(name: str, rows: list[dict[str, Any]]) -> Specification:
+    colour = channel(
+        "setting:N",
+        title=None,
+        scale={"domain": [OWN, POOL], "range": PALETTE[:2]},
+        legend={"orient": "bottom", "direction": "horizontal"},
+    )
+    return {
+        "title": {"text": name, "fontSize": 12, "fontWeight": "normal"},
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "data": {"values": rows},
+        "encoding": {
+            "x": channel(
+                "k:O", title="K" if any(row["k"] for row in rows) else None, axis={"labelAngle": 0, "grid": False}
+            ),
+            "xOffset": channel("setting:N", sort=[OWN, POOL]),
+            "y": channel("value:Q", title=None, scale={"domain": [0, max(1.0, *(row["value"] for row in rows))]}),
+        },
+        "layer": [
+            {"mark": "bar", "encoding": {"color": colour}},
+            {
+                "mark": {"type": "text", "dy": -5, "fontSize": 8},
+                "encoding": {"text": channel("value:Q", format=".2f")},
+            },
+        ],
+    }
+
+
 FIGURES: Mapping[str, Callable[[Mapping[str, Any]], Specification]] = {
     "by-k": _by_k,
     "order": _order,
-    "own-video": draw_own_and_pool,
+    "own-video": _own_and_pool,
 }
 """What can be drawn, by the name that it is asked for by."""

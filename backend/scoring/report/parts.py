@@ -1,4 +1,4 @@
-"""The tables and charts of an evaluation report, as what its template shows.
+"""Make the tables and charts of an evaluation report, as its template shows them.
 
 Reads: nothing. Writes: nothing.
 """
@@ -104,9 +104,9 @@ def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
     }
 
 
-def pictures(board: Scoreboard, focus: str) -> list[Picture]:
-    """The charts with what they show in words."""
-    summary = board.summary()
+def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
+    """Return the charts of a scoreboard by one measure (the one in focus, if None), with what they show in words."""
+    focus, summary = key or board.focus, board.summary()
     runs = [run for run in board.runs if run.name in {one["name"] for one in leaders(summary, focus)}]
     told = ""
     if len(runs) < len(board.runs):

@@ -14,13 +14,13 @@ import numpy as np
 from backend.core.errors import InputError, Problem
 from backend.core.reading import unpacked
 from backend.core.typed_text import nfc
-from backend.scoring.files.partly import PartlyRead
+from backend.scoring.collected_problems import by_row, further_problems, in_order
+from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.matching.columns import Run
-from backend.scoring.plausible import with_videos
+from backend.scoring.plausibility import with_videos
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
-from backend.scoring.refused import by_row, further_problems, in_order
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
 from backend.scoring.studies.study import SystemValues
 

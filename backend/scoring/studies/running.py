@@ -1,4 +1,4 @@
-"""Studies of measures on truth and run files: agreement, stability, noise, ties, model selection, axioms, theory.
+"""Run the studies of measures on truth and run files: agreement, stability, noise, ties, selection, axioms, theory.
 
 Reads: truth, run and video map files. Writes: nothing.
 """

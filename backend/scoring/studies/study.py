@@ -1,4 +1,4 @@
-"""What studies read and what they hand back."""
+"""The values that studies read, and the table that they return."""
 
 from dataclasses import dataclass
 

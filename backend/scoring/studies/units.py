@@ -1,4 +1,4 @@
-"""Work in units that do not depend on each other nor on the number of processes: each has random numbers of its own.
+"""Split work into units with random numbers of their own, so that results depend on no number of processes.
 
 A unit has its own seed sequence, a numbered child of the study's; see `backend.core.parallel.run_units`.
 """

@@ -1,4 +1,4 @@
-"""The scores in brief: what a reader has to know before believing them, and one small table.
+"""Sum up scores in brief: what a reader has to know before believing them, and one small table.
 
 Reads and writes nothing; a summary is what `Scoreboard.summary` makes.
 """
@@ -13,8 +13,8 @@ from backend.scoring.presets import PRESETS
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.marking import counted
 from backend.scoring.views.naming import keys_of, named
+from backend.scoring.views.number_format import PLAIN, Shown
 from backend.scoring.views.ranking import means
-from backend.scoring.views.shown import PLAIN, Shown
 from backend.scoring.views.table import Cell, Column, Table
 
 _LISTED = 10

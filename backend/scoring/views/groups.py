@@ -8,8 +8,8 @@ from typing import Any
 
 from backend.core.saying import said
 from backend.scoring.views.naming import named
+from backend.scoring.views.number_format import PLAIN, Shown
 from backend.scoring.views.ranking import conventions
-from backend.scoring.views.shown import PLAIN, Shown
 from backend.scoring.views.table import Cell, Column, Table
 
 _NOTES = {

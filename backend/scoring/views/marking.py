@@ -1,4 +1,4 @@
-"""Which numbers may be marked as best, and which are told apart from the baseline.
+"""Mark the best numbers of a table, and those that differ significantly from the baseline.
 
 Reads and writes nothing; the summary is what `Scoreboard.summary` and `add_statistics` make.
 """

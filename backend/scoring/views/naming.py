@@ -1,4 +1,4 @@
-"""What the keys of an evaluation are called: each has a measure, which owns its words.
+"""Name the keys of an evaluation for people, in the words of their measure.
 
 Reads and writes nothing.
 """

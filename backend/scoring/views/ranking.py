@@ -10,7 +10,7 @@ from typing import Any
 from backend.core.saying import said
 from backend.scoring.views.marking import counted, eligible, marks
 from backend.scoring.views.naming import keys_of, legend, named
-from backend.scoring.views.shown import PLAIN, Shown
+from backend.scoring.views.number_format import PLAIN, Shown
 from backend.scoring.views.table import Cell, Column, Mark, Row, Table, p_value
 
 _BASELINE = frozenset({Mark.BASELINE})

@@ -1,4 +1,4 @@
-r"""What a table of a paper says around its numbers: heads as text and in LaTeX, and the sentences of its caption.
+r"""Write what stands around the numbers of a paper's table: heads as text and in LaTeX, and the caption.
 
 Reads and writes nothing.
 """
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from backend.scoring.measure import AVERAGE
 from backend.scoring.statistics.sureness import APART
 from backend.scoring.views.naming import Named, named
+from backend.scoring.views.number_format import Shown
 from backend.scoring.views.ranking import conventions
-from backend.scoring.views.shown import Shown
 from backend.scoring.views.splits import Row, Summary
 from backend.scoring.views.table import Head
 

@@ -1,4 +1,4 @@
-"""Pairs of a training set in a random order, a batch at a time, as tensors.
+"""Draw the pairs of a training set in random order, a batch at a time, as tensors.
 
 All randomness of an epoch follows from the seed and the number of the epoch, so that going on after a stop needs to
 remember nothing of what was drawn before.

@@ -1,4 +1,4 @@
-"""The folder of one seed: its weights, what going on needs, its history. Files arrive whole or not at all.
+"""Keep the folder of one seed: its weights, what going on needs, its history. Files arrive whole or not at all.
 
 `settings.json` says what it was made of and where that lies; `best.safetensors` has the weights with the best NDCG and
 a card, which know nothing of places; `last.safetensors` the state after the last epoch; `history.csv`, and the pictures

@@ -1,4 +1,4 @@
-"""What a training run is told: a TOML file, whose every wrong field is refused by name before anything is loaded."""
+"""Read the settings of a training run from a TOML file; every wrong field is refused before anything is loaded."""
 
 from pathlib import Path
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""Losses and NDCG by epoch, for people: as CSV, and as a picture."""
+"""Write losses and NDCG by epoch for people: as CSV, and as a picture."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The training loop: seeded, stopped early by the NDCG of the validation queries, resumable at every epoch.
+"""Train a model: seeded, stopped early by the NDCG of the validation queries, resumable at every epoch.
 
 On a processor the same seed gives the same bytes, also when it was stopped and went on; another number of threads may
 give others.

@@ -1,4 +1,4 @@
-"""What is minimised: where a moment lies in its video, and which video it lies in.
+"""Compute the losses: where a moment lies in its video, and which video it lies in.
 
 With w_i the similarity of pair i, of query q_i and a moment in video v_i, and B pairs in a batch,
 

@@ -1,4 +1,4 @@
-"""What a model learns from and is asked, as arrays; and everything that is wrong with it, by file, row and video.
+"""Read what a model learns from and is asked into arrays, with every problem by file, row and video.
 
 *Reads* features of frames. *Writes* nothing. What a release says comes from whoever reads its files.
 """

@@ -1,4 +1,4 @@
-"""From what the network says to a run: spans of the best videos, best first, in seconds.
+"""Turn the network's scores into a run: spans of the best videos, best first, in seconds.
 
 The score of a span is that of XML (Lei et al. 2020, section 4, inference for moment retrieval in a corpus),
 p_start(i) p_end(j) exp(alpha s(v, q)) for clips i <= j, over the best videos of the query; written as its logarithm.

@@ -1,4 +1,4 @@
-"""The CroCs loss in the loop: strong negatives of a batch, from the folder of `reelrank mvmr negatives`.
+"""Feed the CroCs loss with strong negatives of a batch, from the folder of `reelrank mvmr negatives`.
 
 What stands for a moment where the loss compares moments with queries: its clip that the query is nearest to. So the
 loss is about the score by which videos are ranked, the best clip of a video. Of a right pair it is the best clip within

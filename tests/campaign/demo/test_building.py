@@ -8,7 +8,7 @@ import pytest
 from backend import api
 from backend.campaign.demo import building, clips
 from backend.campaign.nouns import Role
-from backend.campaign.selection.queries import drawing as queries
+from backend.campaign.selection.queries import drawing
 from backend.core.errors import ProjectError, SchemaOutOfDate
 from backend.encoders import sentence
 from support import NOW, WordEncoder
@@ -52,7 +52,7 @@ def test_a_demo_whose_building_was_killed_is_built_anew_by_the_next_try(
 
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     with monkeypatch.context() as patch:
-        patch.setattr(queries, "draw", killed)
+        patch.setattr(drawing, "draw_queries", killed)
         with pytest.raises(KeyboardInterrupt):
             build(place / "demo")
     assert list(place.iterdir()) == []  # a person's Ctrl-C leaves nothing

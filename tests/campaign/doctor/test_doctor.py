@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.campaign.doctor import examining as doctor
+from backend.campaign.doctor import examination
 from backend.campaign.judging.model import SkipEvent, SkipKind
 from backend.campaign.nouns import Verdict
 from backend.campaign.selection.candidates.rows import agenda
@@ -36,7 +36,7 @@ class Worked:
     def project(self) -> api.Project:
         return self.judging.project
 
-    def found(self, *, repair: bool = False) -> dict[str, doctor.Finding]:
+    def found(self, *, repair: bool = False) -> dict[str, examination.Finding]:
         report = api.doctor(self.project, now=LATER, repair=repair)
         return {finding.check: finding for finding in report.findings}
 
@@ -101,7 +101,7 @@ def test_a_project_that_people_worked_in_is_well(worked: Worked) -> None:
     report = api.doctor(worked.project, now=LATER)
     assert report.findings == ()
     assert report.well
-    assert len(report.checks) == len(set(report.checks)) == len(doctor.CHECKS)
+    assert len(report.checks) == len(set(report.checks)) == len(examination.CHECKS)
 
 
 BROKEN: list[tuple[str, set[str]]] = [
@@ -139,6 +139,7 @@ BROKEN: list[tuple[str, set[str]]] = [
         f"DELETE FROM seat WHERE seat_no > 2 AND annotator_id IS NULL AND pair_id = ({ESCALATED})",
         {"number of seats", "escalations"},
     ),
+    (f"UPDATE seat SET closed = 1 WHERE seat_no = 2 AND pair_id = ({UNTOUCHED})", {"closed seats"}),
     (f"UPDATE seat SET repeat = 1 WHERE seat_no = 2 AND pair_id = ({SETTLED})", {"one person once"}),
     (
         f"INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, event_key) "
@@ -230,8 +231,8 @@ def test_only_the_first_few_are_named_and_all_are_counted(worked: Worked) -> Non
         db.execute("UPDATE consensus SET rule_version = 'another'")
         pairs = [row[0] for row in db.execute("SELECT pair_id FROM consensus ORDER BY pair_id")]
     finding = worked.found()["consensus"]
-    assert finding.count == len(pairs) > doctor.EXAMPLES
-    assert finding.examples == tuple(f"pair {pair}" for pair in pairs[: doctor.EXAMPLES])
+    assert finding.count == len(pairs) > examination.EXAMPLES
+    assert finding.examples == tuple(f"pair {pair}" for pair in pairs[: examination.EXAMPLES])
 
 
 def test_an_index_that_does_not_match_its_table_is_found_though_the_database_opens(worked: Worked) -> None:
@@ -426,9 +427,9 @@ class _TakenBack(Exception):
     """So that the next one finds the project as it was."""
 
 
-def said_of(project: api.Project, break_it: str) -> dict[str, doctor.Finding]:
+def said_of(project: api.Project, break_it: str) -> dict[str, examination.Finding]:
     """What the doctor says while this is so; no rule keeps it from being so, and nothing of it stays."""
-    found: dict[str, doctor.Finding] = {}
+    found: dict[str, examination.Finding] = {}
     with suppress(_TakenBack), connection.writing(project.store) as db:
         run = db.conn.execute
         triggers = []
@@ -472,6 +473,6 @@ def test_of_postgresql_it_says_the_same_whatever_is_broken(worked: Worked, clust
     # Pages, the rights of files and the file system are the server's own business, PostgreSQL takes no NUL, and the
     # bucket is nobody's database.
     theirs = {"database", "nul", "bucket of clips", "read by others", "network"}
-    assert met == {check.name for check in doctor.CHECKS} - theirs
+    assert met == {check.name for check in examination.CHECKS} - theirs
     assert set(said_of(moved, "SELECT 1")) == never
     moved.store.close()

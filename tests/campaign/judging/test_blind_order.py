@@ -14,8 +14,8 @@ from scipy.stats import spearmanr
 
 from annotate_app.language import as_json
 from backend import api
-from backend.campaign.judging.assignments import order
-from backend.campaign.judging.rows import seats
+from backend.campaign.judging.queue import order
+from backend.campaign.judging.rows import queue
 from backend.campaign.nouns import Role
 from backend.campaign.setup.people import accounts as people
 from backend.core.ids import AnnotatorId, BatchId, PairId
@@ -87,7 +87,7 @@ def test_the_numbers_of_pairs_and_their_places_on_the_desk_tell_no_rank(many_bat
     numbers, on_desk, computed = [], [], []
     for batch, pairs in ranks(project).items():
         assert len(pairs) == PAIRS
-        there = seats.claimable(project.store.db, me.annotator_id, batch, now=NOW)
+        there = queue.claimable(project.store.db, me.annotator_id, batch, now=NOW)
         met = order(there, me.annotator_id, project.secret)
         numbers.append(rho(list(range(PAIRS)), list(pairs)))
         on_desk.append(rho(list(range(PAIRS)), places(pairs, met)))

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from backend import api
-from backend.campaign.judging import assignments, consensus
-from backend.campaign.judging.judgements import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
+from backend.campaign.judging import consensus, queue
+from backend.campaign.judging.grades import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
 from backend.campaign.judging.model import (
     CORRECTION_S,
     Assignment,
@@ -18,8 +18,9 @@ from backend.campaign.judging.model import (
     SkipEvent,
     SkipKind,
 )
+from backend.campaign.judging.rows import queue as rows_queue
 from backend.campaign.judging.rows import seats
-from backend.campaign.judging.rows.going_on import GoneOn
+from backend.campaign.judging.rows.verdicts import GoneOn
 from backend.campaign.judging.skips import GRADED
 from backend.campaign.nouns import Verdict
 from backend.campaign.qualification.gold import rows as gold
@@ -236,7 +237,7 @@ def test_a_gold_place_goes_before_a_free_seat_of_the_same_pair_and_is_handled_li
     with writing(judging.project.store) as db:
         pair, batch = db.conn.execute("SELECT pair_id, batch_id FROM pair WHERE pair_key = ?", [key]).fetchone()
         gold.offer(db, pair, me)
-        assert (pair, 4) in seats.claimable(db, me, batch, now=now), "as at the last seat of a pair"
+        assert (pair, 4) in rows_queue.claimable(db, me, batch, now=now), "as at the last seat of a pair"
         assert seats.claim(db, me, pair, now=now, until=until)
         assert seats.seat_of(db, pair, me) == seats.Seat(pair, 4, judged=False, gold=True, claimed_at=now)
         assert not seats.is_held(db, me, pair)
@@ -251,7 +252,7 @@ def test_a_gold_place_goes_before_a_free_seat_of_the_same_pair_and_is_handled_li
         assert [row[0] for row in leases] == [until + 120]
         seats.mark_judged(db, seats.Seat(pair, 4, judged=False, gold=True), me)
         assert seats.graded(db, me) == 1
-        assert seats.batch_progress(db, me, batch, now=now)[0] == 1
+        assert rows_queue.batch_progress(db, me, batch, now=now)[0] == 1
 
 
 def disputed(judging: Judging) -> PairKey:
@@ -292,7 +293,7 @@ def test_a_clip_that_left_the_screen_with_its_seat_stands_in_nobodys_way(judging
     api.shown(judging.project, judging.annotators[2], key, now=NOW)
     at = NOW + 30
     if how == "signed out":
-        assignments.sign_off(judging.project.store, judging.annotators[2], now=at)
+        queue.sign_off(judging.project.store, judging.annotators[2], now=at)
     elif how == "skipped":
         skip(judging, 2, key)
     else:
@@ -525,7 +526,7 @@ def test_an_exchange_commits_each_grade_before_it_fills_the_desk(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(assignments, "desk", broken)
+    monkeypatch.setattr(queue, "desk", broken)
     with pytest.raises(RuntimeError):
         api.exchange(judging.project, judging.annotators[0], [GradeEvent(key, 3, "k")], [], now=NOW)
     assert [grade.grade for grade in judging.state(key).grades] == [3]

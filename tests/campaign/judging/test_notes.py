@@ -8,10 +8,10 @@ import sqlite3
 import pytest
 
 from backend import api
-from backend.campaign.judging.judgements import LONGEST_NOTE
+from backend.campaign.judging.grades import LONGEST_NOTE
 from backend.campaign.judging.model import CORRECTION_S, GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.review.model import CaseList
-from backend.campaign.review.replying import LONGEST_REPLY
+from backend.campaign.review.notes import LONGEST_REPLY
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import PairKey
 from support import NOW, PARTLY, Judging, cases, sit

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from backend import api
-from backend.campaign.judging import assignments, skips
-from backend.campaign.judging.judgements import GONE, NOT_ASSIGNED, PAUSED, QUOTA
+from backend.campaign.judging import queue, skips
+from backend.campaign.judging.grades import GONE, NOT_ASSIGNED, PAUSED, QUOTA
 from backend.campaign.judging.model import (
     Assignment,
     DeskState,
@@ -131,7 +131,7 @@ class TestKeys:
     def test_of_pairs_that_were_given_back_take_no_grade(self, filmed: Judging, how: str) -> None:
         key = desk(filmed)[0]
         if how == "signed out":
-            assignments.sign_off(filmed.project.store, filmed.annotators[0], now=NOW)
+            queue.sign_off(filmed.project.store, filmed.annotators[0], now=NOW)
         elif how == "blocked":
             api.report_clip(filmed.project, filmed.lead, key, "damaged", now=NOW)
         else:

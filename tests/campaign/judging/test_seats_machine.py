@@ -32,8 +32,8 @@ from hypothesis.stateful import (
 )
 
 from backend import api
-from backend.campaign.judging import assignments
-from backend.campaign.judging.judgements import NOT_ASSIGNED, PAUSED, QUOTA
+from backend.campaign.judging import queue
+from backend.campaign.judging.grades import NOT_ASSIGNED, PAUSED, QUOTA
 from backend.campaign.judging.model import (
     Assignment,
     Desk,
@@ -384,7 +384,7 @@ class Campaign(RuleBasedStateMachine):
     def signs_out(self, who: int) -> None:
         me = self.people[who].annotator_id
         self.seen -= {(pair, me) for pair in self.tables().held_by(me)}
-        assignments.sign_off(self.project.store, self.people[who], now=self.now)
+        queue.sign_off(self.project.store, self.people[who], now=self.now)
         self.promised = {seat: until for seat, until in self.promised.items() if seat[1] != me}
         assert not any(
             person == me and until is not None

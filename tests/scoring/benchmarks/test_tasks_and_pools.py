@@ -8,7 +8,7 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
-from backend.scoring.pools.pooling import PoolFile, Pooling
+from backend.scoring.pools.pooling import PoolConventions, PoolFile
 from backend.scoring.scored_files import score_files
 from backend.scoring.views.benchmark import figures
 from golden_benchmarks import Golden, read_golden, score
@@ -25,7 +25,7 @@ def mvmr(tmp_path: Path) -> Golden:
 
 
 def in_pools(golden: Golden, **options: Any) -> dict[str, str]:
-    pool = PoolFile(golden.truth, Pooling())
+    pool = PoolFile(golden.truth, PoolConventions())
     summary = score_files(None, [golden.run], benchmark="mvmr", pool=pool, **options).summary()
     return {row[0].text: row[2].text for row in figures(summary).rows}
 
@@ -91,13 +91,13 @@ class TestPools:
         assert {name: found[name] for name in expected} == expected
 
     def test_it_needs_pools_and_no_truth(self, mvmr: Golden):
-        for truth, pool in [(mvmr.truth, None), (mvmr.truth, PoolFile(mvmr.truth, Pooling()))]:
+        for truth, pool in [(mvmr.truth, None), (mvmr.truth, PoolFile(mvmr.truth, PoolConventions()))]:
             with pytest.raises(InputError, match="mvmr is scored in pools"):
                 score_files(truth, [mvmr.run], benchmark="mvmr", pool=pool)
 
     def test_other_benchmarks_have_no_pools(self, mvmr: Golden):
         with pytest.raises(InputError, match="leave these and pools out"):
-            score_files(None, [mvmr.run], benchmark="tvr", pool=PoolFile(mvmr.truth, Pooling()))
+            score_files(None, [mvmr.run], benchmark="tvr", pool=PoolFile(mvmr.truth, PoolConventions()))
 
 
 class TestPython:

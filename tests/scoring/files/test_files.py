@@ -12,8 +12,8 @@ from backend.core.errors import InputError
 from backend.core.reading import unpack
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files import documents, fast, text, words
-from backend.scoring.files.counting import count_keys
 from backend.scoring.files.facts import read_facts
+from backend.scoring.files.fast import count_keys
 from backend.scoring.files.formats import run_file, tasks_of, truth_file
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.scoring.matching.found import Found
-from backend.scoring.matching.matching import index_truth, pair_up
+from backend.scoring.matching.greedy import index_truth, pair_up
 from retrieval import WHOLE_RUN, WHOLE_TRUTH, fraction_iou, greedy, numbers
 
 QUERIES = 3

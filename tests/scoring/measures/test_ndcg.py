@@ -5,7 +5,7 @@ from math import log2
 import numpy as np
 import pytest
 
-from backend.scoring.matching.matching import index_truth
+from backend.scoring.matching.greedy import index_truth
 from backend.scoring.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
 from retrieval import taken
 

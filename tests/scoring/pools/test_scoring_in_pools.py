@@ -17,7 +17,7 @@ from backend.scoring.pools.files import pools_of, read_pools
 from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools
 from backend.scoring.pools.narrowing import InPools
 from backend.scoring.pools.places import places_of
-from backend.scoring.pools.pooling import PoolFile, Pooling
+from backend.scoring.pools.pooling import PoolConventions, PoolFile
 from backend.scoring.scored_files import score_files
 
 K, LEVELS = (1, 2, 5), (0.5, 0.7)
@@ -120,7 +120,7 @@ def assert_same(found, pools, run, **how):
 @given(pooled_runs(), st.booleans(), st.none() | st.integers(1, 4))
 def test_the_fast_way_equals_the_plain_loops(given_data, one_per_video, top):
     pools, run = given_data
-    pooling = Pooling("drop", one_per_video, top)
+    pooling = PoolConventions("drop", one_per_video, top)
     found = evaluate(None, run, pools=pools, pooling=pooling, **ASKED)["per_query"]
     assert_same(found, pools, run, top=top, one_per_video=one_per_video)
 
@@ -133,7 +133,7 @@ def test_a_first_step_of_another_run_equals_the_plain_loops(given_data, top, ran
         query.query_id: [[v, 0, 0, random.randint(0, 2)] for v in VIDEOS[: random.randint(0, 5)]]
         for query in pools.queries
     }
-    pooling = Pooling("drop", top_videos=top)
+    pooling = PoolConventions("drop", top_videos=top)
     found = evaluate(None, run, pools=pools, pooling=pooling, first_step=first, **ASKED)["per_query"]
     for query in pools.queries:
         rows = plain_narrow(run.get(query.query_id, []), query, top=top, first=first[query.query_id])
@@ -147,15 +147,15 @@ def test_leaving_out_what_is_outside_equals_a_run_that_never_had_it(given_data, 
     inside = {
         query.query_id: plain_narrow(run[query.query_id], query) for query in pools.queries if query.query_id in run
     }
-    left_out = evaluate(None, run, pools=pools, pooling=Pooling("drop", one_per_video), **ASKED)
-    assert left_out == evaluate(None, inside, pools=pools, pooling=Pooling("error", one_per_video), **ASKED)
+    left_out = evaluate(None, run, pools=pools, pooling=PoolConventions("drop", one_per_video), **ASKED)
+    assert left_out == evaluate(None, inside, pools=pools, pooling=PoolConventions("error", one_per_video), **ASKED)
 
 
 @settings(max_examples=50, deadline=None)
 @given(pooled_runs())
 def test_one_moment_a_video_is_one_moment_a_video(given_data):
     pools, run = given_data
-    narrowing = InPools(places_of(pools, "pools"), Pooling("drop", one_per_video=True))
+    narrowing = InPools(places_of(pools, "pools"), PoolConventions("drop", one_per_video=True))
     ordered = {query: sorted(rows, key=lambda row: -row[3]) for query, rows in run.items()}
     once = narrowing.narrow(parse_run_mapping(ordered))
     again = narrowing.narrow(once)
@@ -169,11 +169,11 @@ def test_one_moment_a_video_is_one_moment_a_video(given_data):
 @given(pooled_runs(), st.booleans())
 def test_two_steps_over_all_videos_are_one(given_data, one_per_video):
     pools, run = given_data
-    one = evaluate(None, run, pools=pools, pooling=Pooling("drop", one_per_video), **ASKED)
-    assert evaluate(None, run, pools=pools, pooling=Pooling("drop", one_per_video, POOL), **ASKED) == one
+    one = evaluate(None, run, pools=pools, pooling=PoolConventions("drop", one_per_video), **ASKED)
+    assert evaluate(None, run, pools=pools, pooling=PoolConventions("drop", one_per_video, POOL), **ASKED) == one
     # A run that is its own first step is one, given or not.
     for top in (1, 2):
-        two = Pooling("drop", one_per_video, top)
+        two = PoolConventions("drop", one_per_video, top)
         itself = evaluate(None, run, pools=pools, pooling=two, first_step=run, **ASKED)
         assert evaluate(None, run, pools=pools, pooling=two, **ASKED) == itself
 
@@ -262,7 +262,7 @@ def test_a_truth_beside_the_pools_is_graded_and_lies_in_them(pools_path: Path) -
         f"{outside}, row 1: query a#0, moment 2: video d is not in the query's pool",
     ]
     dropped = write(folder / "dropped.json", [graded("a#0", ("a", 1, 5, 2), ("d", 0, 4, 4))])
-    board = score_files(dropped, [run], pool=PoolFile(pools_path, Pooling("drop")), k=[2], mu=[0.5])
+    board = score_files(dropped, [run], pool=PoolFile(pools_path, PoolConventions("drop")), k=[2], mu=[0.5])
     assert board.summary()["pool"]["truth_outside_pool"] == 1
     assert board.runs[0].means["ndcg@2,0.5"] == pytest.approx(1 / math.log2(3))
 
@@ -291,7 +291,7 @@ def test_problems_of_all_files_come_together(pools_path: Path) -> None:
 def test_a_score_that_is_no_number_cannot_choose_a_video() -> None:
     pools = pools_of(POOLS_TEXT.encode(), "pools.json")
     run = {"a#0": [["a", 1, 5, math.nan]]}
-    for pooling in (Pooling(one_per_video=True), Pooling(top_videos=1)):
+    for pooling in (PoolConventions(one_per_video=True), PoolConventions(top_videos=1)):
         with pytest.raises(InputError, match="the score is not a number"):
             evaluate(None, run, pools=pools, pooling=pooling)
     with pytest.raises(InputError, match="first_step, row 1: query a#0, moment 1: the score is not a number"):
@@ -309,11 +309,11 @@ def test_a_score_that_is_no_number_cannot_choose_a_video() -> None:
 )
 def test_choices_that_there_are_not_are_refused(given_choices, message) -> None:
     with pytest.raises(InputError, match=message):
-        Pooling(**given_choices)
+        PoolConventions(**given_choices)
 
 
 def test_neither_truth_nor_pools_is_refused_and_so_are_choices_about_no_pools() -> None:
-    for truth, more in ((None, {}), ({"q": []}, {"pooling": Pooling()}), ({"q": []}, {"first_step": {}})):
+    for truth, more in ((None, {}), ({"q": []}, {"pooling": PoolConventions()}), ({"q": []}, {"first_step": {}})):
         with pytest.raises(InputError, match="is missing: give a truth or pools"):
             evaluate(truth, {}, **more)
     with pytest.raises(InputError, match="is missing"):

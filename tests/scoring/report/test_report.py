@@ -173,9 +173,8 @@ def test_a_project_with_the_videos_puts_frames_beside_the_bars(
 ) -> None:
     told: list[tuple[str, int, int]] = []
     project = video_project(tmp_path)
-    filmed = api.report_page(
-        *board, made=MADE, project=project, by=api.OPERATOR, progress=lambda *one: told.append(one)
-    )
+    film = api.report_frames(project, api.OPERATOR)
+    filmed = api.report_page(*board, made=MADE, film=film, progress=lambda *one: told.append(one))
     strips = re.findall(r"\.s(\d+)\{background-image:url\(data:image/webp;base64,([^)]*)\)\}", filmed)
     assert [int(number) for number, _ in strips] == list(range(len(strips)))
     assert len(strips) > 20
@@ -206,9 +205,8 @@ def test_without_a_project_or_its_videos_a_report_has_bars_only(
 ) -> None:
     assert "base64" not in text
     assert 'class="film' not in text
-    filmed = api.report_page(
-        *board, made=MADE, project=api.init_project(tmp_path / "empty", encoder="minilm"), by=api.OPERATOR
-    )
+    empty = api.init_project(tmp_path / "empty", encoder="minilm")
+    filmed = api.report_page(*board, made=MADE, film=api.report_frames(empty, api.OPERATOR))
     assert 'class="film' not in filmed
     assert re.search(r"(\d+) of \1 moments have no picture", filmed)
 

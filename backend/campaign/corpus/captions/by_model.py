@@ -1,13 +1,13 @@
-"""A language model as a rewriter: one attempt a temperature, every answer kept as it arrives.
+"""Rewrite by a language model: one attempt a temperature, every answer stored as it arrives.
 
-*Writes* requests and answers. A kept answer is never asked for again, so that whoever stops a run, or pays for one
-that breaks, goes on where it was.
+*Writes* requests and answers. A stored answer is never asked for again, so a run that was
+stopped or failed goes on where it was.
 """
 
 from collections.abc import Sequence
 
 from backend.campaign.corpus.captions.model import Usage
-from backend.campaign.corpus.captions.rows import answers as rows
+from backend.campaign.corpus.captions.rows import rewrites as rows
 from backend.core.progress import Steps
 from backend.language import endpoint as language
 from backend.language.endpoint import Endpoint, Reply
@@ -33,14 +33,14 @@ class ByModel:
     @property
     def usage_ever(self) -> Usage:
         """What the requests of all runs of these versions took."""
-        return rows.usage(self.store.db, [self.version(attempt) for attempt in range(1, self.attempts + 1)])
+        return rows.endpoint_usage(self.store.db, [self.version(attempt) for attempt in range(1, self.attempts + 1)])
 
     def version(self, attempt: int) -> str:
         """Model, prompt and temperature, such as `openai:gpt-4o-mini prompt-1 t=0.2`."""
         return f"openai:{self.endpoint.model} {PROMPT_VERSION} t={self.endpoint.temperatures[attempt - 1]:g}"
 
     def rewrite(self, texts: Sequence[str], attempt: int, *, progress: Steps | None = None) -> list[str]:
-        """The kept answers, and those of the endpoint to all other texts.
+        """Return the stored answers, and those of the endpoint to all other texts.
 
         Raises:
             EndpointUnavailable: the endpoint failed for good; what it answered before is kept.

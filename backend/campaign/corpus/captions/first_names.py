@@ -1,4 +1,4 @@
-"""First names of the world and ordinary words of English, out of the package Faker (MIT).
+"""Look up first names of the world and ordinary words of English, from the package Faker (MIT).
 
 Reading them takes a fifth of a second, so nothing is read before somebody asks.
 """

@@ -1,4 +1,4 @@
-"""What makes imprecise captions and looks over them (rules, a model, a tagger of names), and what waits for a lead."""
+"""Rewriters and taggers as protocols; the name mapping, rewrites and decisions as values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Usage:
 class Rewriter(Protocol):
     """Turns captions into imprecise ones, in one attempt or in several.
 
-    Every caption gets the first attempt; each further one is for those whose rewrite the gates refused.
+    Every caption gets the first attempt; each further one is for those whose rewrite the check refused.
     """
 
     @property

@@ -1,32 +1,40 @@
-"""Turn captions into imprecise captions: character names become generic words.
+"""Rewrite captions as imprecise captions: character names become generic words.
 
-*Reads* published captions. *Writes* rewritten captions and one event. A rewriter (rules, or a language model) makes
-each distinct text once; what passes the gates is accepted, what does not is for the rewriter's next attempt. After
-the last one it waits for a person with the reasons of the gates: who adds the missing name to the cast and runs the
-command again, or decides by hand. What a person decided is never asked for again.
+*Reads* published captions. *Writes* rewritten captions and one event. A rewriter (rules, or a language model) rewrites
+each distinct text once. A rewrite that passes the rewrite check is accepted; the others get the rewriter's next
+attempt. After the last attempt a rewrite waits for a person, with the reasons: they add the missing name to the name
+mapping and run the command again, or decide by hand. What a person decided is never asked for again.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
 
-from backend.campaign.corpus.captions.by_rules import ByRules
-from backend.campaign.corpus.captions.cast import cast_of
+from backend.campaign.corpus.captions.by_model import ByModel
 from backend.campaign.corpus.captions.first_names import known_words
-from backend.campaign.corpus.captions.gates import Examined, Gates
 from backend.campaign.corpus.captions.model import Rewriter, Tagger, Usage
+from backend.campaign.corpus.captions.name_mapping import name_mapping_of
+from backend.campaign.corpus.captions.rewrite_check import RewriteCheck, RewriteVerdict
 from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus.captions.rows.rewrites import Rewrite
-from backend.campaign.corpus.captions.rules import unknown_names
+from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, RULES_VERSION, Known, rewrite, unknown_names
+from backend.campaign.corpus.captions.rules.name_mapping import NameMapping
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.rows import CaptionRow
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.model import People
+from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, Steps, named
 from backend.core.saying import joined, said
 from backend.encoders.sentence import Encoder
+from backend.language import endpoint as language
+from backend.language.endpoint import Endpoint
+from backend.language.names import FlairTagger
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
@@ -38,7 +46,7 @@ class RewriteReport:
 
     `decided` are those that a person had decided on before, in whatever words.
     `texts` are the distinct texts that were rewritten, and `changed` how many captions got other words. `unknown`
-    are probable names that the cast list lacks, the most frequent first. `usage` is what this run took from an
+    are probable names that the mapping lacks, the most frequent first. `usage` is what this run took from an
     endpoint, `usage_ever` what all runs of the same model, prompt and temperatures took.
     """
 
@@ -55,25 +63,64 @@ class RewriteReport:
 
     @property
     def accepted(self) -> int:
-        """Accepted by the gates, at the first attempt or a later one."""
+        """Accepted by the rewrite check, at the first attempt or a later one."""
         return self.at_once + self.after_retry
 
 
 @dataclass(frozen=True, slots=True)
+class ByRules:
+    """Rewrite by the rules with a name mapping, in one attempt; satisfies `Rewriter`.
+
+    `people` says how several people are put, `known` which names in lower case are no words.
+    """
+
+    mapping: Mapping[str, str]
+    people: People = "counted"
+    known: Known = field(default=NOTHING_KNOWN, repr=False)
+
+    @property
+    def attempts(self) -> int:
+        """One: the same rules would say the same again."""
+        return 1
+
+    @property
+    def usage(self) -> Usage:
+        """Nothing: no endpoint is asked."""
+        return Usage()
+
+    @property
+    def usage_ever(self) -> Usage:
+        """Nothing either."""
+        return Usage()
+
+    def version(self, attempt: int = 1) -> str:
+        """Return the name of the rules with how people are put and the mapping they are used with."""
+        digest = blake2b(repr(sorted(self.mapping.items())).encode(), digest_size=4).hexdigest()
+        return f"{RULES_VERSION}+{self.people}+cast-{digest}"
+
+    def rewrite(self, texts: Sequence[str], attempt: int = 1, *, progress: Steps | None = None) -> list[str]:
+        """Rewrite each text by the rules."""
+        mapping = NameMapping(self.mapping)
+        return [rewrite(text, mapping, self.people, self.known) for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
 class _Made:
-    """The last rewrite of one text, the attempt it came from, and what the gates said."""
+    """The last rewrite of one text, the attempt it came from, and what the rewrite check said."""
 
     text: str
     attempt: int
-    verdict: Examined
+    verdict: RewriteVerdict
 
 
+@in_charge
 def rewrite_captions(
     project: Project,
     by: Lead | Operator,
-    encoder: Encoder,
     *,
+    endpoint: Endpoint | None = None,
     rewriter: Rewriter | None = None,
+    encoder: Encoder | None = None,
     tagger: Tagger | None = None,
     now: float,
     progress: Progress | None = None,
@@ -82,32 +129,43 @@ def rewrite_captions(
 
     Args:
         project: with captions.
-        by: who does.
-        encoder: measures how similar a rewrite is to its caption.
-        rewriter: who rewrites; the rules with the project's cast list if none is given.
-        tagger: finds names by a model, beside the cast and capitals.
+        by: who rewrites; their name goes on record.
+        endpoint: a language model that rewrites; None for the rules with the project's name mapping.
+        rewriter: what rewrites in place of both.
+        encoder: measures how similar a rewrite is to its caption; None for the project's.
+        tagger: finds names by a model, beside the mapping and capitals; None for that of the project's settings, if
+            they name one.
         now: seconds since 1970.
         progress: called with (what is done, done, all).
 
     Raises:
         ProjectError: there are no captions, or queries were drawn from the earlier rewrites already.
+        EndpointUnavailable: the model cannot be asked (any longer); earlier answers are kept and not asked for again.
+        TaggerUnavailable: the settings name a tagger that cannot be loaded.
+        EncoderUnavailable: the encoder cannot be found.
     """
-    store = project.store
+    if endpoint:
+        language.require(endpoint)  # before the encoder is loaded
+    store, settings = project.store, project.settings.rewrite
+    encoder = encoder or load_encoder(project)
+    if tagger is None and settings.ner:
+        tagger = FlairTagger(settings.ner, settings.ner_python)
     captions = corpus.published_captions(store.db)
     if not captions:
         raise ProjectError(
             said("there are no captions to rewrite: run `{command}` first", command=steps.importing(project.folder))
         )
     require_no_queries(project)
-    cast = cast_of(project)
+    mapping = name_mapping_of(project)
     originals = [_original(caption) for caption in captions]
     known = known_words(encoder.vocabulary(), originals)
-    rewriter = rewriter or ByRules(cast, project.settings.rewrite.people, known)
+    if rewriter is None:
+        rewriter = ByModel(store, endpoint, now=now) if endpoint else ByRules(mapping, settings.people, known)
     decided = caption_rows.decided(store.db)
-    unknown = unknown_names(originals, cast, known)
-    gates = Gates(encoder, project.embeddings, cast, unknown, tagger, known)
+    unknown = unknown_names(originals, mapping, known)
+    check = RewriteCheck(encoder, project.embeddings, mapping, unknown, tagger, known)
     open_ones = [caption for caption in captions if caption.caption_id not in decided]
-    made = _made([_original(caption) for caption in open_ones], rewriter, gates, progress)
+    made = _made([_original(caption) for caption in open_ones], rewriter, check, progress)
     rewrites = [_rewrite(caption, made[_original(caption)], rewriter) for caption in open_ones]
     accepted = Counter(rewrite.attempts for rewrite in rewrites if rewrite.accepted)
     report = RewriteReport(
@@ -153,14 +211,16 @@ def require_no_queries(project: Project) -> None:
         raise ProjectError(said("queries were drawn from the captions already; their texts are fixed from then on"))
 
 
-def _made(originals: Sequence[str], rewriter: Rewriter, gates: Gates, progress: Progress | None) -> dict[str, _Made]:
-    """Each distinct original with its rewrite: the first that passes the gates, else the last attempt's."""
+def _made(
+    originals: Sequence[str], rewriter: Rewriter, check: RewriteCheck, progress: Progress | None
+) -> dict[str, _Made]:
+    """Each distinct original with its rewrite: the first that passes the check, else the last attempt's."""
     made: dict[str, _Made] = {}
     asked = list(dict.fromkeys(originals))
     for attempt in range(1, rewriter.attempts + 1):
         what = said("rewriting") if attempt == 1 else said("attempt {number}", number=attempt)
         texts = rewriter.rewrite(asked, attempt, progress=named(progress, what))
-        verdicts = gates.examine(asked, texts, progress=progress)
+        verdicts = check.examine(asked, texts, progress=progress)
         made |= {
             original: _Made(text, attempt, verdict)
             for original, text, verdict in zip(asked, texts, verdicts, strict=True)

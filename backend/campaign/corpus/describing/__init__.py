@@ -1,1 +1,1 @@
-"""People watch a video, mark moments and write a sentence for each; a lead makes captions of them."""
+"""Describe: people mark moments in videos and write a sentence for each; leads make captions of them."""

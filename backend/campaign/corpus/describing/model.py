@@ -1,4 +1,4 @@
-"""Describing as values: what a browser sends, how a description stands, what a desk and a lead's list hold."""
+"""Describing as values: what a browser sends, a description's status, what a desk and a lead's list hold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Opening and closing describing: a lead's choice of people, videos, and how much is wanted.
+"""Open and close describing: a lead's choice of people, videos, and how much is wanted.
 
 *Reads* annotator, video. *Writes* describing_choice with its people and videos, events. Closing takes nothing away:
 what somebody still has in the browser is kept when it comes.
@@ -9,58 +9,55 @@ from dataclasses import replace
 from backend.campaign.corpus.describing.model import DescribingChoice
 from backend.campaign.corpus.describing.rows import choices
 from backend.campaign.nouns import Annotator, Lead, Operator, Role
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.saying import joined, said
 from backend.core.typed_text import nfc
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
 
 
-def choose(store: Store, by: Lead | Operator, chosen: DescribingChoice, *, now: float) -> None:
-    """Let this be the choice from now on.
+@permissions.in_charge
+def describing_choice(project: Project, by: Lead | Operator) -> DescribingChoice:
+    """Return the newest choice: whether describing is open, for whom, in which videos, and how much is wanted."""
+    with reading(project.store) as db:
+        return choices.current_choice(db)
+
+
+@permissions.in_charge
+def choose_describing(project: Project, by: Lead | Operator, chosen: DescribingChoice, *, now: float) -> None:
+    """Open describing for these people and videos, or close it.
 
     Raises:
-        ProjectError: people or videos that there are not, leads, nobody, or amounts that cannot be: all at once.
+        ProjectError: unknown people or videos, leads, nobody, or impossible amounts. It names every problem.
     """
-    chosen = replace(chosen, videos=None if chosen.videos is None else tuple(map(nfc, chosen.videos)))
-    with writing(store) as db:
-        videos = choices.videos_named(db, chosen.videos or ())
-        if problems := _problems(db, chosen, set(videos)):
-            raise ProjectError(joined("; ", problems))
-        choices.add(db, chosen, videos.values(), at=now, by=by.annotator_id)
-        events.record(
-            db,
-            EventKind.DESCRIBING_OPENED if chosen.open else EventKind.DESCRIBING_CLOSED,
-            at=now,
-            actor=by.annotator_id,
-            subject="describing",
-            payload={
-                "people": None if chosen.people is None else len(chosen.people),
-                "videos": None if chosen.videos is None else len(videos),
-                "per_video": chosen.per_video,
-                "per_minute": chosen.per_minute,
-            }
-            if chosen.open
-            else {},
-        )
+    with writing(project.store) as db:
+        _choose(db, by, chosen, now=now)
 
 
-def close(store: Store, by: Lead | Operator, *, now: float) -> bool:
-    """Nobody may describe any more; whether anybody could. What was chosen is there when it is opened again."""
-    with writing(store) as db:
-        there = choices.standing(db)
-        if not there.open:
-            return False
-        choose(store, by, replace(there, open=False), now=now)
-    return True
+@permissions.in_charge
+def close_describing(project: Project, by: Lead | Operator, *, now: float) -> bool:
+    """Close describing, and return whether it was open. Opening it again finds the same people and videos."""
+    with writing(project.store) as db:
+        there = choices.current_choice(db)
+        if there.open:
+            _choose(db, by, replace(there, open=False), now=now)
+    return there.open
 
 
-def standing(store: Store) -> DescribingChoice:
-    """What was chosen last."""
-    with reading(store) as db:
-        return choices.standing(db)
+@permissions.signed_in
+def may_describe(project: Project, person: Lead | Annotator) -> bool:
+    """Return whether describing is open for a person. It never is for leads and paused annotators."""
+    return isinstance(person, Annotator) and is_open_for(project.store.db, person)
+
+
+@permissions.signed_in
+def describing_comes_first(project: Project, person: Lead | Annotator) -> bool:
+    """Return whether a person may describe and has nothing to grade, because no pair was handed out yet."""
+    return may_describe(project, person) and choices.is_all_there_is(project.store.db)
 
 
 def is_open_for(db: Database, me: Annotator) -> bool:
@@ -78,6 +75,28 @@ def require_open(db: Database, me: Annotator) -> None:
         raise NotAllowed(said("you are paused: ask your lead; what you wrote is kept"))
     if not choices.is_open_for(db, me.annotator_id):
         raise NotAllowed(said("describing is not open for you (any more): ask your lead"))
+
+
+def _choose(db: Database, by: Lead | Operator, chosen: DescribingChoice, *, now: float) -> None:
+    chosen = replace(chosen, videos=None if chosen.videos is None else tuple(map(nfc, chosen.videos)))
+    videos = choices.videos_named(db, chosen.videos or ())
+    if problems := _problems(db, chosen, set(videos)):
+        raise ProjectError(joined("; ", problems))
+    choices.add(db, chosen, videos.values(), at=now, by=by.annotator_id)
+    payload: dict[str, object] = {
+        "people": None if chosen.people is None else len(chosen.people),
+        "videos": None if chosen.videos is None else len(videos),
+        "per_video": chosen.per_video,
+        "per_minute": chosen.per_minute,
+    }
+    events.record(
+        db,
+        EventKind.DESCRIBING_OPENED if chosen.open else EventKind.DESCRIBING_CLOSED,
+        at=now,
+        actor=by.annotator_id,
+        subject="describing",
+        payload=payload if chosen.open else {},
+    )
 
 
 def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[str]:

@@ -1,40 +1,33 @@
-"""A lead reviews descriptions: accepts one as a caption, sends it back with words, takes back what was done.
+"""Review descriptions: accept one as a caption, send it back with words, take back what was done.
 
 *Reads* descriptions, moments. *Writes* moment, caption, description, description_act, events.
 """
-
-from datetime import UTC, datetime
 
 from backend.campaign.corpus.captions.first_names import known_words
 from backend.campaign.corpus.describing.model import (
     LONGEST_SENTENCE,
     LONGEST_WORDS,
     BesideIt,
-    DescribingFigures,
     DescriptionAct,
     DescriptionReview,
     DescriptionStatus,
 )
-from backend.campaign.corpus.describing.rows import captioning, choices, descriptions, reviewed
+from backend.campaign.corpus.describing.rows import captioning, descriptions, reviewed
 from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
-from backend.campaign.corpus.describing.rules import looked_at, may, same_span, wanted
+from backend.campaign.corpus.describing.rules import looked_at, may, same_span
 from backend.campaign.corpus.describing.work import cast_if_sound
-from backend.campaign.nouns import Lead
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import MomentId
 from backend.core.saying import said
-from backend.core.text_files import csv_text
 from backend.core.typed_text import tidy
 from backend.core.words import ago
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
 
-HEADER = (
-    *("video", "start_s", "end_s", "sentence", "caption", "author", "status", "written_at", "moment_start_s"),
-    *("moment_end_s", "lead_wrote"),
-)
 _DID = {
     DescriptionAct.WRITTEN: said("changed this description"),
     DescriptionAct.WITHDRAWN: said("withdrew this description"),
@@ -44,8 +37,9 @@ _DID = {
 }
 
 
-def review(project: Project, key: str) -> DescriptionReview | None:
-    """One description with all that a lead decides by; None if there is no such."""
+@permissions.in_charge
+def description(project: Project, by: Lead | Operator, key: str) -> DescriptionReview | None:
+    """Return one description with all that a lead decides by; None if there is no such."""
     with reading(project.store) as db:
         row = descriptions.by_key(db, key)
         if row is None:
@@ -68,8 +62,9 @@ def review(project: Project, key: str) -> DescriptionReview | None:
         )
 
 
-def accept(
-    store: Store,
+@permissions.lead_only
+def accept_description(
+    project: Project,
     lead: Lead,
     key: str,
     *,
@@ -81,7 +76,7 @@ def accept(
     """Make a description a caption: of a moment of its own, or of one that shows the same seconds.
 
     Args:
-        store: the project's store.
+        project: the project.
         lead: who accepts.
         key: which description.
         sentence: other words, where the lead edits them; None takes the author's.
@@ -93,7 +88,7 @@ def accept(
         Overtaken: its author or another lead did something about it since.
         ProjectError: no such description, no words, or a moment that shows other seconds.
     """
-    with writing(store) as db:
+    with writing(project.store) as db:
         row = _found(db, lead, key, DescriptionAct.ACCEPTED, seen, now)
         text = row.sentence if sentence is None else tidy(sentence)
         if not text:
@@ -129,7 +124,8 @@ def accept(
         )
 
 
-def give_back(store: Store, lead: Lead, key: str, words: str, *, seen: int, now: float) -> None:
+@permissions.lead_only
+def return_description(project: Project, lead: Lead, key: str, words: str, *, seen: int, now: float) -> None:
     """Send a description back to its author, with what to change.
 
     Raises:
@@ -147,7 +143,7 @@ def give_back(store: Store, lead: Lead, key: str, words: str, *, seen: int, now:
                 longest=LONGEST_WORDS,
             )
         )
-    with writing(store) as db:
+    with writing(project.store) as db:
         row = _found(db, lead, key, DescriptionAct.RETURNED, seen, now)
         captioning.give_back(db, row.description_id, lead.annotator_id, words, at=now)
         events.record(
@@ -160,14 +156,15 @@ def give_back(store: Store, lead: Lead, key: str, words: str, *, seen: int, now:
         )
 
 
-def take_back(store: Store, lead: Lead, key: str, *, now: float) -> DescriptionAct:
-    """Take back that a description was accepted or sent back: it waits again; what it made goes.
+@permissions.lead_only
+def take_back_description(project: Project, lead: Lead, key: str, *, now: float) -> DescriptionAct:
+    """Take back that a description was accepted or sent back, and return which. It waits again; what it made goes.
 
     Raises:
         Overtaken: its author went on meanwhile, or it was taken back already.
         ProjectError: no such description, or something rests on its caption.
     """
-    with writing(store) as db:
+    with writing(project.store) as db:
         row = _found(db, lead, key, DescriptionAct.TAKEN_BACK, None, now)
         what = DescriptionAct.ACCEPTED if row.status is DescriptionStatus.ACCEPTED else DescriptionAct.RETURNED
         moment_id, caption_id = row.moment_id, row.caption_id
@@ -187,43 +184,6 @@ def take_back(store: Store, lead: Lead, key: str, *, now: float) -> DescriptionA
             payload={"what": what},
         )
     return what
-
-
-def figures(store: Store) -> DescribingFigures:
-    """How far describing is, and by whom."""
-    with reading(store) as db:
-        chosen, videos = choices.standing(db), reviewed.per_video(db)
-        asked = [(wanted(seconds, chosen.per_video, chosen.per_minute), written) for seconds, written in videos]
-        said = chosen.per_video is not None or chosen.per_minute is not None
-        return DescribingFigures(
-            videos=len(videos),
-            described=sum(written > 0 for _, written in videos),
-            enough=sum(most is not None and written >= most for most, written in asked) if said else None,
-            people=reviewed.figures(db),
-        )
-
-
-def as_csv(store: Store) -> str:
-    """All descriptions that were not withdrawn, by video and time, with author, words and what became of each."""
-    with reading(store) as db:
-        rows = descriptions.where(db, "d.status <> 'withdrawn'", [], "ORDER BY v.name, d.start_s, d.description_id")
-        lines = []
-        for row in rows:
-            moment = captioning.moment_of(db, row.moment_id) if row.moment_id is not None else None
-            lines.append(
-                (
-                    *(row.video, row.start_s, row.end_s, row.sentence),
-                    "" if row.caption_id is None else reviewed.caption_text(db, row.caption_id),
-                    *(row.author, row.status.value, _utc(reviewed.written_at(db, row.description_id))),
-                    *(moment[1:] if moment else ("", "")),
-                    row.words,
-                )
-            )
-    return csv_text(HEADER, lines, for_people=True)
-
-
-def _utc(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _found(db: Database, lead: Lead, key: str, act: DescriptionAct, seen: int | None, now: float) -> DescriptionRow:

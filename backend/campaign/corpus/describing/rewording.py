@@ -1,28 +1,39 @@
-"""A lead gives describers another guideline; every version stays in the record.
+"""Read and change the guideline for describers; every version stays in the record.
 
 *Reads* and *writes* describing_guideline; *writes* events.
 """
 
+from backend.campaign.corpus.describing.model import DescribingGuideline
 from backend.campaign.corpus.describing.rows import choices
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.saying import said
 from backend.core.typed_text import tidy
 from backend.store import events
-from backend.store.connection import Store, writing
+from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 
 LONGEST_TEXT = 4000
 LONGEST_REASON = 200
 
 
-def reword(
-    store: Store, by: Lead | Operator, text: str, reason: str, *, based_on: int | None = None, now: float
+@permissions.in_charge
+def describing_guideline(project: Project, by: Lead | Operator) -> DescribingGuideline:
+    """Return the newest version of the guideline for describers."""
+    with reading(project.store) as db:
+        return choices.guideline(db)
+
+
+@permissions.in_charge
+def reword_describing(
+    project: Project, by: Lead | Operator, text: str, reason: str, *, based_on: int | None = None, now: float
 ) -> int:
     """Let the guideline for describers say this from now on; everybody is shown it once more.
 
     Args:
-        store: the project's store.
+        project: the project.
         by: who rewords it.
         text: all of it, a line a rule.
         reason: why, in a sentence that describers read too.
@@ -58,7 +69,7 @@ def reword(
                 longest=LONGEST_REASON,
             )
         )
-    with writing(store) as db:
+    with writing(project.store) as db:
         old = choices.guideline(db)
         if based_on is not None and based_on != old.version:
             who = old.by or said("the command line", _context="by")

@@ -1,4 +1,4 @@
-"""What follows from acts about descriptions, how much is wanted, and what a sentence should not have."""
+"""Decide what follows from acts about descriptions, how much is wanted, and what is wrong with a sentence."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence

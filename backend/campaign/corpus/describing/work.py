@@ -1,4 +1,4 @@
-"""What a describer's page holds: videos with their shots, own descriptions, spans of others, the guideline.
+"""Return what a describer's page holds: videos with their shots, own descriptions, spans of others, the guideline.
 
 *Reads* choices, descriptions, shots, the cast. *Writes* describing_seen.
 """
@@ -6,8 +6,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from backend.campaign.corpus.captions import cast
 from backend.campaign.corpus.captions.first_names import known_words
+from backend.campaign.corpus.captions.name_mapping import name_mapping_of
 from backend.campaign.corpus.describing import opening
 from backend.campaign.corpus.describing.model import (
     DescriberSelf,
@@ -22,27 +22,29 @@ from backend.campaign.corpus.describing.rules import ALSO_TAKEN, looked_at, orde
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.moments import rows as moments
 from backend.campaign.nouns import Annotator
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, ProjectError, VideoUnreadable
 from backend.core.ids import VideoId
 from backend.core.saying import said
 from backend.media.jobs import ClipJob, clip_job, is_cut, predicted
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, reading, writing
 
 MOST_VIDEOS = 40
 """So many are shown at once; the next come when some of them are done."""
 
 
-def work(project: Project, person: Annotator) -> DescribeWork:
-    """What this person may describe now.
+@permissions.annotator_only
+def describe_work(project: Project, person: Annotator) -> DescribeWork:
+    """Return what an annotator may describe now: videos with shots, own descriptions, spans that others described.
 
     Raises:
         NotAllowed: describing is not open for them.
     """
     with reading(project.store) as db:
         opening.require_open(db, person)
-        me, chosen = person.annotator_id, choices.standing(db)
+        me, chosen = person.annotator_id, choices.current_choice(db)
         videos = {str(row.video_id): row for row in descriptions.chosen_videos(db, me)}
         asked = {key: wanted(row.duration_s, chosen.per_video, chosen.per_minute) for key, row in videos.items()}
         keys = order(
@@ -119,26 +121,32 @@ def as_seen(project: Project, db: Database, person: Annotator, rows: Sequence[De
 def cast_if_sound(project: Project) -> dict[str, str]:
     """The cast for notes about names; nobody's, while its file is wrong: commands that need it say so."""
     try:
-        return cast.cast_of(project)
+        return name_mapping_of(project)
     except InputError:
         return {}
 
 
-def clip(project: Project, person: Annotator, key: str) -> ClipJob:
-    """The whole video as a clip, for whoever may describe it, or could when they began; for nobody who is paused.
+@permissions.annotator_only
+def describe_clip(project: Project, person: Annotator, video: str) -> ClipJob:
+    """Return a whole video as a clip, for whoever may describe it, or could when they began.
+
+    Args:
+        project: the project.
+        person: who describes.
+        video: its key, a number as text.
 
     Raises:
         ProjectError: not theirs to describe, or they are paused.
         VideoUnreadable: the project does not know the video's file.
     """
     with reading(project.store) as db:
-        video_id = VideoId(int(key)) if key.isdecimal() and len(key) < 18 else None
-        video = descriptions.video(db, video_id) if video_id is not None else None
+        video_id = VideoId(int(video)) if video.isdecimal() and len(video) < 18 else None
+        named = descriptions.video(db, video_id) if video_id is not None else None
         if people.standing_pause(db, person.annotator_id) is not None:
             raise ProjectError(said("you are paused: ask your lead; what you wrote is kept"))
-        if video_id is None or video is None or not choices.ever_chosen(db, person.annotator_id, video_id):
+        if video_id is None or named is None or not choices.ever_chosen(db, person.annotator_id, video_id):
             raise ProjectError(said("this video is not among those that you were asked to describe: reload the page"))
-        return _whole(project, db, video[0])
+        return _whole(project, db, named[0])
 
 
 def _whole(project: Project, db: Database, video: str) -> ClipJob:
@@ -155,13 +163,14 @@ def _whole(project: Project, db: Database, video: str) -> ClipJob:
     return predicted(clip_job(project.clips, project.source(facts), 0.0, facts.duration_s, facts.sha256))
 
 
-def note_seen(store: Store, person: Annotator, version: int, *, now: float) -> None:
-    """This person was shown a version of the guideline for describers.
+@permissions.annotator_only
+def note_describing_seen(project: Project, person: Annotator, version: int, *, now: float) -> None:
+    """Record that an annotator was shown a version of the guideline for describers.
 
     Raises:
         ProjectError: there is no such version.
     """
-    with writing(store) as db:
+    with writing(project.store) as db:
         if not 1 <= version <= choices.guideline(db).version:
             raise ProjectError(said("the guideline has no version {version}: reload the page", version=version))
         choices.note_seen(db, person.annotator_id, version, at=now)

@@ -1,4 +1,4 @@
-"""Taking what describers write: each event by itself, once, and nothing that anybody typed is lost.
+"""Store what describers write: each event by itself, once, and nothing that anybody typed is lost.
 
 *Reads* choices, videos, pauses. *Writes* description, description_act, events (refusals). What was marked and written
 while describing was open counts also after it was closed, and beyond what was wanted; nothing counts during a pause.
@@ -18,6 +18,7 @@ from backend.campaign.corpus.describing.rows import choices, descriptions
 from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
 from backend.campaign.corpus.describing.rules import may, wrong
 from backend.campaign.nouns import Annotator
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.crediting import work_time
 from backend.campaign.setup.project.folder import Project
@@ -25,15 +26,18 @@ from backend.core.errors import NotAllowed
 from backend.core.ids import VideoId
 from backend.core.saying import said
 from backend.core.typed_text import tidy
-from backend.store import events
+from backend.store import events as log
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
 
 _ACCEPTED = said("a lead has accepted this description: ask them to take it back if it is to change")
 
 
-def exchange(project: Project, person: Annotator, sent: Sequence[DescribeEvent], *, now: float) -> DescribeAnswer:
-    """Take events in the order of sending; sending one again changes nothing.
+@permissions.annotator_only
+def describe_exchange(
+    project: Project, person: Annotator, events: Sequence[DescribeEvent], *, now: float
+) -> DescribeAnswer:
+    """Store what a describer's browser sends, in the order of doing. Sending an event again changes nothing.
 
     Raises:
         NotAllowed: describing was never open for this person.
@@ -45,7 +49,7 @@ def exchange(project: Project, person: Annotator, sent: Sequence[DescribeEvent],
             raise NotAllowed(said("describing is not open for you: ask your lead"))
     accepted: list[str] = []
     refused: list[RefusedEvent] = []
-    for event in sent:
+    for event in events:
         why = _take(store, person, event, now=now)
         if why is None:
             accepted.append(event.key)
@@ -53,7 +57,7 @@ def exchange(project: Project, person: Annotator, sent: Sequence[DescribeEvent],
             refused.append(RefusedEvent(event.key, why))
     with reading(store) as db:
         me = person.annotator_id
-        about = [descriptions.by_key(db, key) for key in dict.fromkeys(event.description for event in sent)]
+        about = [descriptions.by_key(db, key) for key in dict.fromkeys(event.description for event in events)]
         mine = [row for row in about if row is not None and row.annotator_id == me]
         back = descriptions.returned_to(db, me)
         shown = work.as_seen(project, db, person, [*mine, *back])
@@ -79,7 +83,7 @@ def _take(store: Store, person: Annotator, event: DescribeEvent, *, now: float) 
             elif there is not None:  # also once more: an event that left no trace would count when it is sent again
                 descriptions.withdraw(db, there.description_id, me, event.key, at=now)
             return None
-        events.record(
+        log.record(
             db,
             EventKind.DESCRIPTION_REFUSED,
             at=now,

@@ -1,7 +1,7 @@
-"""Take a published annotation file into the project: videos, moments, captions.
+"""Import an annotation file: videos, moments, captions.
 
 *Reads* one annotation file and, if a folder is named, the video files. *Writes* video, moment, caption, one
-event. Everything is checked first and taken in one transaction: nothing is ever half-imported.
+event. Everything is checked first and written in one transaction: nothing is ever half-imported.
 """
 
 from collections.abc import Mapping
@@ -21,8 +21,7 @@ from backend.campaign.corpus.importing.model import (
     Trouble,
     VideoTrouble,
 )
-from backend.campaign.corpus.importing.rules.checks import Fault, leaving_out, outside
-from backend.campaign.corpus.importing.rules.naming import called_otherwise
+from backend.campaign.corpus.importing.rules import Fault, called_otherwise, leaving_out, outside
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Place
@@ -42,7 +41,7 @@ from backend.store.events import EventKind
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import took, and what a person should know about it.
+    """What an import added, and what a person should know about it.
 
     `taken` are the numbers of videos, moments and captions that the file holds and that were taken; `videos`,
     `moments` and `captions` are those of them that are new in the project. `merged` counts entries that repeat another,
@@ -80,25 +79,7 @@ def import_file(
     now: float,
     progress: Steps | None = None,
 ) -> ImportReport:
-    """Import an annotation file.
-
-    Args:
-        project: where to.
-        by: who does.
-        file: the annotation file.
-        format: one of `formats.FORMATS`; told from the content if None.
-        videos: folder or address where the video files lie; without it the moments wait for a later import with it.
-        options: how to read the file.
-        fps: frames a second of videos that are folders of frames.
-        decode: look at every picture for damage inside; None does where that is cheap.
-        where: where videos are measured; see `survey`.
-        dry_run: check everything and write nothing.
-        now: seconds since 1970.
-        progress: called with (videos measured, all videos).
-
-    Raises:
-        InputError: every problem found, with its row; or none of the videos can be shown. Nothing was taken.
-    """
+    """Check an annotation file and write it; for arguments and refusals see the verb, `import_corpus`."""
     parsed = formats.parse(format, bytes_of(file), file.name, options)
     measured = Survey({}, {}, False)
     troubles: list[VideoTrouble] = []
@@ -192,7 +173,7 @@ def _add(
     format_name: str,
     now: float,
 ) -> tuple[int, int, int]:
-    """Write checked moments; how many videos, moments and captions are new."""
+    """Write checked moments; return how many videos, moments and captions are new."""
     with writing(project.store) as db:
         corpus.rename_videos(db, anew)
         new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
@@ -222,7 +203,7 @@ class _Durations:
 
 
 def _named_anew(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
-    """What a file calls videos that were taken without one, by the project's names: a corpus keeps its own names."""
+    """Map the project's names of videos that came without a file to what the file calls them: its names win."""
     with reading(project.store) as db:
         known, free = corpus.video_durations(db), corpus.videos_of_no_file(db)
     named = dict.fromkeys(moment.video for moment in moments)
@@ -238,9 +219,9 @@ def _durations(
     unseen: set[str],
     file: str,
 ) -> _Durations:
-    """How long the videos are: what was measured counts, now or before, then what the project says, then the file.
+    """Find how long the videos are: what was measured now or before counts, then the project, then the file.
 
-    One of the `unseen` videos, which were to be measured and could not be, may have none.
+    A video of `unseen` was to be measured and could not be; it may have no duration.
     """
     with reading(project.store) as db:
         known = {anew.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
@@ -298,7 +279,7 @@ def _durations(
 
 
 def _taken_ids(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
-    """The ids of the file that mean something else in the project."""
+    """Report the ids of the file that mean something else in the project."""
     with reading(project.store) as db:
         ids = corpus.external_ids(db)
     problems = []

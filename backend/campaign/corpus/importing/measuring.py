@@ -1,4 +1,4 @@
-"""Measure the videos that a project takes, and find them again where they lie now.
+"""Measure video files for a project, and find moved ones again by their content.
 
 *Reads* video files, folders of frames, what was measured before. Writes nothing.
 """
@@ -35,7 +35,7 @@ def measure(
     where: Where | None = None,
     progress: Steps | None = None,
 ) -> Survey:
-    """Measure videos, by name; contents that the project decoded before are not decoded again.
+    """Measure videos, by name; a content that the project decoded before is not decoded again.
 
     Args:
         project: the project; paths are written down as it keeps them.
@@ -64,7 +64,7 @@ def measure_named(
     where: Where | None,
     progress: Steps | None,
 ) -> tuple[Survey, list[VideoTrouble]]:
-    """Find and measure the file of every video that a file names; what is wrong with some of them.
+    """Find and measure the file of every video that an annotation file names; report what is wrong with some.
 
     Args:
         project: the project.
@@ -113,7 +113,7 @@ def measure_named(
 
 
 def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
-    """The videos of a folder, or below an address.
+    """Return the videos of a folder, or below an address.
 
     Raises:
         StorageUnavailable: the address cannot be read.
@@ -129,7 +129,7 @@ def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
 def found_again(
     wanted: Mapping[str, corpus.Content], candidates: Iterable[Place], taken: Collection[Place] = ()
 ) -> dict[str, Source]:
-    """Where videos lie now, told by their content, whatever they are called.
+    """Find where videos lie now by their content, whatever they are called.
 
     Args:
         wanted: the content of each, by name.

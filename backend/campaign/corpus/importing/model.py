@@ -1,12 +1,22 @@
-"""What annotation files hold, whatever their format: captioned moments, and what was left out of them."""
+"""Annotation files as values: captioned moments, what was left out of them, and what a format is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from backend.core.captioned import CaptionedMoment
+from backend.core.json_entries import Sample
 
-__all__ = ["END_SLACK_S", "CaptionedMoment", "ImportOptions", "LeftOut", "Parsed", "Trouble", "VideoTrouble"]
+__all__ = [
+    "END_SLACK_S",
+    "CaptionedMoment",
+    "CorpusFormat",
+    "ImportOptions",
+    "LeftOut",
+    "Parsed",
+    "Trouble",
+    "VideoTrouble",
+]
 
 END_SLACK_S = 1.0
 """How far a moment may end after its video and still be kept: published durations are often rounded."""
@@ -14,7 +24,7 @@ END_SLACK_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Entries that were not taken: why, how many, and where the first of them stand."""
+    """Entries that were left out: why, how many, and where the first of them stand."""
 
     why: str
     count: int
@@ -42,10 +52,10 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What a person may say about how a file is to be read.
+    """How a file is to be read.
 
-    `types` are the types of TVR's lines to keep, None for the paper's choice. `columns` tells what a column or field
-    is called in the file: `{"start": "begin"}`.
+    `types` are the types of TVR's lines to keep, None for the paper's choice. `columns` maps our names of columns or
+    fields to those of the file: `{"start": "begin"}`.
     """
 
     types: frozenset[str] | None = None
@@ -69,3 +79,22 @@ class VideoTrouble:
     video: str
     trouble: Trouble
     message: str
+
+
+Read = Callable[[bytes, str, ImportOptions], Parsed]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFormat:
+    """A format of annotation files: its name, how its files look, and how they are read.
+
+    `entry` is half a sentence that says what one entry looks like. `fits(sample, options)` says whether a file looks
+    like one of this format. `read(data, file, options)` parses the bytes of a file, and raises `InputError` with
+    every problem of it. `takes` are the options (fields of `ImportOptions`) that mean something here.
+    """
+
+    name: str
+    entry: str
+    fits: Callable[[Sample, ImportOptions], bool]
+    read: Read
+    takes: frozenset[str] = frozenset()

@@ -1,6 +1,6 @@
-"""What a lead makes of proposed moments: removed, added, changed, split, joined; by hand or as a file.
+"""List and edit the moments of a project: remove, add, change, split, join; by hand or from a CSV file.
 
-*Reads and writes* moment; one event each time. What captions, candidates, pairs or anything else use stays as it is.
+*Reads and writes* moment; one event each time. A moment that captions, candidates or pairs use stays as it is.
 """
 
 import math
@@ -10,10 +10,12 @@ from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.moments import rows, rules
-from backend.campaign.corpus.moments.model import MomentRow, Origin, TakenMoments
+from backend.campaign.corpus.moments.model import MomentRow, Origin, TakenMoments, VideoMoments
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
-from backend.core.ids import AnnotatorId, MomentId
+from backend.core.ids import MomentId
 from backend.core.reading import bytes_of
 from backend.core.saying import joined, said
 from backend.core.text_files import csv_text, read_csv
@@ -25,28 +27,43 @@ from backend.store.events import EventKind
 COLUMNS = ("video", "start", "end")
 
 
-def change(
+@in_charge
+def videos_and_moments(project: Project, by: Lead | Operator) -> list[VideoMoments]:
+    """Return every video with the number of its moments, by name."""
+    with reading(project.store) as db:
+        return rows.videos(db)
+
+
+@in_charge
+def moments_of_video(project: Project, by: Lead | Operator, video: str) -> list[MomentRow]:
+    """Return the moments of a video, by time."""
+    with reading(project.store) as db:
+        return rows.of_video(db, video)
+
+
+@in_charge
+def change_moments(
     project: Project,
+    by: Lead | Operator,
     video: str,
     gone: Sequence[MomentId],
     come: Sequence[rules.Span],
     *,
-    by: AnnotatorId | None = None,
     now: float,
 ) -> None:
-    """Let some moments of a video go and others come, in one step: whoever splits one does not see halves.
+    """Remove some moments of a video and add others in one transaction, so that nobody sees a half-done change.
 
     Args:
         project: the project.
+        by: who changes them; their name goes on record.
         video: its name.
         gone: moments of this video that nothing uses.
-        come: spans in seconds.
-        by: who does.
+        come: the new spans, in seconds.
         now: seconds since 1970.
 
     Raises:
         Overtaken: a moment is not there any more.
-        ProjectError: a moment is used, or a span can be none of this video or is there already; nothing was written.
+        ProjectError: a moment is used, or a span cannot be one of this video or exists already; nothing was written.
     """
     video = nfc(video)
     with writing(project.store) as db:
@@ -68,19 +85,23 @@ def change(
             raise ProjectError(said("the video has a moment with this start and end already"))
         before, after = [[row.start_s, row.end_s] for row in had], [[*span] for span in come]
         payload = {"video": video, "before": before, "after": after}
-        events.record(db, EventKind.MOMENTS_CHANGED, at=now, actor=by, subject=f"video:{video}", payload=payload)
+        events.record(
+            db, EventKind.MOMENTS_CHANGED, at=now, actor=by.annotator_id, subject=f"video:{video}", payload=payload
+        )
 
 
-def split(project: Project, moment: MomentId, at_s: float, *, by: AnnotatorId | None = None, now: float) -> None:
-    """Make two moments of one, the second of which begins at `at_s`; see `change` for what is refused."""
+@in_charge
+def split_moment(project: Project, by: Lead | Operator, moment: MomentId, at_s: float, *, now: float) -> None:
+    """Split a moment in two, the second of which begins at `at_s`; see `change_moments` for what is refused."""
     row = _one(project, moment)
     if not row.start_s < at_s < row.end_s:
         raise ProjectError(said("{at_s:g} s is not inside the moment, which is {moment}", at_s=at_s, moment=_told(row)))
-    change(project, row.video, [moment], [(row.start_s, at_s), (at_s, row.end_s)], by=by, now=now)
+    change_moments(project, by, row.video, [moment], [(row.start_s, at_s), (at_s, row.end_s)], now=now)
 
 
-def join(project: Project, moments: Sequence[MomentId], *, by: AnnotatorId | None = None, now: float) -> None:
-    """Make one moment of several of one video, from the first start to the last end."""
+@in_charge
+def join_moments(project: Project, by: Lead | Operator, moments: Sequence[MomentId], *, now: float) -> None:
+    """Join several moments of one video into one, from the first start to the last end."""
     with reading(project.store) as db:
         found = rows.by_ids(db, moments)
     if len(found) < 2:
@@ -88,19 +109,18 @@ def join(project: Project, moments: Sequence[MomentId], *, by: AnnotatorId | Non
     if len({row.video for row in found}) > 1:
         raise ProjectError(said("moments of different videos cannot be joined"))
     whole = rules.hull((row.start_s, row.end_s) for row in found)
-    change(project, found[0].video, [row.moment_id for row in found], [whole], by=by, now=now)
+    change_moments(project, by, found[0].video, [row.moment_id for row in found], [whole], now=now)
 
 
-def take_file(
-    project: Project, file: Path, *, only: bool = False, by: AnnotatorId | None = None, now: float
-) -> TakenMoments:
+@in_charge
+def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: bool = False, now: float) -> TakenMoments:
     """Add the moments of a CSV file with the columns video, start and end (s), to videos that the project has.
 
     Args:
         project: the project.
+        by: who adds them; their name goes on record.
         file: the file; other columns are ignored.
-        only: remove all other moments of its videos that nothing uses.
-        by: who does.
+        only: also remove all other moments of its videos that nothing uses.
         now: seconds since 1970.
 
     Raises:
@@ -132,12 +152,15 @@ def take_file(
             new += rows.add(db, video, spans, Origin.IMPORTED)
         total = sum(map(len, wanted.values()))
         payload = {"file": file.name, "videos": len(wanted), "moments": new, "gone": gone}
-        events.record(db, EventKind.MOMENTS_TAKEN, at=now, actor=by, subject=f"file:{file.name}", payload=payload)
+        events.record(
+            db, EventKind.MOMENTS_TAKEN, at=now, actor=by.annotator_id, subject=f"file:{file.name}", payload=payload
+        )
     return TakenMoments(total, new, gone, stayed)
 
 
-def as_csv(project: Project) -> str:
-    """All moments as a file that `take_file` takes: video, start, end, and where they come from."""
+@in_charge
+def moments_csv(project: Project, by: Lead | Operator) -> str:
+    """Return all moments as CSV that `take_moments` reads: video, start, end, and where they come from."""
     with reading(project.store) as db:
         found = rows.all_moments(db)
     return csv_text(

@@ -1,4 +1,4 @@
-"""Videos of a folder, what is proposed as their moments, and how a lead sees them."""
+"""Registered videos, options and reports of proposals, and moments as a lead sees them, as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.moments import rows, rules
 from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin, ProposeReport
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Problem, ProjectError, VideoUnreadable
-from backend.core.ids import AnnotatorId
 from backend.core.parallel import each_unit
-from backend.core.progress import Steps
+from backend.core.progress import Progress, Steps, named
 from backend.core.saying import joined, said
 from backend.core.where import HERE, Where
 from backend.media.facts import VideoFacts
@@ -30,26 +31,27 @@ _WORTH_PROCESSES_S = 600.0
 """So many seconds of video are looked at in about 13 s of one core."""
 
 
-def propose(
+@in_charge
+def propose_moments(
     project: Project,
+    by: Lead | Operator,
     how: ByShots | ByWindows,
     *,
     videos: Sequence[str] | None = None,
     where: Where | None = None,
-    by: AnnotatorId | None = None,
     now: float,
-    progress: Steps | None = None,
+    progress: Progress | None = None,
 ) -> ProposeReport:
     """Propose moments for videos of the project.
 
     Args:
         project: the project.
+        by: who proposes them; their name goes on record.
         how: by shots or by windows, with their options.
         videos: names; None means all.
-        where: where shots are looked for; None means in as many processes of this machine as is worth their beginning.
-        by: who does; None is the command line.
+        where: where shots are detected; None means as many processes of this machine as the length of video is worth.
         now: seconds since 1970.
-        progress: called with (seconds of video looked at, all), for shots.
+        progress: called with (what is done, seconds of video done, all), for shots.
 
     Raises:
         ProjectError: options that mean nothing, no such video, no videos, or too many windows; nothing was written.
@@ -65,7 +67,8 @@ def propose(
         raise ProjectError(said("the project has no videos yet: name their folder with --videos"))
     problems: list[Problem] = []
     if isinstance(how, ByShots):
-        shots, problems = _shots(project, asked, durations, where, progress)
+        steps = named(progress, said("looking for shots (seconds of video)"))
+        shots, problems = _shots(project, asked, durations, where, steps)
         spans = {name: rules.from_shots(found, how) for name, found in shots.items()}
         origin, seen = Origin.SHOTS, sum(map(len, shots.values()))
     else:
@@ -83,7 +86,7 @@ def propose(
             db,
             EventKind.MOMENTS_PROPOSED,
             at=now,
-            actor=by,
+            actor=by.annotator_id,
             subject=f"moments:{origin}",
             payload={"by": origin.value, "videos": len(spans), "moments": new, "gone": gone},
         )

@@ -1,7 +1,7 @@
-"""Take the videos of a folder into the project, without any annotation file.
+"""Measure the videos of a folder and add them to the project, without any annotation file.
 
-*Reads* the video files. *Writes* video, one event. Every file is measured first, and all that can be read are taken in
-one transaction; what cannot be read is told with its reason and hinders nothing else.
+*Reads* the video files. *Writes* video, one event. Every file is measured first, and all that can be read are added in
+one transaction; a file that cannot be read is reported with its reason and does not stop the others.
 """
 
 from fractions import Fraction
@@ -10,9 +10,9 @@ from pathlib import Path
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.measuring import measure
 from backend.campaign.corpus.moments.model import FoundVideo, RegisterReport
+from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, VideoUnreadable
-from backend.core.ids import AnnotatorId
 from backend.core.progress import Steps
 from backend.core.saying import Said, said
 from backend.core.text_files import control_fault
@@ -25,34 +25,21 @@ from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 
 
-def register(
+def register_folder(
     project: Project,
+    by: Lead | Operator,
     videos: Path,
     *,
     fps: Fraction = USUAL_FPS,
     decode: bool | None = None,
     where: Where | None = None,
-    by: AnnotatorId | None = None,
     now: float,
     progress: Steps | None = None,
 ) -> RegisterReport:
-    """Measure every video file (or folder of frames) of a folder and of those below it; take those that can be read.
+    """Measure every video file (or folder of frames) in a folder and below it, and add those that can be read.
 
     A file that a video of the project is found by (with or without its extension) is that video's; any other is called
-    by its place in the folder, without extension.
-
-    Args:
-        project: where to.
-        videos: the folder.
-        fps: frames a second of videos that are folders of frames.
-        decode: look at every picture for damage inside; None does where that is cheap.
-        where: where videos are measured; see `survey`.
-        by: who does; None is the command line.
-        now: seconds since 1970.
-        progress: called with (videos measured, all videos).
-
-    Raises:
-        InputError: no folder, no video in it, or none that can be read; nothing was taken.
+    by its place in the folder, without extension. For arguments and refusals see the verb, `register_videos`.
     """
     if not videos.is_dir():
         raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
@@ -98,7 +85,7 @@ def register(
             db,
             EventKind.VIDEOS_REGISTERED,
             at=now,
-            actor=by,
+            actor=by.annotator_id,
             subject=f"folder:{videos.name}",
             payload={"folder": videos.name, "videos": report.new, "not_taken": len(problems)},
         )

@@ -1,4 +1,4 @@
-"""Moments without captions, and shots: reads and writes.
+"""Moments and shots: reads and writes.
 
 *Written by* `proposing` and `editing`; *read by* the lead's page, the desk for descriptions, and whatever chooses
 candidates.
@@ -40,7 +40,7 @@ def set_shots(db: Database, video: str, spans: Sequence[Span], detector: str) ->
 
 
 def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -> tuple[int, int, int]:
-    """Let the moments of this origin be those; a used one stays whatever is proposed.
+    """Replace the moments of an origin by these spans; a used one stays whatever is proposed.
 
     Returns:
         How many are new, how many went, how many stay because something uses them.

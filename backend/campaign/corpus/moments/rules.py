@@ -1,4 +1,4 @@
-"""Pure: which spans of a video are proposed as moments, and what a moment can be."""
+"""Rules of moments: which spans of a video are proposed, and what a moment can be."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ _DIGITS = 3
 
 
 def trouble(how: ByShots | ByWindows) -> str | None:
-    """What is wrong with the options, None if nothing is.
+    """Return what is wrong with the options, None if nothing is.
 
     >>> trouble(ByShots(5.0, 8.0))
     '--longest is 8: it has to be at least twice --shortest, 10, so that halves of a long shot are long enough'
@@ -40,7 +40,7 @@ def trouble(how: ByShots | ByWindows) -> str | None:
 
 
 def from_shots(shots: Sequence[Span], how: ByShots) -> list[Span]:
-    """Shots as moments: short ones joined to the shorter of their neighbours, long ones split into equal parts.
+    """Make moments of shots: short ones join the shorter of their neighbours, long ones are split into equal parts.
 
     They cover what the shots cover, in order and without gaps.
 
@@ -60,7 +60,7 @@ def from_shots(shots: Sequence[Span], how: ByShots) -> list[Span]:
 
 
 def windows(duration_s: float, how: ByWindows) -> list[Span]:
-    """Windows of each length from the beginning on, and one that ends with the video; a short video is one window.
+    """Return windows of each length from the start on, and one that ends with the video; a short video is one window.
 
     >>> windows(12.0, ByWindows((5.0,), 0.5))
     [(0.0, 5.0), (2.5, 7.5), (5.0, 10.0), (7.0, 12.0)]
@@ -83,12 +83,12 @@ def windows(duration_s: float, how: ByWindows) -> list[Span]:
 
 
 def window_count(duration_s: float, how: ByWindows) -> int:
-    """About how many windows there will be, without making them."""
+    """Estimate how many windows there will be, without making them."""
     return sum(max(1, int((duration_s - length) / (length * how.stride)) + 2) for length in how.lengths_s)
 
 
 def outside(start_s: float, end_s: float, duration_s: float) -> str | None:
-    """What keeps a span from being a moment of a video of this length, None if nothing does.
+    """Return what keeps a span from being a moment of a video of this length, None if nothing does.
 
     >>> outside(3.0, 2.0, 10.0)
     'the end 2 is not after the start 3'
@@ -109,7 +109,7 @@ def outside(start_s: float, end_s: float, duration_s: float) -> str | None:
 
 
 def hull(spans: Iterable[Span]) -> Span:
-    """From the first start to the last end."""
+    """Return the span from the first start to the last end."""
     spans = list(spans)
     return min(start for start, _ in spans), max(end for _, end in spans)
 

@@ -1,22 +1,31 @@
-"""Judgements, broken clips, and the verdicts that follow from grades and from what leads did."""
+"""Judgements: grades with their notes, and the replies of leads to these."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from sqlite3 import Row
 
 from backend.campaign.corpus.importing.rows import WHOLE
+from backend.campaign.judging.model import MyReply
 from backend.campaign.judging.rows import gold_seats
 from backend.campaign.judging.rows.seats import GRADED, Seat
-from backend.campaign.nouns import Verdict
 from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
-from backend.core.saying import kept
 from backend.store.engine import Database, added
-from backend.store.events import EventKind
 
 _PAIR = f"p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s, {WHOLE}"
 _OF_PAIR = "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id)"
+
+
+# The reply that counts to each note of the person, where nobody can grade the pair or take a grade back any more.
+# CROSS JOIN: from the few replies there are, not from all judgements of the person, at every exchange.
+_REPLIES = """
+  FROM note_reply AS r CROSS JOIN note AS n USING (judgement_id) CROSS JOIN judgement AS j USING (judgement_id)
+  CROSS JOIN consensus AS c USING (pair_id)
+  WHERE j.annotator_id = :me AND c.verdict IN ('consensus', 'discarded', 'adjudicated')
+  AND NOT EXISTS (SELECT 1 FROM note_reply AS l WHERE l.judgement_id = r.judgement_id AND l.reply_id > r.reply_id)
+  AND NOT EXISTS (SELECT 1 FROM judgement AS f WHERE f.pair_id = j.pair_id AND f.graded_at > :final)
+"""
+_UNREAD = "NOT EXISTS (SELECT 1 FROM reply_read AS d WHERE d.reply_id = r.reply_id)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,66 +172,6 @@ def counts(db: Database, me: AnnotatorId, since: float) -> tuple[int, int]:
     return later, in_all
 
 
-def verdict(db: Database, pair_id: PairId) -> Verdict:
-    """The stored verdict of a pair."""
-    row = db.conn.execute("SELECT verdict FROM consensus WHERE pair_id = ?", [pair_id]).fetchone()
-    return Verdict(row[0]) if row else Verdict.OPEN
-
-
-def set_verdict(
-    db: Database,
-    pair_id: PairId,
-    verdict: Verdict,
-    relevance: int | None,
-    mean: float | None,
-    rule_version: str,
-) -> None:
-    """Store what the rule, or a lead, says now; an open pair has no row."""
-    if verdict is Verdict.OPEN:
-        db.conn.execute("DELETE FROM consensus WHERE pair_id = ?", [pair_id])
-        return
-    db.conn.execute(
-        "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?) "
-        "ON CONFLICT (pair_id) DO UPDATE SET verdict = excluded.verdict, relevance = excluded.relevance, "
-        "mean = excluded.mean, rule_version = excluded.rule_version",
-        [pair_id, verdict.value, relevance, mean, rule_version],
-    )
-
-
-BY_PERSON, BY_FILE = "person", "file"
-"""Who found that a clip cannot be shown: somebody who looked at it, or whoever read the file."""
-
-
-def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, found_by: str = BY_PERSON) -> None:
-    """This moment's clip cannot be shown; the first reason stays."""
-    db.conn.execute(
-        "INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at, found_by) VALUES (?, ?, ?, ?)",
-        [moment_id, kept(reason), at, found_by],
-    )
-
-
-def is_faulty(db: Database, moment_id: MomentId) -> bool:
-    """Whether this moment's clip cannot be shown."""
-    row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = ?)", [moment_id]).fetchone()
-    return bool(row[0])
-
-
-def is_blocked_by_reports(db: Database, moment_id: MomentId) -> bool:
-    """Whether a moment is blocked because annotators reported it: no file, and no lead after them, said so."""
-    row = db.conn.execute(
-        "SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = :moment AND found_by = 'person') AND 'annotator' = "
-        "(SELECT a.role FROM event e JOIN annotator a ON a.annotator_id = e.actor "
-        "WHERE e.subject = :subject AND e.kind = :kind ORDER BY e.event_id DESC LIMIT 1)",
-        {"moment": moment_id, "subject": f"moment:{moment_id}", "kind": EventKind.CLIP_REPORTED},
-    ).fetchone()
-    return bool(row[0])
-
-
-def remove_fault(db: Database, moment_id: MomentId) -> None:
-    """This moment's clip may be shown again."""
-    db.conn.execute("DELETE FROM clip_fault WHERE moment_id = ?", [moment_id])
-
-
 def released_standing(
     db: Database,
 ) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int | None, int, int]]:
@@ -240,18 +189,79 @@ def released_standing(
         yield PairId(r[0]), AnnotatorId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], r[8]
 
 
-def grades_by_pair(db: Database) -> dict[PairId, list[int]]:
-    """The grades that count of every pair that has any, sorted."""
-    found: defaultdict[PairId, list[int]] = defaultdict(list)
-    for pair_id, grade in db.conn.execute("SELECT pair_id, grade FROM standing ORDER BY pair_id, grade"):
-        found[pair_id].append(grade)
-    return found
+def note_on(db: Database, pair_id: PairId, me: AnnotatorId) -> str:
+    """This person's note on a pair, as it stands; empty where there is none."""
+    row = db.conn.execute(
+        "SELECT text FROM standing_note WHERE pair_id = :pair AND annotator_id = :me UNION ALL SELECT * FROM ("
+        "SELECT note FROM gold_answer WHERE pair_id = :pair AND annotator_id = :me AND note IS NOT NULL "
+        "ORDER BY revision DESC LIMIT 1)",
+        {"pair": pair_id, "me": me},
+    ).fetchone()
+    return row[0] if row else ""
 
 
-def replace_verdicts(db: Database, verdicts: Iterable[tuple[PairId, Verdict, int | None, float | None, str]]) -> None:
-    """Put these (pair, verdict, relevance, mean, version of the rule) in the place of all stored; none is open."""
-    db.conn.execute("DELETE FROM consensus")
-    db.conn.executemany(
-        "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?)",
-        ((pair_id, verdict.value, *rest) for pair_id, verdict, *rest in verdicts),
+def add_note(db: Database, judgement_id: int, text: str) -> None:
+    """Append the note of a judgement; an empty one takes back what its person wrote before."""
+    db.conn.execute("INSERT INTO note (judgement_id, text) VALUES (?, ?)", [judgement_id, text])
+
+
+def note_by_id(db: Database, judgement_id: int) -> tuple[PairId, str] | None:
+    """(pair, text) of a note, standing or not."""
+    row = db.conn.execute(
+        "SELECT j.pair_id, n.text FROM note n JOIN judgement j USING (judgement_id) WHERE n.judgement_id = ?",
+        [judgement_id],
+    ).fetchone()
+    return (PairId(row[0]), row[1]) if row else None
+
+
+def newest_reply(db: Database, judgement_id: int) -> tuple[int, str, str, float] | None:
+    """(id, lead, text, when) of the reply that counts to a note."""
+    row = db.conn.execute(
+        "SELECT r.reply_id, a.name, r.text, r.replied_at FROM note_reply r "
+        "JOIN annotator a ON a.annotator_id = r.lead_id WHERE r.judgement_id = ? ORDER BY r.reply_id DESC LIMIT 1",
+        [judgement_id],
+    ).fetchone()
+    return (row[0], row[1], row[2], row[3]) if row else None
+
+
+def add_reply(db: Database, judgement_id: int, lead: AnnotatorId, text: str, *, at: float) -> None:
+    """Append a lead's reply to a note."""
+    db.conn.execute(
+        "INSERT INTO note_reply (judgement_id, lead_id, text, replied_at) VALUES (?, ?, ?, ?)",
+        [judgement_id, lead, text, at],
+    )
+
+
+def replies_to(db: Database, me: AnnotatorId, *, final_before: float) -> list[MyReply]:
+    """The replies that have reached this person, those they have not read first, then the newest.
+
+    Args:
+        db: the database.
+        me: whose notes.
+        final_before: a reply reaches them only if its pair is settled and all its grades are older than this,
+            as for everything that a person is told of their pairs.
+    """
+    query = "SELECT q.text FROM pair AS p JOIN query AS q USING (query_id) WHERE p.pair_id = j.pair_id"
+    grade = "SELECT s.grade FROM standing AS s WHERE s.pair_id = j.pair_id AND s.seat_no = j.seat_no"
+    rows = db.conn.execute(
+        f"SELECT r.reply_id, ({query}), ({grade}), n.text, r.text, r.replied_at, {_UNREAD} AS is_new {_REPLIES} "
+        "ORDER BY is_new DESC, r.reply_id DESC",
+        {"me": me, "final": final_before},
+    )
+    return [MyReply(r[0], r[1], r[2], r[3], r[4], r[5], bool(r[6])) for r in rows]
+
+
+def unread_replies(db: Database, me: AnnotatorId, *, final_before: float) -> int:
+    """How many of them the person has not read."""
+    count: int = db.conn.execute(
+        f"SELECT count(*) {_REPLIES} AND {_UNREAD}", {"me": me, "final": final_before}
+    ).fetchone()[0]
+    return count
+
+
+def mark_replies_read(db: Database, me: AnnotatorId, *, final_before: float, at: float) -> None:
+    """The person has seen every reply that has reached them."""
+    db.conn.execute(
+        f"INSERT INTO reply_read (reply_id, read_at) SELECT r.reply_id, :at {_REPLIES} AND {_UNREAD}",
+        {"me": me, "final": final_before, "at": at},
     )

@@ -1,8 +1,9 @@
 """Seats: places for annotators at pairs. They change hands while people work.
 
 A seat is free (nobody), held (somebody, until its lease runs out) or judged (somebody, for good). Because the
-rows of a pair *are* its overlap, no count is ever compared with a limit. A held seat is shown once its clip was on the
-holder's screen; until then it only lies ahead. Whoever takes the seat, or takes it up again, begins unseen.
+rows of a pair *are* its overlap, no count is ever compared with a limit. While a lead's decision on a pair stands, its
+seats are closed: nobody sits down at them, but whoever holds one may still grade. A held seat is shown once its clip
+was on the holder's screen; until then it only lies ahead. Whoever takes the seat, or takes it up again, begins unseen.
 
 What is asked about one person here holds their places at gold pairs (`gold_seats`) too, so that nothing tells those
 apart; what is asked about a pair, a batch or the campaign does not.
@@ -11,8 +12,7 @@ apart; what is asked about a pair, a batch or the campaign does not.
 from dataclasses import dataclass
 
 from backend.campaign.corpus.importing.rows import WHOLE
-from backend.campaign.judging.model import Assignment
-from backend.campaign.judging.rows import assigned, gold_seats
+from backend.campaign.judging.rows import gold_seats
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
@@ -20,32 +20,9 @@ SECOND_ROUND_SEATS = (3, 4)
 RE_OPENED_SEATS = (5, 6)
 
 _NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL, claimed_at = NULL"
-# A place that anybody may take: nobody's, or somebody's whose lease has run out.
-_FREE = "(s.annotator_id IS NULL OR s.lease_until < :now)"
-# Pairs this person may sit down at: never twice at the same pair, none they skipped, nothing settled, no broken clip,
-# none that an exam asks just now or that they answered in one.
-_MINE_TO_TAKE = """
-  NOT EXISTS (SELECT 1 FROM seat AS m WHERE m.pair_id = p.pair_id AND m.annotator_id = :me AND m.repeat = 0)
-  AND NOT EXISTS (SELECT 1 FROM skip AS k WHERE k.pair_id = p.pair_id AND k.annotator_id = :me AND k.lifted_at IS NULL)
-  AND NOT EXISTS (SELECT 1 FROM clip_fault AS f WHERE f.moment_id = p.moment_id)
-  AND NOT EXISTS (SELECT 1 FROM set_aside AS o WHERE o.pair_id = p.pair_id)
-  AND NOT EXISTS (SELECT 1 FROM known_pair AS y WHERE y.pair_id = p.pair_id AND y.annotator_id = :me)
-  AND NOT EXISTS (SELECT 1 FROM consensus AS c WHERE c.pair_id = p.pair_id AND c.verdict <> 'escalated')
-"""
-# Batches with two others at first-round seats; few people sit anywhere, so this is small.
-_CROWDED = """
-  SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id)
-  WHERE l.lease_until >= :now AND l.seat_no <= 2 AND l.annotator_id <> :me
-  GROUP BY h.batch_id HAVING count(DISTINCT l.annotator_id) >= 2
-"""
-# From each of the few pairs to its seats: PostgreSQL would rather look at all free seats there are.
-_SEATS_TO_TAKE = f"""
-  SELECT there.pair_id, there.seat_no FROM (
-    SELECT p.pair_id, (SELECT min(s.seat_no) FROM seat s WHERE s.pair_id = p.pair_id AND {_FREE}
-      AND (s.seat_no >= :second OR NOT (:politely AND :batch IN ({_CROWDED})))) AS seat_no
-    FROM pair p WHERE p.batch_id = :batch AND {_MINE_TO_TAKE}) AS there
-  WHERE there.seat_no IS NOT NULL
-"""
+# A place that anybody may take: nobody's, or somebody's whose lease has run out; never a closed one.
+FREE = "(s.closed = 0 AND (s.annotator_id IS NULL OR s.lease_until < :now))"
+"""The condition on such a seat `s`, for other statements; `:now` in seconds since 1970."""
 GRADED = (
     "(SELECT count(*) FROM seat WHERE annotator_id = :me AND repeat = 0) "
     "- (SELECT count(*) FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL) + "
@@ -117,80 +94,6 @@ def held(db: Database, me: AnnotatorId) -> list[Held]:
     ]
 
 
-def claimable(
-    db: Database,
-    me: AnnotatorId,
-    batch_id: BatchId,
-    mine: Assignment | None = None,
-    *,
-    now: float,
-    politely: bool = True,
-) -> list[tuple[PairId, int]]:
-    """Pairs of a batch at which this person may sit down now, each with its lowest free seat.
-
-    Args:
-        db: the database.
-        me: the person.
-        batch_id: the batch.
-        mine: what this person is assigned to; of another batch they get gold alone.
-        now: seconds since 1970.
-        politely: only second-round seats while two others sit at first-round ones of the batch: two people finish a
-            query together; a third would take pairs out of the middle of their work.
-    """
-    rows = db.conn.execute(
-        _claimable(db, mine, batch_id),
-        {"batch": batch_id, "me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)},
-    )
-    return [(PairId(row[0]), row[1]) for row in rows]
-
-
-def _claimable(db: Database, mine: Assignment | None, batch_id: BatchId) -> str:
-    """What asks for (pair, lowest free seat) of `:batch`: gold, and the seats of a batch that this person may have."""
-    return gold_seats.CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if assigned.holds(db, mine, batch_id) else "")
-
-
-def next_batch(
-    db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float
-) -> tuple[BatchId, bool] | None:
-    """The batch to work on next, of what this person is assigned to, and whether they take of it `politely`.
-
-    That is the batch with a pair nearest to completion, then judging order. The agenda is walked in this order, and
-    the walk ends at the first batch that has something for this person. Crowded batches have only second-round
-    seats, unless nothing else is left.
-    """
-    anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
-    # Asked of the batch, before its pairs: an assignment makes the walk shorter, never longer.
-    only = assigned.condition(mine, "q")
-    inside = f"EXISTS (SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = a.batch_id{only})"
-    gold = gold_seats.next_batch(db, me)
-    for politely in (True, False) if anybody else (False,):
-        row = db.conn.execute(
-            "SELECT a.batch_id, -a.nearest, a.position FROM agenda a "
-            f"WHERE {inside if only else 'TRUE'} "
-            "AND EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
-            f"  AND (s.seat_no >= :second OR NOT (:politely AND a.batch_id IN ({_CROWDED}))) "
-            f"  AND {_FREE} AND {_MINE_TO_TAKE}) "
-            "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
-            {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS), **assigned.values(mine)},
-        ).fetchone()
-        if gold and (row is None or (-gold_seats.SEAT_NO, gold[1], gold[0]) < (row[1], row[2], row[0])):
-            return gold[0], politely
-        if row:
-            return BatchId(row[0]), politely
-    return None
-
-
-def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
-    """The batch in which this person took a seat last."""
-    row = db.conn.execute(
-        "SELECT p.batch_id FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me "
-        "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL "
-        "ORDER BY claim_no DESC LIMIT 1) JOIN pair p USING (pair_id)",
-        {"me": me},
-    ).fetchone()
-    return BatchId(row[0]) if row else None
-
-
 def is_set_aside(db: Database, pair_id: PairId) -> bool:
     """Whether a pair is handed out to nobody just now, because an exam asks it."""
     row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = ?)", [pair_id]).fetchone()
@@ -208,7 +111,7 @@ def knows(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
 def free_of(db: Database, pair_id: PairId, *, now: float) -> list[int]:
     """The seats of a pair that nobody sits at, the lowest first."""
     rows = db.conn.execute(
-        f"SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} ORDER BY s.seat_no",
+        f"SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {FREE} ORDER BY s.seat_no",
         {"pair": pair_id, "now": now},
     )
     return [row[0] for row in rows]
@@ -235,7 +138,7 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
     cursor = db.conn.execute(
         "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, claimed_at = :now, "
         f"claim_no = 1 + {gold_seats.CLAIMS} WHERE pair_id = :pair AND seat_no = "
-        f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} "
+        f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {FREE} "
         "ORDER BY s.annotator_id IS NOT NULL, s.seat_no LIMIT 1) "
         "AND NOT EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0) "
         "AND NOT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = :pair) "
@@ -329,6 +232,20 @@ def close_second_round(db: Database, pair_id: PairId) -> bool:
     return cursor.rowcount > 0
 
 
+def close(db: Database, pair_id: PairId) -> None:
+    """Let nobody sit down at a pair any more; seats that people hold stay theirs."""
+    db.conn.execute(
+        "UPDATE seat SET closed = 1 WHERE pair_id = ? AND closed = 0 "
+        "AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
+        [pair_id],
+    )
+
+
+def open_again(db: Database, pair_id: PairId) -> None:
+    """Take back that the seats of a pair are closed."""
+    db.conn.execute("UPDATE seat SET closed = 0 WHERE pair_id = ? AND closed = 1", [pair_id])
+
+
 def re_open(db: Database, pair_id: PairId) -> None:
     """Two more seats at a pair that was discarded."""
     db.conn.executemany(
@@ -356,35 +273,6 @@ def graded(db: Database, me: AnnotatorId) -> int:
     """How many pairs this person has graded."""
     count: int = db.conn.execute(f"SELECT {GRADED}", {"me": me}).fetchone()[0]
     return count
-
-
-def batch_progress(
-    db: Database, me: AnnotatorId, batch_id: BatchId, mine: Assignment | None = None, *, now: float
-) -> tuple[int, int]:
-    """(graded by this person, all that this person grades) in one batch: the "7 of 20" of the screen."""
-    # CROSS JOIN: from the few pairs of the batch to their seats, not from all seats this person ever had.
-    graded, total = db.conn.execute(
-        "SELECT coalesce(sum(one.graded), 0), count(*) FROM ("
-        "SELECT s.lease_until IS NULL AS graded FROM pair p CROSS JOIN seat s USING (pair_id) "
-        "WHERE p.batch_id = :batch AND s.annotator_id = :me AND s.repeat = 0 "
-        "UNION ALL SELECT g.lease_until IS NULL FROM pair p CROSS JOIN gold_seat g USING (pair_id) "
-        "WHERE p.batch_id = :batch AND g.annotator_id = :me AND g.claim_no IS NOT NULL "
-        f"UNION ALL SELECT 0 FROM ({_claimable(db, mine, batch_id)})) AS one",
-        {"batch": batch_id, "me": me, "now": now, "politely": True, "second": min(SECOND_ROUND_SEATS)},
-    ).fetchone()
-    return graded, total
-
-
-def waiting_for(db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float) -> int:
-    """Pairs this person could still grade, were their seats not held by other people just now."""
-    only = assigned.condition(mine, "q")
-    with_query = "JOIN query q USING (query_id) " if only else ""
-    row = db.conn.execute(
-        f"SELECT count(DISTINCT p.pair_id) FROM seat s JOIN pair p USING (pair_id) {with_query}"
-        f"WHERE s.lease_until >= :now AND s.annotator_id <> :me AND {_MINE_TO_TAKE}{only}",
-        {"me": me, "now": now, **assigned.values(mine)},
-    ).fetchone()
-    return int(row[0])
 
 
 def free_lapsed(db: Database, pair_id: PairId) -> None:

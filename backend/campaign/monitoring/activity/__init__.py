@@ -1,1 +1,1 @@
-"""Who did what and when, and how the campaign is set up, in words."""
+"""Tell who did what and when, and list every setting of the campaign."""

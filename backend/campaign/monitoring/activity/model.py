@@ -1,4 +1,4 @@
-"""What the activity log and the list of settings tell."""
+"""Entries of the activity log, and settings, as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum

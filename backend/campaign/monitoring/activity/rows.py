@@ -1,4 +1,4 @@
-"""What happened, from the event log and the judgements, newest first. Reads only."""
+"""Read the event log and the judgements, the newest first."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ _GRADES = (
 
 
 def count(db: Database, wanted: ActivityFilter) -> int:
-    """How many entries there are."""
+    """Count the entries that are wanted."""
     found: int
     if wanted.group is ActivityGroup.GRADES:
         where, values = _grades_where(wanted)

@@ -1,4 +1,4 @@
-"""Pure: what each kind of event is about, and how it is told."""
+"""Describe each kind of event in words. Pure."""
 
 from collections.abc import Callable, Mapping
 from string import Formatter
@@ -13,7 +13,7 @@ _LONGEST = 300
 
 
 def told(kind: str, payload: Payload) -> str:
-    """What was done, in words, after the name of who did it.
+    """Return what was done, in words that follow the name of who did it.
 
     >>> told("batch_opened", {"number": 2, "pairs": 20})
     'opened batch 2: 20 pairs'
@@ -32,7 +32,7 @@ def told(kind: str, payload: Payload) -> str:
 
 
 def graded(grade: int, *, corrected: bool, simulated: bool, imported: bool) -> str:
-    """What somebody did with a grade.
+    """Return what somebody did with a grade, in words.
 
     >>> graded(3, corrected=False, simulated=True, imported=False)
     'graded 3 (simulated)'
@@ -43,7 +43,7 @@ def graded(grade: int, *, corrected: bool, simulated: bool, imported: bool) -> s
 
 
 def kinds_of(group: ActivityGroup) -> list[str]:
-    """The kinds of event that belong to a group."""
+    """Return the kinds of event that belong to a group."""
     return [kind for kind, (of, _) in WORDS.items() if of is group]
 
 

@@ -9,11 +9,12 @@ from backend.campaign.corpus.describing.rows import choices
 from backend.campaign.judging.rows import assigned
 from backend.campaign.monitoring.activity import rows
 from backend.campaign.monitoring.activity.model import CampaignSetting
-from backend.campaign.nouns import Rounding
+from backend.campaign.nouns import Lead, Operator, Rounding
 from backend.campaign.qualification.exam.model import ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
-from backend.campaign.selection.batches import ruling
 from backend.campaign.selection.batches.model import BatchRuleVersion
+from backend.campaign.selection.batches.rows import decisions
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign, GuidelineVersion
@@ -29,10 +30,11 @@ _FILE = said("reelrank.toml in the project's folder")
 _FIXED = said("Fixed once somebody has graded; before that reelrank init --scale sets it.")
 
 
-def settings(project: Project) -> list[CampaignSetting]:
-    """All settings, by what they belong to."""
-    rules = ruling.versions(project.store)
+@in_charge
+def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSetting]:
+    """Return every setting in words, by what it belongs to: its value, what it changes, since when, by whom, where."""
     with reading(project.store) as db:
+        rules = decisions.versions(db)
         campaign = facts.campaign(db)
         guideline = facts.versions(db)
         return [
@@ -186,7 +188,7 @@ def _clips(project: Project) -> list[CampaignSetting]:
 def _people(project: Project, db: Database) -> list[CampaignSetting]:
     given = len(assigned.all_standing(db))
     since, by = _since(db, "assigned", "unassigned")
-    describing = choices.standing(db)
+    describing = choices.current_choice(db)
     who, what = said("everybody"), said("all videos")
     if describing.people is not None:
         who = said("{count} of the annotators", count=len(describing.people))

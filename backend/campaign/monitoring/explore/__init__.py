@@ -1,1 +1,1 @@
-"""What the judged pairs show: how they came to their verdicts, and what relevance goes with."""
+"""Show how the judged pairs came to their verdicts, and what relevance goes with."""

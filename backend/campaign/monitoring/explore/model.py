@@ -1,4 +1,4 @@
-"""What leads explore, as values."""
+"""Tables of the page Explore as values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What of the judged pairs is counted and listed. Reads only; pairs of a probe alone are left out everywhere."""
+"""Count and list the judged pairs. Reads only; pairs of a probe alone are left out everywhere."""
 
 import json
 from typing import Any

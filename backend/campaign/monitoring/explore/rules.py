@@ -1,4 +1,4 @@
-"""From counts to what is shown of them. Pure."""
+"""Turn counts into the tables of the page Explore. Pure."""
 
 import math
 from bisect import bisect
@@ -27,7 +27,7 @@ CONFIRMED = "confirmed"
 
 
 def funnel(counts: Iterable[tuple[str, int, int]]) -> Funnel:
-    """The funnel of a campaign.
+    """Return the funnel of a campaign.
 
     Args:
         counts: (verdict or `CONFIRMED`, how many people were asked, pairs); several rows may be of one kind.
@@ -118,7 +118,7 @@ def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lastin
 
 
 def by_show(videos: Iterable[VideoCoverage]) -> list[ShowCoverage]:
-    """Shows with all that is known of their videos, those with most pairs first."""
+    """Return shows with all that is known of their videos, those with most pairs first."""
     members: defaultdict[str | None, list[VideoCoverage]] = defaultdict(list)
     for video in videos:
         members[video.show].append(video)
@@ -150,12 +150,12 @@ def table(
     | Sequence[AgreedQuery]
     | Sequence[SourceStanding],
 ) -> list[dict[str, Any]]:
-    """What is shown, as rows of one CSV file: values by column."""
+    """Return what is shown as rows of one CSV file: values by column."""
     return [_row(one) for one in found]
 
 
 def lasting_table(found: Lasting) -> list[dict[str, Any]]:
-    """The same of durations."""
+    """Return durations as rows of one CSV file: values by column."""
     return [dict(zip(("from_s", "below_s", "in_corpus", "handed_out"), bar, strict=True)) for bar in found.bars]
 
 

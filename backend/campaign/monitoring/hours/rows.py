@@ -1,4 +1,4 @@
-"""When annotators worked: one statement over all that keeps a time of work. Reads only.
+"""Sum the working time of annotators, in one statement over all tables that keep a time of work. Reads only.
 
 SQLite sums the milliseconds of each person and day, so a large campaign comes as a few hundred rows.
 """
@@ -24,7 +24,7 @@ _WORK = """
 
 
 def days(db: Database) -> list[WorkDay]:
-    """What every annotator did on each local day; by day and name."""
+    """Return what every annotator did on each local day, by day and name."""
     rows = db.conn.execute(
         f"""
         SELECT a.annotator_id, a.name, date(w.at, 'unixepoch', 'localtime') AS day,
@@ -42,18 +42,18 @@ def days(db: Database) -> list[WorkDay]:
 
 
 def mean_moment_s(db: Database) -> float:
-    """How long the moments last on the average, in seconds; 0 without any."""
+    """Return how long the moments last on average, in seconds; 0 without any."""
     found: float = db.conn.execute("SELECT coalesce(avg(end_s - start_s), 0) FROM moment").fetchone()[0]
     return found
 
 
 def names(db: Database) -> list[str]:
-    """Of all annotators."""
+    """Return the names of all annotators."""
     return [row[0] for row in db.conn.execute("SELECT name FROM annotator WHERE role = 'annotator'")]
 
 
 def left_out(db: Database) -> tuple[int, int]:
-    """(simulated, imported) judgements, which are no work done here."""
+    """Return the number of (simulated, imported) judgements, which are no work done here."""
     row = db.conn.execute(
         "SELECT coalesce(sum(simulated), 0), coalesce(sum(imported AND NOT simulated), 0) FROM judgement "
         "WHERE revision = 1"

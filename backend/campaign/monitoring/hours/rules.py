@@ -1,4 +1,4 @@
-"""Pure: what working time costs, and how much of both is still to come."""
+"""Compute what working time costs, and how much of both is still to come. Pure."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ def bounded(days: Sequence[WorkDay]) -> list[WorkDay]:
 
 
 def pay(active_ms: int, rate: float) -> Decimal:
-    """What working time costs at a rate an hour, half a hundredth rounded up.
+    """Return what working time costs at a rate an hour, half a hundredth rounded up.
 
     >>> pay(5_400_000, 11), pay(1_000, 18)
     (Decimal('16.50'), Decimal('0.01'))
@@ -41,7 +41,7 @@ def pay(active_ms: int, rate: float) -> Decimal:
 
 
 def paid(days: Sequence[WorkDay], rate: float | None, own: Mapping[str, float]) -> list[WorkDay]:
-    """The days with what they cost; a rate of one's own goes over that of everybody. Names that look alike are one."""
+    """Return the days with what they cost. A person's own rate takes precedence; names that look alike are one."""
     rates = {name_key(name): one for name, one in own.items()}
     found = []
     for day in days:
@@ -51,13 +51,13 @@ def paid(days: Sequence[WorkDay], rate: float | None, own: Mapping[str, float]) 
 
 
 def total(days: Sequence[WorkDay]) -> Decimal | None:
-    """What days cost together; None where one of them has no rate, or there is none."""
+    """Return what days cost together; None where one of them has no rate, or there is none."""
     sums = [day.pay for day in days if day.pay is not None]
     return sum(sums, Decimal(0)) if sums and len(sums) == len(days) else None
 
 
 def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
-    """The sums of every person, by name."""
+    """Return the sums of every person, by name."""
     found: defaultdict[str, list[WorkDay]] = defaultdict(list)
     for day in days:
         found[day.name].append(day)
@@ -77,7 +77,7 @@ def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
 def outlook(
     days: Sequence[WorkDay], needed: int, *, further: int = 0, disputed: float | None = None, stuck: int = 0
 ) -> Outlook:
-    """How many hours are still to come, and what they cost at what an hour cost so far.
+    """Estimate how many hours are still to come, and what they cost at what an hour cost so far.
 
     With t the working time and n the judgements of each working day of a person, a judgement takes R = sum t / sum n.
     Such days differ more than judgements do (people are fast or slow, queries easy or hard), so they are the unit of

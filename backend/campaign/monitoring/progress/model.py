@@ -1,4 +1,4 @@
-"""Where the work stands, as values."""
+"""The state of the work as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -75,7 +75,7 @@ class Wanting:
 
     @property
     def free(self) -> int:
-        """Grades that they want."""
+        """The number of grades that they want."""
         return self.seats - self.judged
 
 
@@ -192,7 +192,7 @@ class WaitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """How much of one kind waits for a lead; never none."""
+    """How much of one kind waits for a lead; at least one."""
 
     kind: WaitKind
     count: int

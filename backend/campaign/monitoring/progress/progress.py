@@ -1,36 +1,145 @@
-"""How far the work is, how fast it goes, what of it is stuck, and when it may be done.
+"""Report how far the work is and how fast it goes, what of it is stuck and why, and what waits for a lead.
 
-*Reads* judgements, seats, verdicts, *writes* nothing. How many pairs have which verdict says `review.status`.
+How many pairs have which verdict says `review.status`.
+
+*Reads* judgements, agenda, pairs, seats, skips, exams, assignments, pauses, quotas, findings of gold. *Writes* nothing.
 """
 
-from backend.campaign.monitoring.progress import watching
-from backend.campaign.monitoring.progress.model import DayCount, WorkProgress
-from backend.campaign.monitoring.progress.rows import progress
+from collections import Counter, defaultdict
+
+from backend.campaign.corpus.captions.rows import decisions
+from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.monitoring.progress import rules
+from backend.campaign.monitoring.progress.demand import ahead, demand, workers_of
+from backend.campaign.monitoring.progress.model import (
+    DayCount,
+    QueryStuck,
+    Stuck,
+    Wait,
+    WaitKind,
+    WorkProgress,
+)
+from backend.campaign.monitoring.progress.rows import paces, waiting, wanting
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.answers.rows import takers
+from backend.campaign.qualification.exam import standing as exam
+from backend.campaign.qualification.exam.model import ExamPhase
+from backend.campaign.qualification.exam.rows import exams
+from backend.campaign.qualification.gold import rows as gold
+from backend.campaign.qualification.gold.offering import within_tolerance
+from backend.campaign.qualification.gold.rules import accuracy
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import last_days, midnight
-from backend.store.connection import reading
+from backend.core.ids import QueryId
+from backend.store.connection import Database, reading
 
 DAYS = 30
 DAY_S = 86_400.0
 WEEK_DAYS = 7
 
 
-def report(project: Project, *, now: float) -> WorkProgress:
-    """Everything of one instant. A day begins at the server's midnight, as on the annotators' desks.
+@in_charge
+def progress(project: Project, by: Lead | Operator, *, now: float) -> WorkProgress:
+    """Return pace, what is still needed, and when it may be done: all of one instant.
+
+    A day begins at the server's midnight, as on the annotators' desks.
 
     The pace is that of the last seven days, or, while fewer have passed since people began, of those (at least one).
     """
     week_ago = now - WEEK_DAYS * DAY_S
     with reading(project.store) as db:
-        found = {day.day: day for day in progress.days(db, midnight(now, days_ago=DAYS - 1))}
-        paces = progress.paces(db, midnight=midnight(now), week_ago=week_ago)
-        began = min((one.began for one in paces if one.began is not None), default=now)
+        found = {day.day: day for day in paces.days(db, midnight(now, days_ago=DAYS - 1))}
+        people = paces.paces(db, midnight=midnight(now), week_ago=week_ago)
+        began = min((one.began for one in people if one.began is not None), default=now)
         span_days = min(max((now - began) / DAY_S, 1.0), WEEK_DAYS)
         return WorkProgress(
-            ahead=watching.ahead(db, paces, span_days=span_days),
-            held=progress.held(db, now),
+            ahead=ahead(db, people, span_days=span_days),
+            held=paces.held(db, now),
             days=tuple(found.get(name, DayCount(name, 0, 0)) for name in last_days(now, DAYS)),
-            people=tuple(one.pace for one in paces if one.may_work),
-            imported=progress.imported(db),
-            a_day=sum(one.pace.week for one in paces) / span_days,
+            people=tuple(one.pace for one in people if one.may_work),
+            imported=paces.imported(db),
+            a_day=sum(one.pace.week for one in people) / span_days,
         )
+
+
+@in_charge
+def stuck(project: Project, by: Lead | Operator) -> tuple[Stuck, ...]:
+    """Return the pairs that those who may work cannot bring to an end, and why."""
+    with reading(project.store) as db:
+        return demand(db).stuck
+
+
+@in_charge
+def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> QueryStuck:
+    """Return what of a query cannot come to its end by itself, and why; its probe counts too."""
+    with reading(project.store) as db:
+        workers = workers_of(db)
+        pairs = wanting.of_query(db, query_id)
+        blocked, set_aside = wanting.kept_back_of(db, query_id)
+    ranks = defaultdict[tuple[int, ...], list[int]](list)
+    for rank, kind in pairs:
+        if rules.lacks(kind, workers) > 0:
+            ranks[rules.places_of(kind)].append(rank)
+    found = rules.stuck(Counter(kind for _, kind in pairs), workers)
+    return QueryStuck(tuple((one, tuple(ranks[one.places])) for one in found), blocked, set_aside)
+
+
+@in_charge
+def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
+    """Return the queries of all pairs that are stuck."""
+    with reading(project.store) as db:
+        workers = workers_of(db)
+        kinds = wanting.kinds(db, lambda query: query)
+    return frozenset(kind.query for kind in kinds if kind.query is not None and rules.lacks(kind, workers) > 0)
+
+
+@in_charge
+def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
+    """Count what waits for a lead, in the order of `WaitKind`; only what there is."""
+    with reading(project.store) as db:
+        counts = {
+            WaitKind.DISCARDED: waiting.discarded(db),
+            WaitKind.NOTES: waiting.notes(db),
+            WaitKind.SKIPPED: waiting.skipped(db),
+            WaitKind.BLOCKED: wanting.kept_back(db)[0],
+            WaitKind.BATCHES: waiting.batches(db),
+            **_exam(db),
+            # Once queries are drawn, nobody can decide about a rewrite any more.
+            WaitKind.REWRITES: 0 if caption_rows.any_query(db) else decisions.counts(db).waiting,
+            WaitKind.DESCRIPTIONS: waiting.descriptions(db),
+            WaitKind.PAUSED: waiting.paused(db),
+            WaitKind.GOLD: _warned(db),
+        }
+    return tuple(Wait(kind, counts[kind]) for kind in WaitKind if counts[kind])
+
+
+@in_charge
+def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
+    """Return what changes whenever `progress`, `stuck` or `waits` may have changed; it costs next to nothing."""
+    with reading(project.store) as db:
+        return wanting.version(db)
+
+
+def _exam(db: Database) -> dict[WaitKind, int]:
+    held = exams.held(db)
+    phases = [] if held is None else [exam.standing(db, one, held).phase for one in takers(db)]
+    return {
+        WaitKind.EXAM_FAILED: phases.count(ExamPhase.FAILED),
+        WaitKind.EXAM_ROUND: phases.count(ExamPhase.WAITING),
+    }
+
+
+def _warned(db: Database) -> int:
+    """How many people gold has warned whose answers since are not enough, or not good enough, to say it was chance."""
+    settings = project_rows.gold(db)
+    if not settings.on:
+        return 0
+    still = 0
+    for me in waiting.warned_by_gold(db):
+        last = gold.last_finding(db, me)
+        answers = gold.answers(db, me, after=last.last_answer if last else 0)
+        now = accuracy(within_tolerance(answers, project_rows.grading(db).tolerance), settings)
+        still += now is None or now < settings.warn
+    return still

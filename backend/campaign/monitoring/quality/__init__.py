@@ -1,1 +1,1 @@
-"""How well people judge: agreement, pace, what annotators may know of their own work."""
+"""Measure how well people judge: agreement, flags, and what annotators may know of their own work."""

@@ -1,4 +1,4 @@
-"""The agreement board of a project: from its grades to everything that they tell about agreement.
+"""Measure how well the annotators of a project agree.
 
 *Reads* judgements, decisions, queries, people, all of one instant; *writes* nothing. All grades that count are in it,
 those of earlier campaigns and those that a program made too, because they settle pairs like any others; days and weeks
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard, BoardPart
+from backend.campaign.monitoring.quality.model import WHOLE, AggregatorReport, AgreementBoard, BoardPart
 from backend.campaign.monitoring.quality.rows import board as rows
 from backend.campaign.monitoring.quality.rows import columns
 from backend.campaign.monitoring.quality.rules import aggregators
@@ -17,13 +17,16 @@ from backend.campaign.monitoring.quality.rules import board as rules
 from backend.campaign.monitoring.quality.rules.columns import Floats, Grades, Integers, Truths, standing
 from backend.campaign.monitoring.quality.rules.origins import Origins
 from backend.campaign.monitoring.quality.rules.pairs import UNDECIDED, Codes, GradedPairs
-from backend.campaign.nouns import Split
+from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project import rows as project_rows
+from backend.campaign.setup.project.folder import Project
 from backend.core.days import day_of, monday_of
 from backend.core.errors import ProjectError
-from backend.core.progress import Steps
+from backend.core.progress import Progress, named
 from backend.core.saying import said
+from backend.scoring.statistics.bootstrap import RESAMPLES
 from backend.store.connection import Database, Store, reading
 
 NO_ROUNDS = said("all grades are of earlier campaigns, which do not say which of four grades came first")
@@ -32,13 +35,22 @@ _QUARTER_S = 900
 """Every clock of the world is set by quarters of an hour, so a day changes with one."""
 
 
-def report(store: Store, part: BoardPart, *, resamples: int) -> AgreementBoard:
-    """The board of some or all pairs as it stands now; `resamples` of them make the intervals, 0 makes none.
+@in_charge
+def agreement_board(
+    project: Project, by: Lead | Operator, part: BoardPart = WHOLE, *, resamples: int = RESAMPLES
+) -> AgreementBoard:
+    """Return everything about agreement as it is now.
+
+    Args:
+        project: whose grades.
+        by: a lead, or whoever runs commands.
+        part: of which pairs: those of a split, a query, a time.
+        resamples: of the pairs, for 95 % intervals; 0 leaves intervals out, which takes a tenth of the time.
 
     Raises:
         ProjectError: there is no such split or query.
     """
-    graded, origins, _ = _read(store)
+    graded, origins, _ = _read(project.store)
     if part.split and part.split not in origins.splits:
         raise ProjectError(
             said("there is no split {split}: there are {splits}", split=part.split, splits=", ".join(origins.splits))
@@ -52,16 +64,26 @@ def report(store: Store, part: BoardPart, *, resamples: int) -> AgreementBoard:
     return rules.measure(graded, origins, part, resamples=resamples)
 
 
-def other_relevances(store: Store, *, progress: Steps | None = None) -> AggregatorReport:
-    """What other ways than the rule would make of the settled pairs."""
-    graded, origins, pair_ids = _read(store)
+@in_charge
+def other_relevances(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> AggregatorReport:
+    """Return what mean, median and Dawid-Skene would make of the settled pairs; nothing becomes of it.
+
+    Args:
+        project: whose grades.
+        by: a lead, or whoever runs commands.
+        progress: called with what is being done: seconds for a quarter of a million grades.
+    """
+    graded, origins, pair_ids = _read(project.store)
     texts = [origins.queries[place] if place >= 0 else "" for place in origins.query.tolist()]
-    return aggregators.report(graded, [str(pair_id) for pair_id in pair_ids.tolist()], texts, progress=progress)
+    return aggregators.report(
+        graded, [str(pair_id) for pair_id in pair_ids.tolist()], texts, progress=named(progress, aggregators.LEARNING)
+    )
 
 
-def version(store: Store) -> str:
-    """Another text whenever the board would be another one."""
-    return rows.version(store.db)
+@in_charge
+def agreement_version(project: Project, by: Lead | Operator) -> str:
+    """Return another text whenever the board would be another one."""
+    return rows.version(project.store.db)
 
 
 def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
@@ -75,7 +97,7 @@ def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
 
 def _graded(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> GradedPairs:
     """The grades as the rules want them; `earlier` says which pairs have grades of earlier campaigns."""
-    grading = facts.grading(db)
+    grading = project_rows.grading(db)
     pair = np.searchsorted(pair_ids, given.pair)
     person_ids, annotator = np.unique(given.annotator, return_inverse=True)
     names = rows.people(db)

@@ -1,4 +1,4 @@
-"""The charts of the agreement board, of tables that are computed elsewhere. Each has its words, for those who read."""
+"""Draw the charts of the agreement board, each with a description in words."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ class BoardPicture:
 
 
 def picture(board: AgreementBoard, name: str) -> BoardPicture:
-    """One of `PICTURES`; its data are the table of the same name."""
+    """Return one of `PICTURES`; its data are the table of the same name."""
     return _MAKERS[name](board, table(board, name))
 
 
 def file_of(board: AgreementBoard, name: str, kind: str) -> bytes:
-    """A picture as a file, `png` or `svg`, in the house style of figures for papers."""
+    """Return a picture as a file, `png` or `svg`, in the style of figures for papers."""
     drawn = picture(board, name)
     chart = drawn.chart.properties(title=drawn.title).to_dict()
     return drawing.svg(chart).encode() if kind == "svg" else drawing.png(chart)

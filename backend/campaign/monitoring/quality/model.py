@@ -1,4 +1,4 @@
-"""How well people judge, as values."""
+"""Agreement, flags and people's own work as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -37,19 +37,6 @@ class MyAgreement:
     """Share of grades that differ from the relevance by at most the tolerance."""
     difference: float
     """Mean of grade minus agreed value (the mean behind a consensus, a lead's relevance); above 0: more generous."""
-
-
-@dataclass(frozen=True, slots=True)
-class MyReply:
-    """A lead's reply to a note of the person: nothing in it but their own grade and note, and the lead's words."""
-
-    reply_id: int
-    query: str
-    grade: int
-    note: str
-    text: str
-    at: float
-    is_new: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +175,7 @@ class PersonFlags:
 
     @property
     def raised(self) -> tuple[Flag, ...]:
-        """Those that are worth a look."""
+        """The flags that are worth a look."""
         return tuple(flag for flag in self.flags if flag.raised)
 
 

@@ -1,4 +1,4 @@
-"""What annotators see of their own work: how much, how long, how their grades spread, how they agree.
+"""Report annotators' own work to them: how much, how long, how their grades spread, how they agree.
 
 *Reads* judgements, verdicts, skips, *writes* nothing. Agreement speaks of pairs that are settled for good, and of
 many at once: nothing here tells how anybody graded one pair, nor anything about a pair that is still open.
@@ -10,12 +10,14 @@ from statistics import fmean, median
 
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.monitoring.quality.model import MyAgreement, MyWork
-from backend.campaign.monitoring.quality.rows import my_work
+from backend.campaign.monitoring.quality.rows import my_work as rows
 from backend.campaign.monitoring.quality.rows.my_work import Given
 from backend.campaign.nouns import Annotator
+from backend.campaign.setup.people.permissions import annotator_only
 from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
 from backend.core.days import day_of, last_days, within_a_day
-from backend.store.connection import Store, reading
+from backend.store.connection import reading
 
 DAYS = 30
 WEEK_DAYS = 7
@@ -23,11 +25,15 @@ FEWEST_PAIRS = 10
 """Settled pairs below which agreement is not told: a few pairs say little, and one by one they would say too much."""
 
 
-def report(store: Store, me: Annotator, *, now: float) -> MyWork:
-    """Everything of one instant. A day begins at the server's midnight, as on the annotators' desks."""
-    with reading(store) as db:
-        everything = my_work.judgements(db, me.annotator_id, final_before=now - CORRECTION_S)
-        skips = my_work.skips(db, me.annotator_id)
+@annotator_only
+def my_work(project: Project, annotator: Annotator, *, now: float) -> MyWork:
+    """Return this person's counts, time, spread of grades, and agreement over settled pairs only.
+
+    All figures are of one instant. A day begins at the server's midnight, as on the annotators' desks.
+    """
+    with reading(project.store) as db:
+        everything = rows.judgements(db, annotator.annotator_id, final_before=now - CORRECTION_S)
+        skips = rows.skips(db, annotator.annotator_id)
         grading = facts.grading(db)
     given = [one for one in everything if not one.imported]
     days = last_days(now, DAYS)

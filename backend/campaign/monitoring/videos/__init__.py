@@ -1,1 +1,1 @@
-"""The project's videos as they lie there now: looked at anew, found again, and what is wrong with them."""
+"""Check the project's videos as they lie there now, and find those that were moved."""

@@ -1,4 +1,4 @@
-"""What is known of the videos, and what looking at them anew gave."""
+"""The state of each video, and the report of a check, as values."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -77,5 +77,5 @@ class LookReport:
 
     @property
     def wrong(self) -> tuple[VideoState, ...]:
-        """Those with something wrong."""
+        """The videos with something wrong."""
         return tuple(one for one in self.videos if one.trouble is not None)

@@ -1,4 +1,4 @@
-"""What is known of the videos, with the pairs that hang on them: reads. *Written by* `corpus`."""
+"""Read what is known of the videos, with the pairs that need them. *Written by* `corpus`."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ _NOT_SHOWN = "k.trouble IN ('missing', 'unreadable', 'changed')"
 
 
 def states(db: Database, *, wrong: bool = False) -> list[VideoState]:
-    """Every video, by name; only those with something wrong if asked."""
+    """Return every video, by name; only those with something wrong if asked."""
     rows = db.conn.execute(
         "WITH pairs AS (SELECT v.video_id, "
         "sum(p.pair_id IS NOT NULL AND coalesce(c.verdict, 'escalated') = 'escalated') AS waiting, "
@@ -45,7 +45,7 @@ def states(db: Database, *, wrong: bool = False) -> list[VideoState]:
 
 
 def to_block(db: Database) -> list[tuple[MomentId, str]]:
-    """Moments of pairs whose video cannot be shown and which are still handed out, each with the reason."""
+    """Return moments of pairs whose video cannot be shown and which are still handed out, each with the reason."""
     rows = db.conn.execute(
         "SELECT DISTINCT m.moment_id, k.message FROM video_check k JOIN moment m USING (video_id) "
         f"JOIN pair p USING (moment_id) WHERE {_NOT_SHOWN} "
@@ -55,7 +55,7 @@ def to_block(db: Database) -> list[tuple[MomentId, str]]:
 
 
 def to_free(db: Database) -> list[MomentId]:
-    """Moments that are kept back because of their file, which can be shown."""
+    """Return moments that are kept back because of their file, although it can be shown."""
     rows = db.conn.execute(
         "SELECT f.moment_id FROM clip_fault f JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         f"JOIN video_check k USING (video_id) WHERE f.found_by = 'file' AND v.path IS NOT NULL "

@@ -1,16 +1,16 @@
-"""The exam as values: what the person who takes it sees."""
+"""The exam and the calibration round as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backend.core.ids import AnnotatorId, PairKey, QueryId
+from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 
 
 class ExamPurpose(StrEnum):
     """What a round of grading outside work is for. At most one of each is held at a time."""
 
     EXAM = "exam"
-    TRIAL = "trial"
+    CALIBRATION = "trial"
     """Everybody answers, to talk about it: no key, no result, never a judgement."""
 
 
@@ -24,12 +24,17 @@ class ExamKey(StrEnum):
     OWN = "own"
     """A lead's own grades, when they hand them in."""
     NONE = "none"
-    """A trial has no key."""
+    """A calibration round has no key."""
 
     @property
     def comes_later(self) -> bool:
         """Whether the exam is of open pairs, and begins without its key."""
         return self in (ExamKey.MEDIAN, ExamKey.OWN)
+
+    @property
+    def purpose(self) -> ExamPurpose:
+        """What a round with such a key is for."""
+        return ExamPurpose.CALIBRATION if self is ExamKey.NONE else ExamPurpose.EXAM
 
 
 class ExamPhase(StrEnum):
@@ -51,7 +56,7 @@ class ExamPhase(StrEnum):
     PASSED = "passed"
     EXEMPT = "exempt"
     DONE = "done"
-    """A trial was finished: it stands before work no more."""
+    """A calibration round was finished: it stands before work no more."""
     KEY = "key"
     """For a lead: the exam has its key."""
 
@@ -106,8 +111,8 @@ class ExamDesk:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialAnswer:
-    """What somebody answered in a trial, and wrote with it."""
+class CalibrationAnswer:
+    """What somebody answered in a calibration round, and wrote with it."""
 
     annotator_id: AnnotatorId
     name: str
@@ -116,8 +121,8 @@ class TrialAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialPair:
-    """One pair of a trial with all its answers, in the order of names."""
+class CalibrationPair:
+    """One pair of a calibration round with all its answers, in the order of names."""
 
     pair: PairKey
     query_id: QueryId
@@ -126,7 +131,7 @@ class TrialPair:
     start_s: float
     end_s: float
     rank: int
-    answers: tuple[TrialAnswer, ...]
+    answers: tuple[CalibrationAnswer, ...]
 
     @property
     def spread(self) -> int:
@@ -141,8 +146,8 @@ class TrialPair:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialPerson:
-    """How far somebody is with a trial."""
+class CalibrationPerson:
+    """How far somebody is with a calibration round."""
 
     annotator_id: AnnotatorId
     name: str
@@ -151,16 +156,76 @@ class TrialPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """A trial as leads read it: what people are farthest apart about comes first, then what they wrote about."""
+class CalibrationRound:
+    """A calibration round as leads read it: the pairs that people disagree about most come first."""
 
     set_at: float
     set_by: str | None
     ended_at: float | None
     seed: int | None
-    people: tuple[TrialPerson, ...]
-    pairs: tuple[TrialPair, ...]
+    people: tuple[CalibrationPerson, ...]
+    pairs: tuple[CalibrationPair, ...]
 
     def called(self, *, names: bool) -> dict[AnnotatorId, str]:
         """What everybody is called: by name, or by a number that is theirs throughout."""
         return {one.annotator_id: one.name if names else f"Annotator {nth}" for nth, one in enumerate(self.people, 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """One exam.
+
+    `source` is `settled pairs`, `open pairs` or the name of a file; at most `most_missed` percent of the answers may be
+    farther from the key than `tolerance`, which is that of the campaign.
+    """
+
+    exam_id: int
+    set_at: float
+    set_by: str | None
+    source: str
+    seed: int | None
+    most_missed: float
+    tolerance: int
+    items: int
+    queries: int
+    showable: int
+    """Items whose clip can be shown, and that have a key where the exam has one."""
+    purpose: ExamPurpose = ExamPurpose.EXAM
+    key_from: ExamKey = ExamKey.SETTLED
+    closed_at: float | None = None
+    """Since when the key is there."""
+    used_at: float | None = None
+    """When answers became judgements."""
+    ended_at: float | None = None
+
+    @property
+    def stage(self) -> str:
+        """Where it stands: `round open`, `key fixed` or `over`."""
+        return "over" if self.ended_at is not None else "round open" if self.closed_at is None else "key fixed"
+
+    @property
+    def usable(self) -> bool:
+        """Whether a lead may let answers count: of an exam of open pairs, once, when its key is there or it is over."""
+        return self.key_from.comes_later and self.used_at is None and self.stage != "round open"
+
+
+@dataclass(frozen=True, slots=True)
+class ExamItem:
+    """An item of an exam, with what one attempt has of it."""
+
+    item_id: int
+    query_id: QueryId
+    query: str
+    pair_id: PairId
+    pair_key: PairKey
+    duration_s: float
+    whole: bool
+    right: int | None
+    """None while the exam has no key."""
+    explanation: str
+    blocked: bool
+    """Not asked: its clip cannot be shown, or the key leaves it out."""
+    own: int | None
+    again: int | None
+    note: str = ""
+    """What was written with the answer, in a calibration round."""

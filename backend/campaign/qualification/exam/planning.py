@@ -1,31 +1,69 @@
-"""Which pairs an exam would ask, and with which key, before anybody holds it.
+"""Plan an exam or a calibration round: which pairs it asks, and with which key, before anybody holds it.
 
 *Reads* pairs, consensus, the campaign's facts. *Writes* nothing.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from backend.campaign.judging.model import CORRECTION_S
+from backend.campaign.qualification.answers import rows as answers
+from backend.campaign.qualification.answers.key_file import LONGEST_TEXT, read_key
 from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
-from backend.campaign.qualification.exam.rows import drawing
-from backend.campaign.qualification.exam.rules.drawing import draw, draw_top
+from backend.campaign.qualification.exam.rows import exams
+from backend.campaign.qualification.exam.rules.drawing import Open, draw_top
+from backend.campaign.qualification.exam.rules.drawing import draw as draw_settled
 from backend.campaign.qualification.exam.rules.guessing import Guesses, guesses, require_telling
 from backend.campaign.setup.project import rows as facts
-from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.errors import ProjectError
 from backend.core.ids import PairId, QueryId
 from backend.core.saying import said, said_n
-from backend.core.text_files import read_csv, whole
 from backend.core.typed_text import tidy
 from backend.store.connection import Database
 
 SEED = 1
-LONGEST_TEXT = 400
 SETTLED = said("settled pairs")
 OPEN = said("open pairs")
 Item = tuple[PairId, int | None, str]
 """(pair, right grade if it is known, explanation)"""
+
+
+_NO_SETTLED = said(
+    "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): hold "
+    "an exam of open pairs, settle some pairs first, or bring the key in a file"
+)
+_NO_OPEN = said(
+    "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): an exam of settled "
+    "pairs may be what you want"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExamDraw:
+    """What to draw; a None is as the campaign's settings say.
+
+    Args:
+        queries: of how many queries.
+        pairs: of how many pairs of each, at most.
+        seed: of the draw.
+        most_missed: percent of the answers that may miss the key.
+        key: where the right grades come from.
+        spread: of settled pairs: as even over the grades as it can be.
+        among: of open pairs: only these queries; empty for all.
+    """
+
+    queries: int | None = None
+    pairs: int | None = None
+    seed: int = SEED
+    most_missed: float | None = None
+    key: ExamKey = ExamKey.SETTLED
+    spread: bool = True
+    among: frozenset[QueryId] = frozenset()
+
+    @property
+    def purpose(self) -> ExamPurpose:
+        """What it is for."""
+        return self.key.purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,68 +89,25 @@ class Plan:
         return blake2b(told.encode(), digest_size=8).hexdigest()
 
 
-def of_settled(
-    db: Database,
-    *,
-    queries: int | None,
-    pairs: int | None,
-    seed: int,
-    most_missed: float | None,
-    spread: bool,
-    now: float,
-) -> Plan:
-    """An exam of settled pairs, whose key is their relevance now; what is None is as the campaign's settings say.
+def of_draw(db: Database, draw: ExamDraw, *, now: float) -> Plan:
+    """An exam, or a calibration round, of pairs that are drawn.
 
     Raises:
-        ProjectError: there is no settled pair to ask, or a number makes no sense.
+        ProjectError: there is no pair to ask, or a number makes no sense.
     """
-    asked, most_missed = _usual(db, queries, pairs, most_missed)
-    there = drawing.settled(db, now=now, final_before=now - CORRECTION_S)
-    drawn = draw(there, queries=asked[0], pairs=asked[1], seed=seed, spread=spread)
-    if not drawn:
-        raise ProjectError(
-            said(
-                "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): hold "
-                "an exam of open pairs, settle some pairs first, or bring the key in a file"
-            )
-        )
-    items = [(one.pair_id, one.relevance, "") for one in drawn]
-    return Plan(items, ExamKey.SETTLED, asked, SETTLED, seed, most_missed)
-
-
-def of_open(
-    db: Database,
-    key: ExamKey,
-    *,
-    queries: int | None,
-    pairs: int | None,
-    seed: int,
-    most_missed: float | None,
-    among: Collection[QueryId] | None = None,
-    now: float,
-) -> Plan:
-    """An exam of open pairs, the top candidates of some queries (`among` these), whose key comes later; or a trial.
-
-    Raises:
-        ProjectError: there is no open pair to ask, or a number makes no sense.
-    """
-    asked, most_missed = _usual(db, queries, pairs, most_missed)
-    replaced = ExamPurpose.TRIAL if key is ExamKey.NONE else ExamPurpose.EXAM
-    there = drawing.open_pairs(db, now=now, replaced=replaced)
-    if missing := set(among or ()) - {one.query_id for one in there}:
-        raise ProjectError(
-            said("no open pair to ask belongs to query {missing}", missing=", ".join(map(str, sorted(missing))))
-        )
-    there = [one for one in there if among is None or one.query_id in among]
-    drawn = draw_top(there, queries=asked[0], pairs=asked[1], seed=seed)
-    if not drawn:
-        raise ProjectError(
-            said(
-                "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): an exam of settled "
-                "pairs may be what you want"
-            )
-        )
-    return Plan([(one.pair_id, None, "") for one in drawn], key, asked, OPEN, seed, most_missed)
+    (queries, pairs), most_missed = _usual(db, draw.queries, draw.pairs, draw.most_missed)
+    items: list[Item]
+    if draw.key is ExamKey.SETTLED:
+        settled = answers.settled(db, now=now)
+        drawn = draw_settled(settled, queries=queries, pairs=pairs, seed=draw.seed, spread=draw.spread)
+        items, source = [(known.pair_id, known.right, "") for known in drawn], SETTLED
+    else:
+        there = _open_pairs(db, draw, now=now)
+        items = [(one.pair_id, None, "") for one in draw_top(there, queries=queries, pairs=pairs, seed=draw.seed)]
+        source = OPEN
+    if not items:
+        raise ProjectError(_NO_SETTLED if draw.key is ExamKey.SETTLED else _NO_OPEN)
+    return Plan(items, draw.key, (queries, pairs), source, draw.seed, most_missed)
 
 
 def of_file(db: Database, data: bytes, file: str, *, most_missed: float | None, now: float) -> Plan:
@@ -199,6 +194,16 @@ def written(text: str) -> str:
     return text
 
 
+def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
+    """The open pairs of the queries that are asked for."""
+    there = exams.open_pairs(db, now=now, replaced=draw.purpose)
+    if missing := set(draw.among) - {one.query_id for one in there}:
+        raise ProjectError(
+            said("no open pair to ask belongs to query {missing}", missing=", ".join(map(str, sorted(missing))))
+        )
+    return [one for one in there if not draw.among or one.query_id in draw.among]
+
+
 def _usual(
     db: Database, queries: int | None, pairs: int | None, most_missed: float | None
 ) -> tuple[tuple[int, int], float]:
@@ -214,57 +219,3 @@ def _usual(
     if queries < 1 or pairs < 1:
         raise ProjectError(said("an exam needs at least one query and one pair of each"))
     return (queries, pairs), most_missed
-
-
-def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
-    """The settled pairs of a CSV file `pair_id,grade` and perhaps `query_id,explanation`, each with its right grade.
-
-    Raises:
-        InputError: with every problem of the file.
-    """
-    table = read_csv(data, file, ("pair_id", "grade"), ("query_id", "explanation"))
-    problems = list(table.problems)
-    pairs, bad_pairs = table.values("pair_id", whole, needed=True)
-    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
-    grades, bad_grades = table.values("grade", grade_of.get, needed=True)
-    queries, bad_queries = table.values("query_id", whole)
-    problems += [
-        Problem(file, row, said("pair_id is {given!r}, not a whole number", given=text)) for row, text in bad_pairs
-    ]
-    problems += [
-        Problem(file, row, said("grade is {given!r}, not one of {grades}", given=text, grades=", ".join(grade_of)))
-        for row, text in bad_grades
-    ]
-    problems += [
-        Problem(file, row, said("query_id is {given!r}, not a whole number", given=text)) for row, text in bad_queries
-    ]
-    explanations = table.columns.get("explanation", [""] * len(table.rows))
-    items: dict[PairId, Item] = {}
-    for row, pair, grade, query, text in zip(table.rows, pairs, grades, queries, explanations, strict=True):
-        if pair is None or grade is None:
-            continue
-        pair_id = PairId(pair)
-        if pair_id in items:
-            problems.append(Problem(file, row, said("pair {pair} stands in the file twice", pair=pair)))
-        elif why := drawing.why_unfit(db, pair_id, now=now):
-            problems.append(Problem(file, row, said("pair {pair} {why}", pair=pair, why=why)))
-        elif query is not None and drawing.query_of(db, pair_id) != query:
-            problems.append(
-                Problem(file, row, said("pair {pair} does not belong to query {query}", pair=pair, query=query))
-            )
-        elif len(_joined(text)) > LONGEST_TEXT:
-            problems.append(
-                Problem(
-                    file,
-                    row,
-                    said("the explanation is longer than {longest} characters", longest=LONGEST_TEXT),
-                )
-            )
-        items.setdefault(pair_id, (pair_id, grade, _joined(text)))
-    if problems:
-        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
-    return list(items.values())
-
-
-def _joined(text: str) -> str:
-    return " ".join(text.split())

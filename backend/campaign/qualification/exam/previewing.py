@@ -1,4 +1,4 @@
-"""An exam as the lead sees it before holding it.
+"""Preview an exam before it is held.
 
 *Reads* what `planning` reads, and queries. *Writes* nothing.
 """
@@ -7,15 +7,18 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.answers.rows import names_of
 from backend.campaign.qualification.exam import planning
 from backend.campaign.qualification.exam.model import ExamKey
-from backend.campaign.qualification.exam.planning import SEED, Plan
-from backend.campaign.qualification.exam.rows import drawing
+from backend.campaign.qualification.exam.planning import SEED, ExamDraw, Plan
 from backend.campaign.qualification.exam.rules.guessing import Guesses
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey, QueryId
 from backend.core.reading import bytes_of
-from backend.store.connection import Database, Store, reading
+from backend.store.connection import Database, reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,52 +52,38 @@ class ExamPreview:
     digest: str
 
 
-def of_settled(
-    store: Store,
+@permissions.in_charge
+def preview_exam(
+    project: Project,
+    by: Lead | Operator,
     *,
     queries: int | None = None,
     pairs: int | None = None,
     seed: int = SEED,
     most_missed: float | None = None,
+    key: ExamKey = ExamKey.SETTLED,
     spread: bool = True,
     now: float,
 ) -> ExamPreview:
-    """The exam of settled pairs that `setting.set_from_settled` would hold; arguments and errors as there."""
-    with reading(store) as db:
-        plan = planning.of_settled(
-            db, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, spread=spread, now=now
-        )
-        return _preview(db, plan)
+    """Return the exam that `set_exam` would hold, and what guessing scores in it; arguments and errors as there."""
+    with reading(project.store) as db:
+        draw = ExamDraw(queries, pairs, seed, most_missed, key, spread)
+        return _preview(db, planning.of_draw(db, draw, now=now))
 
 
-def of_open(
-    store: Store,
-    key: ExamKey,
-    *,
-    queries: int | None = None,
-    pairs: int | None = None,
-    seed: int = SEED,
-    most_missed: float | None = None,
-    now: float,
+@permissions.in_charge
+def preview_exam_from_file(
+    project: Project, by: Lead | Operator, file: Path, *, most_missed: float | None = None, now: float
 ) -> ExamPreview:
-    """The exam of open pairs that `setting.set_from_open` would hold; arguments and errors as there."""
-    with reading(store) as db:
-        return _preview(
-            db,
-            planning.of_open(db, key, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, now=now),
-        )
-
-
-def of_file(store: Store, file: Path, *, most_missed: float | None = None, now: float) -> ExamPreview:
-    """The exam with the key of a file that `setting.set_from_file` would hold; errors as there."""
+    """Return the exam that `set_exam_from_file` would hold, and what guessing scores in it; errors as there."""
     data = bytes_of(file)
-    with reading(store) as db:
+    with reading(project.store) as db:
         return _preview(db, planning.of_file(db, data, file.name, most_missed=most_missed, now=now))
 
 
 def _preview(db: Database, plan: Plan) -> ExamPreview:
-    told = drawing.told(db, [pair for pair, _, _ in plan.items])
-    items = tuple(PreviewItem(*told[pair], right) for pair, right, _ in plan.items)
+    named = names_of(db, [pair for pair, _, _ in plan.items])
+    items = tuple(PreviewItem(*named[pair], right) for pair, right, _ in plan.items)
     queries, grades = len({item.query_id for item in items}), Counter(plan.right)
     return ExamPreview(
         items,

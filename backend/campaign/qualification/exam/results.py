@@ -1,22 +1,24 @@
-"""How people did in the qualification exam: attempts, scores, missed items, for leads and for the person; in figures.
+"""Report how people did in the qualification exam: attempts, scores, missed items, figures.
 
-*Reads* exams, attempts, answers, rulings. *Writes* nothing.
+*Reads* exams, attempts, answers, waivers. *Writes* nothing.
 """
 
 from collections import Counter
 from dataclasses import dataclass, fields
 
-from backend.campaign.nouns import Annotator, Person
-from backend.campaign.qualification.exam.model import ExamPhase, ExamResult
+from backend.campaign.nouns import Annotator, Lead, Operator, Person
+from backend.campaign.qualification.answers.rows import takers
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamPhase, ExamResult
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
-from backend.campaign.qualification.exam.rows.exams import Exam, Place
 from backend.campaign.qualification.exam.rules.outcomes import Answer, Estimate, Outcome, outcome, together
 from backend.campaign.qualification.exam.standing import in_order, is_missed, result, standing
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey, QueryId
 from backend.core.text_files import csv_text
-from backend.store.connection import Database, Store, reading
+from backend.store.connection import Database, reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +78,31 @@ class ExamOutcomes:
     together: Outcome
 
 
-def overview(store: Store) -> list[ExamPerson]:
-    """How everybody stands who could take the exam, by name."""
-    with reading(store) as db:
+@permissions.in_charge
+def exam_results(project: Project, by: Lead | Operator) -> list[ExamPerson]:
+    """Return how everybody did who could take the exam, by name, with attempts and missed items."""
+    with reading(project.store) as db:
         held = exams.held(db)
-        return [_stands(db, person, held) for person in attempts.takers(db)]
+        return [_stands(db, person, held) for person in takers(db)]
 
 
-def of(store: Store, person: Annotator) -> ExamPerson:
-    """How one annotator stands."""
-    with reading(store) as db:
+@permissions.annotator_only
+def my_exam(project: Project, person: Annotator) -> ExamPerson:
+    """Return how an annotator did in the exam, for their own eyes."""
+    with reading(project.store) as db:
         return _stands(db, person, exams.held(db))
 
 
-def outcomes(store: Store) -> ExamOutcomes:
-    """How everybody did in their first attempt, each and together, with intervals."""
-    with reading(store) as db:
-        found = [one for person in attempts.takers(db) if (one := _first_outcome(db, person)) is not None]
+@permissions.in_charge
+def exam_outcomes(project: Project, by: Lead | Operator) -> ExamOutcomes:
+    """Return miss rates and kappas of everybody's first attempt, each and together, with intervals."""
+    with reading(project.store) as db:
+        found = [one for person in takers(db) if (one := _first_outcome(db, person)) is not None]
     return ExamOutcomes(tuple(found), together([one.outcome for one in found]))
 
 
-def outcomes_csv(found: ExamOutcomes) -> str:
-    """The figures as CSV: a row for each person, and a last one for the mean over them."""
+def exam_outcomes_csv(found: ExamOutcomes) -> str:
+    """Return the figures as CSV: a row for each person, and a last one for the mean over them."""
     figures = [field.name for field in fields(Outcome) if field.type is Estimate]
     parts = {"": "value", "_low": "low", "_high": "high", "_n": "n", "_reason": "reason"}
     head = [f"{figure}{ending}" for figure in figures for ending in parts]
@@ -116,28 +121,28 @@ def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
     first = next(handed_in, None)
     if first is None:
         return None
-    again = attempts.told(db, first.attempt_id)
+    again = attempts.explained_answers(db, first.attempt_id)
     answers = [
-        Answer(place.own, place.right, again.get(place.item_id))
-        for place in exams.places(db, first.exam_id, first.attempt_id)
-        if place.own is not None and place.right is not None
+        Answer(item.own, item.right, again.get(item.item_id))
+        for item in exams.items(db, first.exam_id, first.attempt_id)
+        if item.own is not None and item.right is not None
     ]
     return PersonOutcome(person, first.exam_id, outcome(answers, first.tolerance))
 
 
 def _stands(db: Database, person: Person, held: Exam | None) -> ExamPerson:
     phase = standing(db, person, held).phase if held else None
-    ruling = attempts.ruling(db, person.annotator_id) if phase is ExamPhase.EXEMPT else None
+    waiver = attempts.newest_waiver(db, person.annotator_id) if phase is ExamPhase.EXEMPT else None
     begun = tuple(_attempt(db, one) for one in attempts.all_of(db, person.annotator_id))
-    return ExamPerson(person, phase, ruling.reason if ruling else "", begun)
+    return ExamPerson(person, phase, waiver.reason if waiver else "", begun)
 
 
 def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
-    there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
-    answered = [place for place in there if place.own is not None]
+    there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
+    answered = [item for item in there if item.own is not None]
     done = attempt.handed_in_at is not None and attempt.keyed
-    wrong = [place for place in answered if is_missed(place, attempt)] if done else []
-    asked, missed = Counter(place.right for place in answered), Counter(place.right for place in wrong)
+    wrong = [item for item in answered if is_missed(item, attempt)] if done else []
+    asked, missed = Counter(item.right for item in answered), Counter(item.right for item in wrong)
     return ExamAttempt(
         attempt.number,
         attempt.started_at,
@@ -146,10 +151,10 @@ def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
         answered=len(answered),
         result=result(there, attempt) if done else None,
         by_grade=tuple((missed[grade], asked[grade]) for grade in facts.scale(db).grades) if done else (),
-        missed=tuple(_missed(place) for place in wrong),
+        missed=tuple(_missed(item) for item in wrong),
     )
 
 
-def _missed(place: Place) -> Missed:
-    own, right = place.own or 0, place.right or 0  # what is missed has both
-    return Missed(place.pair_key, place.query_id, place.query, own, right, place.explanation, place.again)
+def _missed(item: ExamItem) -> Missed:
+    own, right = item.own or 0, item.right or 0  # what is missed has both
+    return Missed(item.pair_key, item.query_id, item.query, own, right, item.explanation, item.again)

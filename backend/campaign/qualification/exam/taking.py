@@ -1,33 +1,27 @@
-"""The qualification exam as somebody takes it: it comes before any pair, and none of it is a judgement.
+"""Give the exam, or a calibration round, to annotators: it comes before any pair, and no answer is a judgement.
 
-*Reads* exams, pairs. *Writes* exam, exam_attempt, exam_answer, events. What leads do about it is the business
-of `setting`, how an exam of open pairs gets its key that of `keys`. The key and its explanation leave this module only
-for attempts that were handed in. A lead comes here for one thing: to give the key of an exam, blind.
+*Reads* exams, pairs. *Writes* exam, exam_attempt, exam_answer, events. The key and its explanation leave this module
+only for attempts that were handed in. A lead comes here for one thing: to give the key of an exam, blind.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 
-from backend.campaign.judging import judgements as grading
-from backend.campaign.judging.assignments import QUEUE_LENGTH
-from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging import grades as grading
+from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import assigned, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
-from backend.campaign.qualification.exam import keys
-from backend.campaign.qualification.exam.model import ExamDesk, ExamKey, ExamMiss, ExamPhase, ExamPurpose
+from backend.campaign.qualification.exam import answer_key
+from backend.campaign.qualification.exam.layout import item_named, lay_out, names_item
+from backend.campaign.qualification.exam.model import Exam, ExamDesk, ExamKey, ExamPhase, ExamPurpose
 from backend.campaign.qualification.exam.rows import attempts, exams
-from backend.campaign.qualification.exam.rows.attempts import Attempt
-from backend.campaign.qualification.exam.rows.exams import Exam, Place
 from backend.campaign.qualification.exam.standing import (
     ExamStanding,
-    in_order,
     is_missed,
     result,
     standing,
-    to_look_at_again,
 )
 from backend.campaign.setup.people.crediting import work_time
 from backend.campaign.setup.project import rows as facts
@@ -54,10 +48,6 @@ NOTHING_BEFORE_WORK = (ExamPhase.PASSED, ExamPhase.EXEMPT, ExamPhase.DONE)
 ANSWERED_NOW = {ExamPhase.ANSWERING, ExamPhase.ANSWERED}
 """Phases in which the items of an attempt are shown, and may be answered anew."""
 
-_KEY = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
-_NAME = "{}-{}{}"
-"""An item in a browser: the attempt's random key, the place in the order, `r` when it is looked at again."""
-
 
 class Act(StrEnum):
     """What a person does about the exam besides answering. Done twice, or at the wrong time, it does nothing."""
@@ -68,16 +58,16 @@ class Act(StrEnum):
 
 
 def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
-    """The desk of the trial, else of the exam; None for people before whom neither stands. Claims no seat.
+    """The desk of the calibration round, else of the exam; None for people before whom neither stands. Claims no seat.
 
-    They may judge: no trial, or it is finished; and no exam, passed, or exempt.
+    They may judge: no calibration round, or it is finished; and no exam, passed, or exempt.
     """
     with reading(store) as db:
         for held in exams.before_work(db):
             found = standing(db, person, held)
             if found.phase not in NOTHING_BEFORE_WORK:
                 today, in_all = judgements.counts(db, person.annotator_id, days.midnight(now))
-                return _laid_out(held, found, today, in_all)
+                return lay_out(held, found, today, in_all)
     return None
 
 
@@ -95,7 +85,7 @@ def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
     """
     with reading(store) as db:
         held = _own_key(db)
-        found = _laid_out(held, _at_key(db, lead, held), 0, 0)
+        found = lay_out(held, _at_key(db, lead, held), 0, 0)
     return replace(found, exam=replace(found.exam, gives_key=True)) if found.exam else found
 
 
@@ -114,9 +104,9 @@ def act(store: Store, person: Annotator, what: Act, *, now: float, purpose: Exam
         elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED:
             attempts.hand_in(db, attempt.attempt_id, at=now)
             payload: dict[str, object] = {"exam": attempt.exam_id, "number": attempt.number}
-            payload["answers"] = sum(place.own is not None for place in found.places)
+            payload["answers"] = sum(item.own is not None for item in found.items)
             if attempt.keyed:
-                came_to = result(found.places, attempt)
+                came_to = result(found.items, attempt)
                 payload |= {"answers": came_to.answers, "missed": came_to.missed, "passed": came_to.passed}
             _tell(db, EventKind.EXAM_HANDED_IN, person, now, payload)
         elif what is Act.GO_ON and found.phase is ExamPhase.RESULT:
@@ -138,7 +128,7 @@ def key_act(store: Store, lead: Lead, what: Act, *, now: float) -> None:
             _begin(db, lead, held, found, now)
         elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED and found.attempt is not None:
             attempts.hand_in(db, found.attempt.attempt_id, at=now)
-            keys.take_own(db, held, lead, now=now)
+            answer_key.take_own(db, held, lead, now=now)
 
 
 def _own_key(db: Database) -> Exam:
@@ -159,59 +149,19 @@ def _begin(db: Database, person: Person, held: Exam, found: ExamStanding, now: f
         _tell(db, EventKind.EXAM_STARTED, person, now, {"exam": held.exam_id, "number": number})
 
 
-def _laid_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[ExamDesk]:
-    """What somebody sees who stands so."""
-    attempt = found.attempt
-    facts = ExamDesk(
-        phase=found.phase,
-        attempt=attempt.number if attempt else 0,
-        items=held.showable,
-        queries=held.queries,
-        answered=sum(place.own is not None for place in found.places),
-        most_missed=held.most_missed,
-        tolerance=held.tolerance,
-        purpose=held.purpose,
-        may_count=held.key_from.comes_later,
-    )
-    items: list[DeskItem] = []
-    previous: DeskItem | None = None
-    if attempt is None or found.phase is ExamPhase.FIRST:
-        facts = replace(facts, attempt=facts.attempt + 1)
-    elif attempt.handed_in_at is None:
-        asked = [item for item in _items(found.places, attempt) if item[0].own is not None or not item[0].blocked]
-        listed = [_item(name, place, nth, len(asked)) for nth, (place, name) in enumerate(asked, 1)]
-        items = [item for item in listed if item.grade is None][:QUEUE_LENGTH]
-        previous = next((item for item in reversed(listed) if item.grade is not None), None)
-        facts = replace(facts, items=len(asked), most_missed=attempt.most_missed)
-    elif attempt.keyed:
-        wrong = [item for item in _items(found.places, attempt, again=True) if is_missed(item[0], attempt)]
-        to_do = [(n, place, name) for n, (place, name) in enumerate(wrong, 1) if to_look_at_again(place, attempt)]
-        if found.phase is ExamPhase.AGAIN:
-            to_do = [item for item in to_do if not item[1].blocked][:QUEUE_LENGTH]
-            items = [replace(_item(name, place, n, len(wrong)), grade=None) for n, place, name in to_do]
-        facts = replace(
-            facts,
-            most_missed=attempt.most_missed,
-            result=result(found.places, attempt),
-            missed=tuple(_miss(place, name) for _, place, name in to_do) if items else (),
-        )
-    state = DeskState.READY if items else DeskState.EXAM
-    return Desk(state, tuple(items), previous, today, in_all, exam=facts)
-
-
 def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, now: float) -> Receipt | None:
     """Take an answer to an item of the exam; None if what was graded is none.
 
     Sending the same event again changes nothing. Before the attempt is handed in, a later answer replaces an earlier
     one; afterwards only missed items are answered again, which does not change the result.
     """
-    if not _names_item(event.pair):
+    if not names_item(event.pair):
         return None
     with writing(store) as db:
-        found = _place_of(db, event.pair)
+        found = item_named(db, event.pair)
         if found is None:
             return None
-        attempt, place, again = found
+        attempt, item, again = found
 
         def refused(why: str) -> Receipt:
             return Receipt(event.key, ReceiptStatus.REFUSED, why)
@@ -222,7 +172,7 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
         if event.grade not in scale:
             return refused(said("{grade} is not a grade: grades are {words}", grade=event.grade, words=scale.words))
         owner = attempts.answer_owner(db, event.key)
-        if owner == (attempt.attempt_id, place.item_id):
+        if owner == (attempt.attempt_id, item.item_id):
             return Receipt(event.key, ReceiptStatus.SAVED)
         if owner is not None:
             return refused(USED)
@@ -232,12 +182,12 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
             return refused(REPLACED)
         if isinstance(person, Lead) and attempt.keyed:
             return refused(KEY_IS_THERE)
-        if (attempt.handed_in_at is not None) != again or (again and not is_missed(place, attempt)):
+        if (attempt.handed_in_at is not None) != again or (again and not is_missed(item, attempt)):
             return refused(HANDED_IN)
         attempts.answer(
             db,
             attempt.attempt_id,
-            place.item_id,
+            item.item_id,
             event.grade,
             again=again,
             at=now,
@@ -247,8 +197,8 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
             event_key=event.key,
         )
         note = None if event.note is None else grading.tidy(event.note)
-        if attempt.purpose is ExamPurpose.TRIAL and note is not None and note != place.note:
-            attempts.note(db, attempt.attempt_id, place.item_id, note)  # nobody would read one of an exam
+        if attempt.purpose is ExamPurpose.CALIBRATION and note is not None and note != item.note:
+            attempts.note(db, attempt.attempt_id, item.item_id, note)  # nobody would read one of an exam
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
@@ -277,62 +227,32 @@ def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float)
 
 def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
     """The answer to a skip of an exam's item; None if what was skipped is none."""
-    if not _names_item(event.pair):
+    if not names_item(event.pair):
         return None
     with reading(store) as db:
-        found = _place_of(db, event.pair)
+        found = item_named(db, event.pair)
     return Receipt(event.key, ReceiptStatus.REFUSED, NO_SKIP) if found else None
 
 
 def pair_behind(store: Store, person: Person, key: PairKey) -> PairRow | None:
-    """The pair behind an item that this person's exam, or trial, shows now; None if it is none, or not any more.
+    """The pair behind an item that this person's exam or calibration round shows now; None if it does not.
 
     While they answer these are all items; afterwards those that they missed, until they have looked at all of them.
     """
-    if not _names_item(key):
+    if not names_item(key):
         return None
     with reading(store) as db:
-        found = _place_of(db, key)
+        found = item_named(db, key)
         if found is None or found[0].annotator_id != person.annotator_id:
             return None
-        attempt, place, again = found
+        attempt, item, again = found
         phases = [
             there.phase
             for there in (standing(db, person, held) for held in exams.before_work(db))
             if there.attempt is not None and there.attempt.attempt_id == attempt.attempt_id
         ]
-        on_show = ExamPhase.AGAIN in phases and is_missed(place, attempt) if again else set(phases) & ANSWERED_NOW
-        return judgements.pair_by_key(db, place.pair_key) if on_show else None
-
-
-def _names_item(key: PairKey) -> bool:
-    """Whether a name in a browser could be that of an item; pairs are named otherwise."""
-    return _KEY.fullmatch(key) is not None
-
-
-def _place_of(db: Database, key: PairKey) -> tuple[Attempt, Place, bool] | None:
-    """(attempt, item, whether it is looked at again) of an item's name in a browser."""
-    named = _KEY.fullmatch(key)
-    attempt = attempts.by_key(db, named[1]) if named else None
-    if named is None or attempt is None:
-        return None
-    there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
-    nth = int(named[2])
-    return (attempt, there[nth - 1], bool(named[3])) if 1 <= nth <= len(there) else None
-
-
-def _items(places: Sequence[Place], attempt: Attempt, *, again: bool = False) -> list[tuple[Place, PairKey]]:
-    """The items of an attempt in order, with their names in a browser."""
-    ending = "r" if again else ""
-    return [(place, PairKey(_NAME.format(attempt.key, nth, ending))) for nth, place in enumerate(places, 1)]
-
-
-def _item(name: PairKey, place: Place, nth: int, total: int) -> DeskItem:
-    return DeskItem(name, place.query, nth, total, place.duration_s, place.own, place.whole, place.note)
-
-
-def _miss(place: Place, name: PairKey) -> ExamMiss:
-    return ExamMiss(name, place.own or 0, place.right or 0, place.explanation, place.again)
+        on_show = ExamPhase.AGAIN in phases and is_missed(item, attempt) if again else set(phases) & ANSWERED_NOW
+        return judgements.pair_by_key(db, item.pair_key) if on_show else None
 
 
 def _tell(db: Database, kind: EventKind, person: Person, now: float, payload: Mapping[str, object]) -> None:

@@ -1,1 +1,1 @@
-"""Silent gold: pairs whose grade is known, among an annotator's work."""
+"""Gold questions: pairs whose grade is known, hidden among an annotator's work."""

@@ -1,4 +1,4 @@
-"""Gold on the way to an annotator's desk, and what follows from their answers.
+"""Offer gold questions to annotators, and warn or pause whoever misses too many.
 
 *Reads* gold pairs, answers, seats. *Writes* gold_seat, gold_rhythm, gold_finding, pauses, events. An offered pair goes
 out as one of the second round would: `backend.campaign.judging` hands it out and takes its grade.
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.campaign.judging import pausing
-from backend.campaign.judging.model import Desk
+from backend.campaign.judging import absences
+from backend.campaign.judging.model import Desk, DeskState
 from backend.campaign.judging.rows import assigned, gold_seats
 from backend.campaign.nouns import Annotator
-from backend.campaign.qualification.exam.rules.marking import misses
+from backend.campaign.qualification.answers.rules import KnownPair, misses
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
-from backend.campaign.qualification.gold.rules import APART, Consequence, KnownPair, choose, consequence, gap
+from backend.campaign.qualification.gold.rules import APART, Consequence, choose, consequence, gap
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.model import GoldSettings
 from backend.core.ids import AnnotatorId
@@ -70,7 +70,7 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
                 last = GoldFinding(what, len(counted), sum(counted), answers[-1].gold_answer_id, desk.in_all, now)
                 _draw(store, person, last, settings, again=warned)
                 if what is Consequence.PAUSED:
-                    return pausing.desk(store, person, now=now) or desk
+                    return Desk(DeskState.PAUSED, (), None, desk.today, desk.in_all)
     told = last is not None and last.kind is Consequence.WARNED and desk.in_all - last.graded < TOLD_FOR
     return replace(desk, warned=True) if told else desk
 
@@ -110,4 +110,4 @@ def _draw(store: Store, person: Annotator, found: GoldFinding, settings: GoldSet
                 f"Gold: {found.within} of {found.answers} answers agree with the known grade, fewer than "
                 f"{level:g} %{after}. The page Gold shows them."
             )
-            pausing.pause(store, None, me, reason, now=found.at)
+            absences.begin_pause(db, None, me, reason, now=found.at)

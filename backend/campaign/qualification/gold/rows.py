@@ -1,9 +1,10 @@
-"""Gold pairs, who is offered which, when the next one is due, and what followed from answers."""
+"""Store and read gold pairs, who is offered which, when the next one is due, and what followed from answers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from backend.campaign.qualification.gold.rules import Consequence, KnownPair
+from backend.campaign.qualification.answers.rules import KnownPair
+from backend.campaign.qualification.gold.rules import Consequence
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
@@ -60,37 +61,18 @@ def replace_pairs(db: Database, pairs: Iterable[tuple[PairId, int | None]]) -> N
 def known(db: Database) -> list[KnownPair]:
     """All gold pairs with their right grades, those whose clip cannot be shown too."""
     rows = db.conn.execute(
-        "SELECT g.pair_id, coalesce(g.right_grade, c.relevance) FROM gold_pair g LEFT JOIN consensus c USING (pair_id) "
+        "SELECT g.pair_id, coalesce(g.right_grade, c.relevance), p.query_id FROM gold_pair g "
+        "JOIN pair p USING (pair_id) LEFT JOIN consensus c USING (pair_id) "
         "WHERE g.chosen AND coalesce(g.right_grade, c.relevance) IS NOT NULL"
     )
-    return [KnownPair(PairId(row[0]), row[1]) for row in rows]
-
-
-def well_known(db: Database, *, final_before: float) -> list[KnownPair]:
-    """Settled pairs whose relevance is known well: a lead decided it, or it is the mean without rounding.
-
-    With a clip, not in the guideline, and graded by nobody here since `final_before`.
-    """
-    rows = db.conn.execute(
-        """
-        SELECT p.pair_id, c.relevance FROM consensus c JOIN pair p USING (pair_id)
-        JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id)
-        WHERE c.relevance IS NOT NULL AND (c.verdict = 'adjudicated' OR c.mean = c.relevance)
-          AND p.batch_id IS NOT NULL AND f.moment_id IS NULL AND v.path IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM example x WHERE x.pair_id = p.pair_id AND x.withdrawn_at IS NULL)
-          AND (c.verdict = 'adjudicated' OR NOT EXISTS (SELECT 1 FROM judgement j
-            WHERE j.pair_id = p.pair_id AND j.graded_at > :final AND NOT j.imported AND NOT j.simulated))
-        """,
-        {"final": final_before},
-    )
-    return [KnownPair(PairId(row[0]), row[1]) for row in rows]
+    return [KnownPair(PairId(row[0]), row[1], QueryId(row[2])) for row in rows]
 
 
 def fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
     """Gold pairs that this person has not met: not graded, held, skipped, answered in an exam, or in the guideline."""
     rows = db.conn.execute(
         f"""
-        SELECT g.pair_id, coalesce(g.right_grade, c.relevance) FROM gold_pair g JOIN pair p USING (pair_id)
+        SELECT g.pair_id, coalesce(g.right_grade, c.relevance), p.query_id FROM gold_pair g JOIN pair p USING (pair_id)
         JOIN consensus c USING (pair_id)
         WHERE g.chosen AND coalesce(g.right_grade, c.relevance) IS NOT NULL AND c.verdict <> 'escalated'
           AND NOT EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = g.pair_id AND s.annotator_id = :me)
@@ -101,7 +83,7 @@ def fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
         """,
         {"me": me},
     )
-    return [KnownPair(PairId(row[0]), row[1]) for row in rows]
+    return [KnownPair(PairId(row[0]), row[1], QueryId(row[2])) for row in rows]
 
 
 def offer(db: Database, pair_id: PairId, me: AnnotatorId) -> None:

@@ -1,4 +1,4 @@
-"""Silent gold as pure functions: when a person meets it, which pair, and what their answers come to."""
+"""Decide when a person meets a gold question, which pair it is, and what follows from their answers."""
 
 import random
 from collections import defaultdict
@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from hashlib import blake2b
 from math import floor, log1p
-from typing import NamedTuple
 
-from backend.campaign.qualification.exam.rules.marking import misses
+from backend.campaign.qualification.answers.rules import KnownPair, missed
 from backend.campaign.setup.project.model import GoldSettings
 from backend.core.ids import AnnotatorId, PairId
 
@@ -17,13 +16,6 @@ MOST_SHARE = 0.5
 
 APART = 3
 """So many of their own pairs lie at least between a gold pair and what follows from it."""
-
-
-class KnownPair(NamedTuple):
-    """A pair and the grade that is right."""
-
-    pair_id: PairId
-    right: int
 
 
 class Consequence(StrEnum):
@@ -129,12 +121,13 @@ def constant(known: Iterable[KnownPair], grades: Sequence[int], tolerance: int) 
 
     Each right grade counts alike, as gold is chosen.
 
-    >>> constant([KnownPair(PairId(n), n) for n in range(5)], range(5), 1)
+    >>> from backend.core.ids import QueryId
+    >>> constant([KnownPair(PairId(n), n, QueryId(1)) for n in range(5)], range(5), 1)
     (1, 60.0)
     """
     there = sorted({one.right for one in known})
     shares = {
-        grade: 100 * sum(not misses(grade, right, tolerance) for right in there) / max(len(there), 1)
+        grade: 100 * (len(there) - missed(((grade, right) for right in there), tolerance)) / max(len(there), 1)
         for grade in grades
     }
     best = max(shares, key=lambda grade: (shares[grade], -grade))

@@ -1,1 +1,1 @@
-"""Examples of the guideline, chosen by leads."""
+"""The guideline: its versions, who has read which, and its examples."""

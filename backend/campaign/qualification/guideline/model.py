@@ -1,7 +1,9 @@
-"""The guideline as values: how somebody stands with it, and what two versions of it differ in."""
+"""The guideline as values: what somebody has to read, what changed, and its examples."""
 
 from dataclasses import dataclass
 from enum import StrEnum
+
+from backend.core.ids import PairKey
 
 
 class Reading(StrEnum):
@@ -20,3 +22,18 @@ class Change:
     where: str
     before: str
     after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What a lead chose to show for a grade.
+
+    `version` is another one for every choice. `showing` is whether the pair still has this relevance, and a clip.
+    """
+
+    version: int
+    grade: int
+    pair: PairKey
+    query: str
+    note: str
+    showing: bool

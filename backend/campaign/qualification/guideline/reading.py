@@ -1,23 +1,22 @@
-"""Who has to read the guideline before they grade, and who has.
+"""Tell annotators what to read of the guideline before they grade, and record who has.
 
 *Reads* guideline versions. *Writes* guideline_seen.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from backend.campaign.judging.model import Desk, DeskState
-from backend.campaign.judging.rows import judgements
-from backend.campaign.nouns import Annotator, Person
+from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.guideline import rows
 from backend.campaign.qualification.guideline.model import Change, Reading
 from backend.campaign.qualification.guideline.rules import changes, to_read
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
-from backend.core import days
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
+from backend.core.ids import AnnotatorId
 from backend.core.saying import said
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import Database, reading, writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,26 +31,23 @@ class News:
     changes: Sequence[Change]
 
 
-def due(store: Store, person: Person) -> Reading | None:
-    """What this person has to read now."""
-    with reading(store) as db:
-        seen, present, tutorial = rows.reading(db, person.annotator_id)
-    return to_read(seen, present, tutorial=tutorial)
+@permissions.signed_in
+def guideline_version(project: Project, person: Lead | Annotator) -> int:
+    """Return the number of the guideline's current version."""
+    return facts.version(project.store.db)
 
 
-def desk(store: Store, person: Annotator, *, now: float) -> Desk[Any] | None:
-    """The desk of somebody who has to read first; None for everybody else. Claims no seat."""
-    if due(store, person) is None:
-        return None
-    me = person.annotator_id
-    with reading(store) as db:
-        today, in_all = judgements.counts(db, me, days.midnight(now))
-    return Desk(DeskState.GUIDELINE, (), None, today, in_all)
+@permissions.annotator_only
+def guideline_due(project: Project, person: Annotator) -> Reading | None:
+    """Return what an annotator has to read before they grade; None for nothing."""
+    with reading(project.store) as db:
+        return _due(db, person.annotator_id)
 
 
-def news(store: Store, person: Person) -> News | None:
-    """What changed since this person was shown the guideline; None if nothing did, or they are new."""
-    with reading(store) as db:
+@permissions.annotator_only
+def guideline_news(project: Project, person: Annotator) -> News | None:
+    """Return what changed since an annotator was shown the guideline; None if nothing did, or they are new."""
+    with reading(project.store) as db:
         seen, present, _ = rows.reading(db, person.annotator_id)
         if seen is None or seen == present:
             return None
@@ -60,13 +56,21 @@ def news(store: Store, person: Person) -> News | None:
     return News(present, since, changes(there[seen].grading, there[present].grading))
 
 
-def note_seen(store: Store, person: Annotator, version: int, *, now: float) -> None:
-    """This person was shown a version to its end. It may be an older one by now; then they are told what is new.
+@permissions.annotator_only
+def note_guideline_seen(project: Project, person: Annotator, version: int, *, now: float) -> None:
+    """Record that an annotator was shown a version to its end.
+
+    If there is a newer one by now, `guideline_news` tells them what is new in it.
 
     Raises:
         ProjectError: there is no such version.
     """
-    with writing(store) as db:
+    with writing(project.store) as db:
         if not 1 <= version <= facts.version(db):
             raise ProjectError(said("the guideline has no version {version}: reload the page", version=version))
         rows.note_seen(db, person.annotator_id, version, at=now)
+
+
+def _due(db: Database, me: AnnotatorId) -> Reading | None:
+    seen, present, tutorial = rows.reading(db, me)
+    return to_read(seen, present, tutorial=tutorial)

@@ -1,14 +1,19 @@
-"""A lead gives the guideline other words; every version stays in the record.
+"""Read and change the guideline's versions; every version stays in the record.
 
-*Reads* grades, campaign. *Writes* scale, guideline, guideline_version, events.
+*Reads* grades, campaign, guideline_seen. *Writes* scale, guideline, guideline_version, events.
 """
 
+from pathlib import Path
+
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.guideline import rows as guideline
 from backend.campaign.qualification.guideline.model import Change
 from backend.campaign.qualification.guideline.rules import changes
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
-from backend.campaign.setup.project import rules
-from backend.campaign.setup.project.model import Grading
+from backend.campaign.setup.project import rules, scale_file
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.model import Grading, GuidelineVersion
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
 from backend.core.saying import said
 from backend.core.typed_text import tidy
@@ -20,28 +25,33 @@ LONGEST_REASON = 200
 FIXED = said("somebody has graded")
 
 
-def reword(
-    store: Store,
-    lead: Lead | Operator,
-    new: Grading,
-    reason: str,
-    *,
-    now: float,
-    based_on: int | None = None,
-    source: str = "the guideline",
+@permissions.in_charge
+def guideline_versions(project: Project, by: Lead | Operator) -> list[GuidelineVersion]:
+    """Return all versions of the guideline, the oldest first; the last one is in force."""
+    return facts.versions(project.store.db)
+
+
+@permissions.in_charge
+def guideline_readers(project: Project, by: Lead | Operator) -> dict[int, int]:
+    """Return how many annotators were shown each version as their newest."""
+    return guideline.readers(project.store.db)
+
+
+@permissions.in_charge
+def reword_guideline(
+    project: Project, by: Lead | Operator, new: Grading, reason: str, *, now: float, based_on: int | None = None
 ) -> tuple[int, list[Change]]:
-    """Let the guideline say this from now on.
+    """Replace the guideline's words from now on.
 
     Once somebody has graded, the number of grades, the tolerance and the rounding stay as they are.
 
     Args:
-        store: the project's store.
-        lead: who rewords it.
+        project: the project.
+        by: who rewords it.
         new: all of it.
         reason: why, in a sentence that annotators read too.
         now: seconds since 1970.
         based_on: the version that the lead looked at; None takes any.
-        source: what to name in messages, such as the file.
 
     Returns:
         The number of the new version, and what changed.
@@ -51,6 +61,20 @@ def reword(
         Overtaken: another version came meanwhile.
         ProjectError: no reason, or nothing changed.
     """
+    return _reword(project.store, by, new, reason, now=now, based_on=based_on, source="the guideline")
+
+
+@permissions.in_charge
+def set_guideline_from_file(
+    project: Project, by: Lead | Operator, file: Path, reason: str, *, now: float
+) -> tuple[int, list[Change]]:
+    """Replace the guideline's words by those of a file, in the form of `init --scale`; otherwise `reword_guideline`."""
+    return _reword(project.store, by, scale_file.read(file), reason, now=now, based_on=None, source=str(file))
+
+
+def _reword(
+    store: Store, by: Lead | Operator, new: Grading, reason: str, *, now: float, based_on: int | None, source: str
+) -> tuple[int, list[Change]]:
     reason = tidy(reason)
     if not reason:
         raise ProjectError(said("a change needs a reason: say in one sentence why; annotators read it"))
@@ -81,12 +105,12 @@ def reword(
         changed = changes(old, new)
         if not changed:
             raise ProjectError(said("nothing changed: the guideline says this already"))
-        number = facts.add_version(db, new, reason, lead.annotator_id, at=now)
+        number = facts.add_version(db, new, reason, by.annotator_id, at=now)
         events.record(
             db,
             EventKind.GUIDELINE_CHANGED,
             at=now,
-            actor=lead.annotator_id,
+            actor=by.annotator_id,
             subject=f"guideline:{number}",
             payload={"version": number, "reason": reason, "changed": [one.where for one in changed]},
         )

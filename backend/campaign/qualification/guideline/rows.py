@@ -1,75 +1,25 @@
-"""Examples of the guideline, at most one standing for each grade; and who was shown which version of its words."""
+"""Store and read the guideline's examples, and who was shown which version of its words."""
 
-from dataclasses import dataclass
-
+from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP
+from backend.campaign.qualification.guideline.model import Example
 from backend.core.ids import AnnotatorId, PairId, PairKey
-from backend.core.saying import recalled, said
 from backend.store.engine import Database
 
-_CLIP_AND_VERDICT = (
-    "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
-    "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id)"
-)
 
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """What a lead chose to show for a grade.
-
-    `version` is another one for every choice. `showing` is whether the pair still has this relevance, and a clip.
-    """
-
-    version: int
-    grade: int
-    pair: PairKey
-    query: str
-    note: str
-    showing: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Fitness:
-    """What decides whether a pair may be an example.
-
-    `newest` is when its newest grade was given by a person here (None without any), `held_until` when the last lease
-    at it ends, `ruled` whether a lead decided its relevance.
-    """
-
-    relevance: int | None
-    ruled: bool
-    fault: str
-    newest: float | None
-    held_until: float | None
-
-
-def standing(db: Database) -> list[Example]:
-    """The standing example of each grade that has one, in the order of the grades."""
+def current_examples(db: Database) -> list[Example]:
+    """The current example of each grade that has one, in the order of the grades."""
     rows = db.conn.execute(
         "SELECT e.example_id, e.grade, p.pair_key, q.text, e.note, "
-        "c.relevance IS e.grade AND f.moment_id IS NULL AND v.path IS NOT NULL "
-        f"FROM example e JOIN pair p USING (pair_id) JOIN query q USING (query_id) {_CLIP_AND_VERDICT} "
+        f"c.relevance IS e.grade AND {HAS_CLIP} "
+        f"FROM example e JOIN pair p USING (pair_id) JOIN query q USING (query_id) {CLIP} "
+        "LEFT JOIN consensus c USING (pair_id) "
         "WHERE e.withdrawn_at IS NULL ORDER BY e.grade"
     )
     return [Example(r[0], r[1], PairKey(r[2]), r[3], r[4], bool(r[5])) for r in rows]
 
 
-def fitness(db: Database, pair_id: PairId) -> Fitness:
-    """How a pair stands, as far as it matters for an example."""
-    relevance, ruled, fault, no_video, newest, held_until = db.conn.execute(
-        "SELECT c.relevance, c.verdict IS 'adjudicated', "
-        "f.reason, v.path IS NULL, "
-        "(SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id AND NOT j.imported AND NOT j.simulated), "
-        "(SELECT max(lease_until) FROM (SELECT lease_until FROM seat s WHERE s.pair_id = p.pair_id "
-        "UNION ALL SELECT lease_until FROM gold_seat g WHERE g.pair_id = p.pair_id)) "
-        f"FROM pair p {_CLIP_AND_VERDICT} WHERE p.pair_id = ?",
-        [pair_id],
-    ).fetchone()
-    told = recalled(fault) if fault else said("its video file is not known") if no_video else ""
-    return Fitness(relevance, bool(ruled), told, newest, held_until)
-
-
 def add(db: Database, grade: int, pair_id: PairId, note: str, lead: AnnotatorId, *, at: float) -> None:
-    """Add the example of a grade that has none standing."""
+    """Add the example of a grade that has none."""
     db.conn.execute(
         "INSERT INTO example (grade, pair_id, note, lead_id, chosen_at) VALUES (?, ?, ?, ?, ?)",
         [grade, pair_id, note, lead, at],
@@ -77,7 +27,7 @@ def add(db: Database, grade: int, pair_id: PairId, note: str, lead: AnnotatorId,
 
 
 def withdraw(db: Database, grade: int, *, at: float) -> PairId | None:
-    """End the standing example of a grade; the pair that it showed, None if there was none."""
+    """End the current example of a grade; the pair that it showed, None if there was none."""
     row = db.conn.execute(
         "UPDATE example SET withdrawn_at = ? WHERE grade = ? AND withdrawn_at IS NULL RETURNING pair_id", [at, grade]
     ).fetchone()

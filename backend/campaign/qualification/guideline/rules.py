@@ -1,4 +1,4 @@
-"""What changes of the guideline mean."""
+"""Compare versions of the guideline, and decide who has to read it."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher

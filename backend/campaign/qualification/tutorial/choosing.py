@@ -1,4 +1,4 @@
-"""Leads choose what newcomers practise on: a text and a moment, with the right grade and why it is right.
+"""Choose what newcomers practise on: a text and a moment, with the right grade and why it is right.
 
 *Reads* pairs, consensus, candidates, exams. *Writes* practice, campaign, seats that nobody came back to, events.
 
@@ -6,51 +6,53 @@ A practice pair tells its grade, so it is never one that somebody may still have
 (a further batch, an exam) is hidden from then on.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.judging.rows import seats
-from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.qualification.exam.rows import exams
-from backend.campaign.qualification.exam.rules.marking import misses
-from backend.campaign.qualification.guideline import rows as examples
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.answers.key_file import LONGEST_TEXT, grade_column, require_none
+from backend.campaign.qualification.answers.rows import fitness, is_reserved
+from backend.campaign.qualification.answers.rules import missed
 from backend.campaign.qualification.tutorial import rows
-from backend.campaign.qualification.tutorial.model import Offer, PracticeFigures
-from backend.campaign.selection.candidates import choosing as candidates
-from backend.campaign.selection.candidates.rows import lists
-from backend.campaign.selection.queries import rows as queries
-from backend.campaign.selection.queries.model import QueryRow
+from backend.campaign.qualification.tutorial.model import PracticeFigures
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import InputError, Problem, ProjectError
-from backend.core.ids import MomentId, PairId, PairKey, QueryId
+from backend.core.errors import Problem, ProjectError
+from backend.core.ids import MomentId, PairId, PairKey
 from backend.core.reading import bytes_of
 from backend.core.saying import said
 from backend.core.text_files import number, read_csv, stripped
-from backend.encoders.sentence import Encoder
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
 
 MOST = 30
 """A tutorial of more pairs would be an exam."""
-LONGEST_TEXT = 400
 COLUMNS = ("query", "video", "start", "end", "grade", "explanation")
 Item = tuple[str, MomentId, int, str]
 """(query, moment, right grade, explanation)"""
 
 
-def choose(
-    store: Store,
-    lead: Lead | Operator,
-    query: str,
-    moment_id: MomentId,
-    grade: int,
-    explanation: str,
-    *,
-    now: float,
+@permissions.in_charge
+def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> list[PracticeFigures]:
+    """Return the practice pairs, with how often each was missed at the first answer."""
+    with reading(project.store) as db:
+        first, tolerance = rows.first_answers(db), facts.campaign(db).tolerance
+        return [
+            PracticeFigures(
+                *(one.practice_id, one.key, one.query, one.video, one.start_s, one.end_s),
+                *(one.grade, one.explanation, hidden(db, one, now=now)),
+                people=len(first.get(one.practice_id, [])),
+                missed=missed(((grade, one.grade) for grade in first.get(one.practice_id, [])), tolerance),
+            )
+            for one in rows.practice_pairs(db)
+        ]
+
+
+@permissions.lead_only
+def choose_practice(
+    project: Project, lead: Lead, query: str, moment_id: MomentId, grade: int, explanation: str, *, now: float
 ) -> None:
     """Let newcomers practise on a moment for this text.
 
@@ -58,39 +60,44 @@ def choose(
         ProjectError: it cannot be a practice pair (yet), or lacks its words.
     """
     item = (_joined(query), moment_id, grade, _joined(explanation))
-    with writing(store) as db:
-        if len(rows.standing(db)) >= MOST:
+    with writing(project.store) as db:
+        if len(rows.practice_pairs(db)) >= MOST:
             raise ProjectError(said("there are {most} practice pairs: take one out first", most=MOST))
         if why := _wrong(db, item, now=now):
             raise ProjectError(why)
-        if any((one.query, one.moment_id) == item[:2] for one in rows.standing(db)):
+        if any((one.query, one.moment_id) == item[:2] for one in rows.practice_pairs(db)):
             raise ProjectError(said("this is a practice pair already"))
         _add(db, lead, item, now=now)
 
 
-def choose_pair(store: Store, lead: Lead, key: PairKey, grade: int, explanation: str, *, now: float) -> None:
-    """Let newcomers practise on a settled pair; its relevance is the right grade.
+@permissions.lead_only
+def choose_practice_pair(
+    project: Project, lead: Lead, pair: PairKey, grade: int, explanation: str, *, now: float
+) -> None:
+    """Let newcomers practise on a settled pair, whose relevance is `grade`.
 
     Raises:
-        ProjectError: as `choose`.
+        ProjectError: as `choose_practice`.
     """
-    with writing(store) as db:
-        made_of = rows.pair_made_of(db, key)
+    with writing(project.store) as db:
+        made_of = rows.pair_made_of(db, pair)
         if made_of is None:
             raise ProjectError(said("there is no such pair (any more): reload the page"))
-        choose(store, lead, *made_of, grade, explanation, now=now)
+        choose_practice(project, lead, *made_of, grade, explanation, now=now)
 
 
-def withdraw(store: Store, lead: Lead, practice_id: int, *, now: float) -> None:
-    """Nobody practises on this pair any more; what was answered stays in the record."""
-    with writing(store) as db:
-        there = {one.practice_id: one for one in rows.standing(db)}.get(practice_id)
+@permissions.lead_only
+def withdraw_practice(project: Project, lead: Lead, practice_id: int, *, now: float) -> None:
+    """Take a practice pair out of the tutorial; what was answered stays in the record."""
+    with writing(project.store) as db:
+        there = {one.practice_id: one for one in rows.practice_pairs(db)}.get(practice_id)
         if there is not None:
             _withdraw(db, lead, there, now=now)
 
 
-def set_from_file(store: Store, lead: Lead | Operator, file: Path, *, now: float) -> int:
-    """Practise on the pairs of a CSV file, in its order, in the place of those that stand; how many.
+@permissions.in_charge
+def set_practice_from_file(project: Project, by: Lead | Operator, file: Path, *, now: float) -> int:
+    """Replace the practice pairs by those of a CSV file, in its order, and return how many there are.
 
     Its columns are `query,video,start,end,grade,explanation`; each span is a moment of the project.
 
@@ -98,79 +105,33 @@ def set_from_file(store: Store, lead: Lead | Operator, file: Path, *, now: float
         InputError: every problem of the file; nothing of it was taken.
     """
     data = bytes_of(file)
-    with writing(store) as db:
+    with writing(project.store) as db:
         items = _read_items(db, data, file.name, now=now)
-        stood = rows.standing(db)
+        stood = rows.practice_pairs(db)
         kept = {(one.query, one.moment_id, one.grade, one.explanation): one for one in stood}
         if list(kept) != items:
             for one in stood:
-                _withdraw(db, lead, one, now=now)
+                _withdraw(db, by, one, now=now)
             for item in items:
-                _add(db, lead, item, now=now)
+                _add(db, by, item, now=now)
     return len(items)
 
 
-def switch(store: Store, lead: Lead | Operator, on: bool, *, now: float) -> None:
+@permissions.in_charge
+def switch_tutorial(project: Project, by: Lead | Operator, on: bool, *, now: float) -> None:
     """Show newcomers the tutorial before their first clip, or let them begin at once."""
-    with writing(store) as db:
+    with writing(project.store) as db:
         if facts.campaign(db).tutorial != on:
             facts.set_tutorial(db, on)
             payload = {"on": on}
             events.record(
-                db, EventKind.TUTORIAL_SWITCHED, at=now, actor=lead.annotator_id, subject="tutorial", payload=payload
+                db, EventKind.TUTORIAL_SWITCHED, at=now, actor=by.annotator_id, subject="tutorial", payload=payload
             )
-
-
-def figures(store: Store, *, now: float) -> list[PracticeFigures]:
-    """The practice pairs that stand, with how often each was missed."""
-    with reading(store) as db:
-        first, tolerance = rows.first_answers(db), facts.campaign(db).tolerance
-        return [
-            PracticeFigures(
-                *(one.practice_id, one.key, one.query, one.video, one.start_s, one.end_s),
-                *(one.grade, one.explanation, hidden(db, one, now=now)),
-                people=len(first.get(one.practice_id, [])),
-                missed=sum(misses(grade, one.grade, tolerance) for grade in first.get(one.practice_id, [])),
-            )
-            for one in rows.standing(db)
-        ]
 
 
 def hidden(db: Database, one: rows.PracticePair, *, now: float) -> str:
     """Why nobody is shown a practice pair just now; an empty text if they are."""
     return _unfit(db, one.query, one.moment_id, one.grade, now=now)
-
-
-def offers(project: Project, encoder: Encoder, text: str, *, most: int) -> list[Offer]:
-    """The moments whose captions are most similar to a text, with where they lie.
-
-    Raises:
-        ProjectError: the candidate lists came from another encoder.
-    """
-    db = project.store.db
-    recorded = lists.encoder_of_candidates(db)
-    if recorded is not None and recorded != encoder.identity:
-        raise ProjectError(
-            said(
-                "the candidate lists were made with {recorded}, but the encoder is {identity} now",
-                recorded=recorded,
-                identity=encoder.identity,
-            )
-        )
-    asked = [QueryRow(QueryId(0), _joined(text), Split.TRAIN)]
-    found, _ = candidates.search(project, encoder, asked, most)
-    details = corpus.moment_details(db)
-    return [
-        Offer(row.moment_id, there.video, there.start_s, there.end_s, there.caption, row.similarity)
-        for row in found
-        for there in (details[row.moment_id],)
-    ]
-
-
-def training_texts(store: Store, *, most: int) -> Sequence[str]:
-    """Texts of training queries, which nobody judges: the first distinct ones."""
-    with reading(store) as db:
-        return list(dict.fromkeys(query.text for query in queries.query_rows(db, (Split.TRAIN,))))[:most]
 
 
 def _wrong(db: Database, item: Item, *, now: float) -> str:
@@ -207,12 +168,12 @@ def _unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, now: fl
 def _open(db: Database, pair: rows.SamePair, grade: int, *, now: float) -> str:
     if not pair.settled:
         return said("it is an open pair, which somebody may still have to grade")
-    if exams.is_item(db, pair.pair_id):
+    if is_reserved(db, pair.pair_id):
         return said("it is asked in the exam, and practice would tell its grade")
-    stands = examples.fitness(db, pair.pair_id)
-    if not stands.ruled and stands.newest is not None and stands.newest + CORRECTION_S > now:
+    stands = fitness(db, pair.pair_id)
+    if stands.correctable_s(now) > 0:
         return said("whoever graded this pair last may still correct it: choose it a quarter of an hour later")
-    if stands.held_until is not None and stands.held_until >= now:
+    if stands.is_held(now):
         return said("somebody has this pair on their desk: choose it once they have graded it")
     if pair.relevance not in (None, grade):
         return said("the relevance of this pair is {relevance}, not {grade}", relevance=pair.relevance, grade=grade)
@@ -237,22 +198,18 @@ def _withdraw(db: Database, lead: Lead | Operator, one: rows.PracticePair, *, no
 def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
     table = read_csv(data, file, COLUMNS, numbers=("start", "end"))
     problems = list(table.problems)
-    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
     texts, _ = table.values("query", stripped)
     videos, _ = table.values("video", stripped)
     starts, bad_starts = table.values("start", number, needed=True)
     ends, bad_ends = table.values("end", number, needed=True)
-    grades, bad_grades = table.values("grade", grade_of.get, needed=True)
+    grades, bad_grades = grade_column(db, table, file)
     problems += [
         Problem(file, row, said("start is {given!r}, not a number of seconds", given=text)) for row, text in bad_starts
     ]
     problems += [
         Problem(file, row, said("end is {given!r}, not a number of seconds", given=text)) for row, text in bad_ends
     ]
-    problems += [
-        Problem(file, row, said("grade is {given!r}, not one of {grades}", given=text, grades=", ".join(grade_of)))
-        for row, text in bad_grades
-    ]
+    problems += bad_grades
     items: dict[tuple[str, MomentId], Item] = {}
     cells = zip(table.rows, texts, videos, starts, ends, grades, table.columns["explanation"], strict=True)
     for row, text, video, start_s, end_s, grade, why in cells:
@@ -283,8 +240,7 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
         problems.append(
             Problem(file, None, said("has {n} practice pairs: a tutorial has at most {most}", n=len(items), most=MOST))
         )
-    if problems:
-        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    require_none(problems)
     return list(items.values())
 
 
@@ -292,5 +248,5 @@ def _joined(text: str) -> str:
     return " ".join(text.split())
 
 
-def _tell(db: Database, kind: EventKind, lead: Lead | Operator, payload: dict[str, object], now: float) -> None:
-    events.record(db, kind, at=now, actor=lead.annotator_id, subject="tutorial", payload=payload)
+def _tell(db: Database, kind: EventKind, by: Lead | Operator, payload: dict[str, object], now: float) -> None:
+    events.record(db, kind, at=now, actor=by.annotator_id, subject="tutorial", payload=payload)

@@ -1,17 +1,18 @@
-"""Practice pairs and what was answered; whether a text and a moment may be one."""
+"""Store and read practice pairs and answers, and what is known of a text and a moment."""
 
 import secrets
 from dataclasses import dataclass
 
 from backend.campaign.corpus.importing.rows import WHOLE
+from backend.campaign.qualification.answers.rows import clip_fault
 from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
-from backend.core.saying import recalled, said
+from backend.core.saying import said
 from backend.store.engine import Database
 
 
 @dataclass(frozen=True, slots=True)
 class PracticePair:
-    """A standing practice pair."""
+    """A practice pair of the tutorial."""
 
     practice_id: int
     key: str
@@ -34,7 +35,7 @@ class SamePair:
     relevance: int | None
 
 
-def standing(db: Database) -> list[PracticePair]:
+def practice_pairs(db: Database) -> list[PracticePair]:
     """The practice pairs that stand, in the order in which they were chosen."""
     rows = db.conn.execute(
         f"SELECT practice_id, practice_key, query, moment_id, v.name, m.start_s, m.end_s, {WHOLE}, grade, explanation "
@@ -89,7 +90,7 @@ def fault(db: Database, moment_id: MomentId) -> str:
     ).fetchone()
     if row is None:
         return said("there is no such moment")
-    return recalled(row[0]) if row[0] else said("its video file is not known") if row[1] else ""
+    return clip_fault(row[0], row[1])
 
 
 def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:

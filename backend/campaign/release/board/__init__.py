@@ -1,1 +1,1 @@
-"""Kept truths and runs, and the leaderboard."""
+"""Kept truths and runs, the leaderboard, and baselines to compare with."""

@@ -1,45 +1,42 @@
 """Keep ground truths and runs in the project as columns, so that a file is parsed and checked once.
 
-*Reads* files, settled pairs. *Writes* kept truths and runs, events.
+*Reads* files. *Writes* kept truths and runs, events.
 """
 
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from backend.campaign.nouns import Lead, Operator, Split
+from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.board import rows as runs
 from backend.campaign.release.board.rows import Kept, Shelf
-from backend.campaign.release.export.contents import preview
-from backend.campaign.release.export.model import QueryStanding, ReleaseOptions
-from backend.campaign.review.rows import reviews
+from backend.campaign.release.board.truths import OWN_TRUTHS
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.person_names import is_readable, spaced
 from backend.core.reading import bytes_of, unpack
 from backend.core.saying import said
-from backend.scoring.files.entries import parse_truth_mapping
+from backend.scoring.collected_problems import by_row
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import run_file, truth_file
-from backend.scoring.files.partly import PartlyRead
+from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.files.reading import map_of, read_videos
 from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.matching.columns import Run, Truth
-from backend.scoring.refused import by_row
 from backend.store import events
-from backend.store.connection import reading, writing
+from backend.store.connection import writing
 from backend.store.events import EventKind
 
 LONGEST_NAME = 100
-OWN_TRUTHS = {"settled val": Split.VAL, "settled test": Split.TEST}
-"""Names of the truths that are not kept: what the project's own pairs say just now."""
 _ADDED = {Shelf.TRUTHS: EventKind.TRUTH_ADDED, Shelf.RUNS: EventKind.RUN_ADDED}
 _REMOVED = {Shelf.TRUTHS: EventKind.TRUTH_REMOVED, Shelf.RUNS: EventKind.RUN_REMOVED}
 _WORD = {Shelf.TRUTHS: said("ground truth"), Shelf.RUNS: said("run")}
 
 
+@in_charge
 def add_truth(project: Project, by: Lead | Operator, path: Path, *, name: str | None = None, now: float) -> Kept:
-    """Check a whole truth file and keep it.
+    """Check a truth file as a whole and keep it.
 
     Args:
         project: the project.
@@ -55,6 +52,7 @@ def add_truth(project: Project, by: Lead | Operator, path: Path, *, name: str | 
     return _add(project, Shelf.TRUTHS, choose_truth(path).path, None, truth_file, name, by, now, {})
 
 
+@in_charge
 def add_run(
     project: Project,
     by: Lead | Operator,
@@ -64,7 +62,7 @@ def add_run(
     videos: Path | None = None,
     now: float,
 ) -> Kept:
-    """Check a whole run file and keep it.
+    """Check a run file as a whole and keep it.
 
     Args:
         project: the project.
@@ -87,12 +85,65 @@ def add_run(
     )
 
 
-def remove(project: Project, by: Lead | Operator, shelf: Shelf, name: str, *, now: float) -> Kept:
-    """Remove a kept truth or run as a whole; the event log keeps what it was.
+@in_charge
+def list_truths(project: Project, by: Lead | Operator) -> list[Kept]:
+    """Return the kept ground truths, in the order in which they were added."""
+    return runs.listed(project.store.db, Shelf.TRUTHS)
+
+
+@in_charge
+def list_runs(project: Project, by: Lead | Operator) -> list[Kept]:
+    """Return the kept runs, in the order in which they were added."""
+    return runs.listed(project.store.db, Shelf.RUNS)
+
+
+@in_charge
+def remove_truth(project: Project, by: Lead | Operator, name: str, *, now: float) -> Kept:
+    """Remove a kept ground truth as a whole; the event log keeps what it was.
 
     Raises:
         ProjectError: nothing of this name is kept.
     """
+    return _remove(project, by, Shelf.TRUTHS, name, now=now)
+
+
+@in_charge
+def remove_run(project: Project, by: Lead | Operator, name: str, *, now: float) -> Kept:
+    """Remove a kept run as a whole; the event log keeps what it was.
+
+    Raises:
+        ProjectError: nothing of this name is kept.
+    """
+    return _remove(project, by, Shelf.RUNS, name, now=now)
+
+
+@in_charge
+def load_truth(project: Project, by: Lead | Operator, name: str) -> Truth:
+    """Return a kept ground truth as columns.
+
+    Raises:
+        ProjectError: nothing of this name is kept, or it is damaged.
+    """
+    found = runs.truth(project.store.db, name)
+    if found is None:
+        raise _not_there(project, Shelf.TRUTHS, name)
+    return found
+
+
+@in_charge
+def load_run(project: Project, by: Lead | Operator, name: str) -> Run:
+    """Return a kept run as columns.
+
+    Raises:
+        ProjectError: nothing of this name is kept, or it is damaged.
+    """
+    found = runs.run(project.store.db, name)
+    if found is None:
+        raise _not_there(project, Shelf.RUNS, name)
+    return found
+
+
+def _remove(project: Project, by: Lead | Operator, shelf: Shelf, name: str, *, now: float) -> Kept:
     with writing(project.store) as db:
         removed = runs.remove(db, shelf, name)
         if removed is None:
@@ -106,61 +157,6 @@ def remove(project: Project, by: Lead | Operator, shelf: Shelf, name: str, *, no
             payload={"name": name, "file": removed.file, "sha256": removed.sha256},
         )
     return removed
-
-
-def load_truth(project: Project, name: str) -> Truth:
-    """A kept ground truth.
-
-    Raises:
-        ProjectError: nothing of this name is kept, or it is damaged.
-    """
-    found = runs.truth(project.store.db, name)
-    if found is None:
-        raise _not_there(project, Shelf.TRUTHS, name)
-    return found
-
-
-def load_run(project: Project, name: str) -> Run:
-    """A kept run.
-
-    Raises:
-        ProjectError: nothing of this name is kept, or it is damaged.
-    """
-    found = runs.run(project.store.db, name)
-    if found is None:
-        raise _not_there(project, Shelf.RUNS, name)
-    return found
-
-
-def truth_of_project(project: Project, split: Split) -> Truth:
-    """The finished validation or test queries as they stand now: what a release would write, without a file.
-
-    A query of which pairs still wait would count against every run that finds one of those.
-
-    Raises:
-        ProjectError: no query of the split is finished, or no pair of those is settled.
-    """
-    found: dict[int, list[dict[str, object]]] = {}
-    with reading(project.store) as db:
-        finished = {query.query_id for query in own_queries(project)[0] if query.split is split}
-        for query, video, start_s, end_s, relevance in reviews.settled_moments(db, split) if finished else ():
-            moment = {"video": video, "start": start_s, "end": end_s, "relevance": relevance}
-            if query in finished:
-                found.setdefault(query, []).append(moment)
-    if not found:
-        raise ProjectError(
-            said("no {split} query is finished with a settled pair yet: nothing to score against", split=split.value)
-        )
-    return parse_truth_mapping(found, f"{split.value} of {project.name}")
-
-
-def own_queries(project: Project) -> tuple[list[QueryStanding], list[QueryStanding]]:
-    """Queries that the project's own truths hold, and those that they will hold once nothing of them waits.
-
-    The second ones have settled pairs already.
-    """
-    found = preview(project, ReleaseOptions())
-    return list(found.queries), [query for query in found.unfinished if query.settled]
 
 
 def _add(

@@ -1,4 +1,4 @@
-"""The leaderboard of a project: all kept runs, scored against one truth.
+"""Score all kept runs of a project against one truth.
 
 *Reads* kept files, settled pairs. *Writes* nothing.
 """
@@ -9,10 +9,13 @@ from dataclasses import dataclass, replace
 from typing import SupportsIndex, Unpack
 
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.release.board import frozen, kept_runs
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.release.board import kept_runs, truths
 from backend.campaign.release.board import rows as kept_rows
 from backend.campaign.release.board.rows import Kept, Shelf
+from backend.campaign.release.board.truths import OWN_TRUTHS
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError
 from backend.core.saying import said, said_n
@@ -34,17 +37,20 @@ class Leaderboard:
     left_out: Mapping[str, str]
 
 
-def truth_names(project: Project) -> list[str]:
-    """Truths to score against: the project's own splits with finished queries, those of releases, then kept ones."""
-    releases = frozen.frozen_truths(project)
+@in_charge
+def truth_names(project: Project, by: Lead | Operator) -> list[str]:
+    """Return the truths to score against: own splits with finished queries, those of releases, then kept ones."""
+    releases = truths.released_truths(project, by)
     with reading(project.store) as db:
-        splits = {query.split for query in kept_runs.own_queries(project)[0]}
-        own = [name for name, split in kept_runs.OWN_TRUTHS.items() if split in splits]
+        splits = {query.split for query in truths.own_queries(project, by)[0]}
+        own = [name for name, split in OWN_TRUTHS.items() if split in splits]
         return [*own, *releases, *_by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)]
 
 
-def leaderboard(
+@in_charge
+def score_kept_runs(
     project: Project,
+    by: Lead | Operator,
     truth: str,
     *,
     preset: Preset = "paper",
@@ -63,44 +69,45 @@ def leaderboard(
     """
     settings = settle(preset, k, mu, Options(**{"unknown": "ignore", **options}))
     kept = kept_rows.listed(project.store.db, Shelf.RUNS)
-    durations = _durations(project, truth, kept)
-    columns = replace(_truth(project, truth), durations=durations)
+    durations = _durations(project, by, truth, kept)
+    columns = replace(_truth(project, by, truth), durations=durations)
     key = prepare_truth(columns, settings)
     fitting, left_out = {}, {}
     for one in kept:
-        run = kept_runs.load_run(project, one.name)
+        run = kept_runs.load_run(project, by, one.name)
         if why := _unfit(run, key, settings):
             left_out[one.name] = why
         else:
             fitting[one.name] = run
     scores = score_runs(columns, fitting, settings) if fitting else None
-    if scores and (note := _unfinished(project, truth)):
+    if scores and (note := _unfinished(project, by, truth)):
         scores = replace(scores, setting=Setting(notes=(note,)))
-    inputs = _inputs(project, truth, [one for one in kept if one.name in fitting], durations)
+    inputs = _inputs(project, by, truth, [one for one in kept if one.name in fitting], durations)
     return Leaderboard(truth, inputs, scores, left_out)
 
 
-def version(project: Project, truth: str) -> str:
-    """Changes whenever the leaderboard of this truth would: for caches.
+@in_charge
+def leaderboard_version(project: Project, by: Lead | Operator, truth: str) -> str:
+    """Return a text that changes whenever the leaderboard of this truth would: for caches.
 
     Raises:
         ProjectError: there is no such truth.
     """
-    releases = frozen.frozen_truths(project)
+    releases = truths.released_truths(project, by)
     with reading(project.store) as db:
         runs = [(one.name, one.sha256, one.added_at) for one in kept_rows.listed(db, Shelf.RUNS)]
         kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(truth)
     digest = hashlib.sha256(repr(runs).encode())
-    if truth in kept_runs.OWN_TRUTHS:
-        columns = _truth(project, truth)
-        digest.update(repr((columns.queries, columns.videos, _unfinished(project, truth))).encode())
+    if truth in OWN_TRUTHS:
+        columns = _truth(project, by, truth)
+        digest.update(repr((columns.queries, columns.videos, _unfinished(project, by, truth))).encode())
         for column in (columns.offsets, columns.video, columns.start_s, columns.end_s, columns.relevance):
             digest.update(column.tobytes())
     elif truth in releases:
         digest.update(repr(releases[truth]).encode())
     else:
         # What is kept never changes; another file may be kept under its name, with other words of the same queries.
-        facts = (kept.name, kept.sha256, kept.added_at) if kept else _truth(project, truth)
+        facts = (kept.name, kept.sha256, kept.added_at) if kept else _truth(project, by, truth)
         digest.update(repr(facts).encode())
     return digest.hexdigest()
 
@@ -118,10 +125,10 @@ def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
     return ""
 
 
-def _unfinished(project: Project, truth: str) -> str:
+def _unfinished(project: Project, by: Lead | Operator, truth: str) -> str:
     """What to know of queries that one of the project's own truths will have later; an empty text if nothing."""
-    split = kept_runs.OWN_TRUTHS.get(truth)
-    waiting = [query for query in kept_runs.own_queries(project)[1] if query.split is split]
+    split = OWN_TRUTHS.get(truth)
+    waiting = [query for query in truths.own_queries(project, by)[1] if query.split is split]
     if not waiting:
         return ""
     return said_n(
@@ -131,16 +138,16 @@ def _unfinished(project: Project, truth: str) -> str:
     )
 
 
-def _truth(project: Project, name: str) -> Truth:
-    split = kept_runs.OWN_TRUTHS.get(name)
+def _truth(project: Project, by: Lead | Operator, name: str) -> Truth:
+    split = OWN_TRUTHS.get(name)
     if split is not None:
-        return kept_runs.truth_of_project(project, split)
-    releases = frozen.frozen_truths(project)
+        return truths.truth_of_project(project, by, split)
+    releases = truths.released_truths(project, by)
     if name in releases:
-        return frozen.load(project, name, releases[name])
+        return truths.load_released(project, by, name, releases[name])
     with reading(project.store) as db:
         kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(name)
-    return kept_runs.load_truth(project, kept.name if kept else name)
+    return kept_runs.load_truth(project, by, kept.name if kept else name)
 
 
 def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kept]:
@@ -149,7 +156,7 @@ def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kep
     Those of the project's splits are refused now; a file that was kept under one before, or under a name that a release
     has since, is still there to score against.
     """
-    own = {*kept_runs.OWN_TRUTHS, *releases}
+    own = {*OWN_TRUTHS, *releases}
     taken = {one.name for one in kept} | own
     named = {}
     for one in kept:
@@ -161,9 +168,9 @@ def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kep
     return named
 
 
-def _durations(project: Project, truth: str, runs: Sequence[Kept]) -> dict[str, float]:
+def _durations(project: Project, by: Lead | Operator, truth: str, runs: Sequence[Kept]) -> dict[str, float]:
     """Return each video's duration (s): measured by the project, else told by the truth, else by a run."""
-    releases = frozen.frozen_truths(project)
+    releases = truths.released_truths(project, by)
     with reading(project.store) as db:
         told = [kept_rows.facts(db, Shelf.RUNS, run.name).durations for run in runs]
         if kept := _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(truth):
@@ -171,12 +178,14 @@ def _durations(project: Project, truth: str, runs: Sequence[Kept]) -> dict[str, 
         return dict(item for one in [*told, corpus.video_durations(db)] for item in one.items())
 
 
-def _inputs(project: Project, truth: str, runs: Sequence[Kept], durations: Mapping[str, float]) -> Inputs:
-    releases = frozen.frozen_truths(project)
+def _inputs(
+    project: Project, by: Lead | Operator, truth: str, runs: Sequence[Kept], durations: Mapping[str, float]
+) -> Inputs:
+    releases = truths.released_truths(project, by)
     with reading(project.store) as db:
-        split = kept_runs.OWN_TRUTHS.get(truth)
+        split = OWN_TRUTHS.get(truth)
         if truth in releases:
-            texts: Mapping[str, str] = frozen.texts(project, releases[truth])
+            texts: Mapping[str, str] = truths.released_texts(project, by, releases[truth])
             source = Source("truth", f"{releases[truth].file} of the release {releases[truth].release}", None, None)
         elif split is None:
             kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)[truth]

@@ -1,4 +1,4 @@
-"""Ground truths and runs that the project keeps, as columns: parsed once, read in milliseconds."""
+"""Store the ground truths and runs that the project keeps as columns: parsed once, read in milliseconds."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the two files of an earlier campaign say: grades in their seats, pairs with their moments, and both together."""
+"""The values in the two files of an earlier campaign (grades in seats, pairs with moments), and what an import took."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -62,3 +62,43 @@ class EarlierCampaign:
     """Pairs at which somebody graded more than once."""
     duplicate_rows: int = 0
     problems: Sequence[Problem] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementsReport:
+    """What an import took, and what is odd about it. Verdicts are those of the pairs that the file grades."""
+
+    rows: int
+    pairs: int
+    """Pairs that the file of raw annotations grades."""
+    workers: int
+    people_added: int
+    renumbered: dict[str, int]
+    """Workers who could not keep their number, with the one they have here."""
+    videos: int
+    moments: int
+    queries: int
+    queries_renumbered: int
+    """Queries of the file of pairs that have another number here."""
+    batches: int
+    pairs_added: int
+    pairs_known: int
+    """Pairs of either file that the project had already."""
+    pairs_by_number: int
+    """Pairs of which nothing but the number is known."""
+    pairs_without_grade: int
+    """Pairs of the file of pairs that the raw annotations do not grade."""
+    consensus: int
+    discarded: int
+    open: int
+    adjudicated: int
+    sent_on: tuple[int, ...]
+    """Escalated pairs that wait for two further annotators from now on."""
+    never_sent_on: tuple[int, ...]
+    """Escalated pairs that cannot be judged any more, because only their number is known."""
+    pairs_graded_twice_by_one: int
+    duplicate_rows: int
+    missing_ids: int
+    """Numbers below the highest one that no pair has."""
+    verdicts_that_differ: int | None
+    """Pairs whose verdict or relevance is another one in the file of pairs; None if it says neither."""

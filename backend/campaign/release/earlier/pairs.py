@@ -1,19 +1,19 @@
-"""Take the pairs of an earlier campaign into the project: whole, or as the very pairs it has already.
+"""Import the pairs of an earlier campaign: whole, or as the very pairs that the project has already.
 
 *Reads* a campaign's pairs; pairs, queries, moments. *Writes* video, moment, caption, query, batch, pair. Runs inside
-the transaction of `earlier_judgements`, which adds the seats.
+the transaction of `importing`, which adds the seats.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.model import CaptionedMoment
-from backend.campaign.corpus.importing.rules.checks import outside
-from backend.campaign.nouns import Split
+from backend.campaign.corpus.importing.rules import outside
+from backend.campaign.nouns import Split, Verdict
 from backend.campaign.release.earlier import rows as earlier
 from backend.campaign.release.earlier.model import EarlierCampaign, EarlierPair, Span
 from backend.campaign.release.earlier.rows import KnownPair, NewPair
@@ -24,6 +24,10 @@ from backend.store.connection import Database
 
 DURATION_SLACK_S = 1.0
 """By how much two files may differ about the length of a video: published durations are often rounded."""
+
+
+OPEN = (Verdict.OPEN.value, None)
+"""Verdict and relevance of a pair that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,27 @@ def clashes(db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair 
         there = taken.get((pair.query, pair.span))
         faults = (_as_pair(pair, known, there), _as_query(pair, asked.get(pair.query)), misplaced[pair.span])
         yield from (Problem(campaign.pairs_file, pair.row, fault) for fault in faults if fault)
+
+
+def count_differing(pairs: Iterable[EarlierPair], verdicts: dict[int, tuple[str, int | None]]) -> int | None:
+    """Count the pairs that have another verdict or relevance in their file than here; None if the file says neither."""
+    told = [pair for pair in pairs if (pair.verdict, pair.relevance) != (None, None)]
+    if not told:
+        return None
+    differing = 0
+    for pair in told:
+        verdict, relevance = verdicts.get(pair.pair_id, OPEN)
+        same_relevance = pair.relevance is None or _as_number(pair.relevance) == relevance
+        differing += not (same_relevance and pair.verdict in (None, verdict))
+    return differing
+
+
+def _as_number(text: str) -> float | None:
+    """A relevance as other programs write it: 3, 3.0, or nothing."""
+    try:
+        return float(text)
+    except ValueError:
+        return None if text == "" else -1.0
 
 
 def _as_pair(pair: EarlierPair, known: dict[int, KnownPair | None], there: int | None) -> str | None:

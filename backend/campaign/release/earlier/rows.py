@@ -1,4 +1,4 @@
-"""What the import of an earlier campaign asks of the project and adds to it, in bulk.
+"""Read and add, in bulk, what the import of an earlier campaign needs.
 
 Every function belongs to one transaction of `judgements`, beside this. Rows come as iterables, because there
 are hundreds of thousands of them.

@@ -1,4 +1,4 @@
-"""The dataset card: what a reader of a release's folder must know. Pure text."""
+"""Write the dataset card: what a reader of a release's folder must know. Pure text."""
 
 from collections import Counter
 

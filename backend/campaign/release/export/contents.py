@@ -1,4 +1,4 @@
-"""What a release made now says, read at one instant of the project.
+"""Read what a release made now says, at one instant of the project.
 
 *Reads* everything. *Writes* nothing: every form of a release is written from what stands here.
 """
@@ -6,8 +6,8 @@
 from backend.campaign.corpus.captions.rows import rewrites
 from backend.campaign.corpus.captions.rules.differences import summary
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.judging.rows import judgements, rulings
-from backend.campaign.nouns import Split
+from backend.campaign.judging.rows import judgements, verdicts
+from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.model import Contents, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules import documents
@@ -18,6 +18,7 @@ from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.selection.candidates.model import SourceKind
 from backend.campaign.selection.candidates.rows import sources
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.store.connection import reading
@@ -26,9 +27,9 @@ from backend.store.connection import reading
 def read(project: Project, options: ReleaseOptions) -> Contents:
     """Everything of a release but its training sets, which `pseudo_train.write` writes."""
     with reading(project.store) as db:
-        selection = select(releases.query_standings(db), options)
+        selection = select(releases.query_counts(db), options)
         all_pairs = reviews.all_pairs(db)
-        decided, re_opened = rulings.all_adjudicated(db), rulings.all_re_opened(db)
+        decided, re_opened = verdicts.all_adjudicated(db), verdicts.all_re_opened(db)
         raw: list[tuple[object, ...]] = [
             (*row, decided.get(row[0], ""), "1" if row[0] in re_opened else "")
             for row in judgements.released_standing(db)
@@ -38,7 +39,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         rewritten = rewrites.released_captions(db) is not None
         changes = summary(rewrites.accepted_texts(db)) if rewritten else None
         durations = corpus.video_durations(db)
-        counts = status.counts(project, probes=False)
+        counts = status.counts(project.store, probes=False)
         campaign = facts.campaign(db)
         guideline = releases.grades_by_guideline(db)
         changed_at = releases.last_change(db)
@@ -69,7 +70,8 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
     )
 
 
-def preview(project: Project, options: ReleaseOptions) -> ReleaseSelection:
-    """Which queries a release made now would hold; counted, so that a page may ask at every look."""
+@in_charge
+def release_preview(project: Project, by: Lead | Operator, options: ReleaseOptions | None = None) -> ReleaseSelection:
+    """Return which queries a release made now would hold, and which not; counted, so a page may ask at every look."""
     with reading(project.store) as db:
-        return select(releases.query_standings(db), options)
+        return select(releases.query_counts(db), options or ReleaseOptions())

@@ -1,4 +1,4 @@
-"""What the statistics of a release are counted from: the documents of anybody's release, as far as it has them.
+"""Count the statistics of anybody's release, from its documents as far as it has them.
 
 *Reads* a folder or zip. *Writes* nothing.
 """
@@ -12,7 +12,8 @@ import msgspec
 
 from backend.campaign.release.earlier.rules.raw_annotation import PUBLISHED_HIGHEST
 from backend.campaign.release.export.opening import ReleaseFiles, opened
-from backend.campaign.release.export.statistics.model import Documents, JudgedPair
+from backend.campaign.release.export.statistics.model import Documents, JudgedPair, ReleaseStatistics
+from backend.campaign.release.export.statistics.rules import statistics
 from backend.core.errors import InputError, Problem
 from backend.core.release_entries import GradedMoment, read_queries, read_videos
 from backend.core.saying import said
@@ -29,6 +30,16 @@ class _Manifest(msgspec.Struct):
 
     scale: list[object] = []
     batch_size: int = _BATCH_SIZE
+
+
+def release_statistics(folder: Path) -> ReleaseStatistics | None:
+    """Return the paper's Tables 1 and 4 of a release, by split and for both; None where it has no graded truth.
+
+    Raises:
+        InputError: its files are not of their form.
+    """
+    found = documents(folder)
+    return None if found is None else statistics(found)
 
 
 def documents(path: Path) -> Documents | None:

@@ -1,6 +1,6 @@
-"""What changed between two releases: folders, zips, or those that a project keeps.
+"""Compare two releases of anybody: folders or zips.
 
-*Reads* releases; of a project its log. *Writes* nothing.
+*Reads* releases. *Writes* nothing.
 """
 
 from collections import defaultdict
@@ -71,8 +71,8 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
         ), manifest.created_at
 
 
-def diff(before: Path, after: Path, *, progress: Progress | None = None) -> ReleaseDiff:
-    """What changed from one release to another; `progress` is called with (what is done, done, all).
+def diff_releases(before: Path, after: Path, *, progress: Progress | None = None) -> ReleaseDiff:
+    """Return what changed from one release to another; `progress` is called with (what is done, done, all).
 
     Raises:
         InputError: one of them cannot be read as a release.
@@ -95,8 +95,8 @@ def read_both(
     return found
 
 
-def as_csv(found: ReleaseDiff) -> str:
-    """Every change, a row each: queries first, which have no moment."""
+def diff_csv(found: ReleaseDiff) -> str:
+    """Return every change as CSV, a row each: queries first, which have no moment."""
     queries = ((one.query_id, "", "", "", "", "", one.before, one.after, one.reason) for one in found.queries)
     pairs = (
         (one.query_id, one.query, one.pair_id, one.video, one.start_s, one.end_s, one.before, one.after, one.reason)

@@ -11,30 +11,27 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from backend.campaign.corpus.captions.rows import decisions, rewrites
 from backend.campaign.corpus.captions.rows.rewrites import Rewrite
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.moments import rows as proposed
 from backend.campaign.corpus.moments.model import Origin
-from backend.campaign.judging.rows import judgements, rulings
+from backend.campaign.judging.rows import clip_faults, verdicts
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
-from backend.campaign.release.earlier import judgements as earlier
+from backend.campaign.release.earlier import importing as earlier
 from backend.campaign.release.earlier import rows as earlier_rows
-from backend.campaign.release.earlier.judgements import JudgementsReport
-from backend.campaign.release.earlier.model import EarlierCampaign
-from backend.campaign.release.earlier.rows import ENCODER, moment_ids
-from backend.campaign.release.earlier.rules.campaign_files import read_campaign
+from backend.campaign.release.earlier.model import JudgementsReport
+from backend.campaign.release.earlier.rows import moment_ids
 from backend.campaign.release.export import validating
-from backend.campaign.release.export.opening import ReleaseFiles, opened
+from backend.campaign.release.export.opening import opened
 from backend.campaign.release.export.rules import pair_checks, returning
 from backend.campaign.release.export.rules.returning import ReturnedMoment
-from backend.campaign.release.export.terms import set_terms
-from backend.campaign.release.export.validating import MANIFEST, PAIRS, RAW, VIDEOS
-from backend.campaign.review import deciding
+from backend.campaign.release.export.source_release import SourceManifest, SourceRelease, read_source
+from backend.campaign.release.export.terms import set_release_terms
+from backend.campaign.release.export.validating import PAIRS, RAW
+from backend.campaign.review import adjudicating
 from backend.campaign.review.rows import reviews
-from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan
+from backend.campaign.selection.candidates.model import FoundSpan
 from backend.campaign.selection.candidates.rows import agenda, lists, sources
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
@@ -44,13 +41,12 @@ from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading
-from backend.core import release_entries
 from backend.core.errors import InputError
 from backend.core.ids import MomentId, PairId, QueryId
 from backend.core.person_names import readable
 from backend.core.progress import Progress
-from backend.core.release_entries import GradedMoment, Moment, Queries
 from backend.core.text_files import read_csv
+from backend.encoders import sentence
 from backend.store import events
 from backend.store.connection import Database, writing
 from backend.store.events import EventKind
@@ -60,27 +56,6 @@ _RULES = "released"
 
 
 _AS_RELEASED = "as in the release that the project came from"
-
-
-class _Grade(msgspec.Struct):
-    grade: int
-    label: str
-
-
-class _Manifest(msgspec.Struct):
-    name: str = ""
-    encoder: str | None = None
-    licence: str | None = None
-    citation: str | None = None
-    captions: str = "published"
-    scale: list[_Grade] = []
-    tolerance: int = 1
-    rounding: Rounding = Rounding.HALF_UP
-    batch_size: int | None = None
-    sources: list[CandidateSource] = []
-    """What candidates come from, where runs were pooled."""
-    unfinished_queries: list[int] | None = None
-    """Queries of the truth that were not finished; None in releases that do not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,34 +74,22 @@ class ReleaseImport:
     judgements: JudgementsReport
 
 
-@dataclass(frozen=True, slots=True)
-class _Release:
-    """The files of a release, read."""
-
-    name: str
-    manifest: _Manifest
-    truth: dict[Split, Queries[GradedMoment]]
-    training: Queries[Moment] | None
-    raw: bytes
-    pairs: bytes
-    campaign: EarlierCampaign
-    durations: dict[str, float]
-
-    @property
-    def encoder(self) -> str:
-        """Under whose name the lists are kept."""
-        return self.manifest.encoder or ENCODER
-
-
 def import_release(
-    path: Path, folder: Path, usual: tuple[str, str], *, now: float, progress: Progress | None = None
+    path: Path,
+    folder: Path,
+    *,
+    encoder: str | None = None,
+    kind: str | None = None,
+    now: float,
+    progress: Progress | None = None,
 ) -> ReleaseImport:
     """Make a project of a release.
 
     Args:
         path: the folder or zip of the release.
         folder: of the new project.
-        usual: name and kind of the encoder to set where the release does not say one that can be named.
+        encoder: the encoder to set where the release does not say one that can be named, as for any new project.
+        kind: of the encoder.
         now: seconds since 1970.
         progress: called with (what is done, done, all).
 
@@ -134,13 +97,14 @@ def import_release(
         InputError: everything that is wrong with the release, or which file it lacks; nothing is made then.
         ProjectError: there is a project in the folder.
     """
+    usual = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
     projects.require_none(folder)
     with opened(path) as files:
         found = validating.look_through(files, progress=progress)
         if not found.clean:
             raise InputError(found.problems)
-        release = _read(files, path)
-    name, kind, dtype = returning.encoder_said(release.manifest.encoder) or (*usual, "fp32")
+        release = read_source(files, path)
+    name, kind, dtype = returning.encoder_said(release.manifest.encoder) or (usual.name, usual.kind, "fp32")
     made = not folder.exists()
     project = projects.create(folder, encoder=name, encoder_kind=kind)
     try:
@@ -156,29 +120,7 @@ def import_release(
     return report
 
 
-def _read(files: ReleaseFiles, path: Path) -> _Release:
-    """Everything that is taken of a release without problems."""
-    lacking = [name for name in (RAW, PAIRS) if name not in files.places]
-    if lacking:
-        raise InputError.single(path, f"has no {' and no '.join(lacking)}: a project needs its pairs and their grades")
-    manifest = _Manifest()
-    if MANIFEST in files.places:
-        manifest = msgspec.json.decode(files.read(MANIFEST), type=_Manifest)
-    truth = {
-        split: release_entries.read_queries(files.read(name), name, GradedMoment)
-        for split in (Split.VAL, Split.TEST)
-        if (name := f"{split.value}.json") in files.places
-    }
-    sets = validating.training_sets(files)
-    training = release_entries.read_queries(files.read(sets[max(sets)]), sets[max(sets)], Moment) if sets else None
-    raw, pairs = files.read(RAW), files.read(PAIRS)
-    highest = validating.grades_of(len(manifest.scale))[-1]
-    durations = release_entries.read_videos(files.read(VIDEOS), VIDEOS)[0] if VIDEOS in files.places else {}
-    campaign = read_campaign(raw, RAW, pairs, PAIRS, highest=highest, may_be_ungraded=True)
-    return _Release(files.name, manifest, truth, training, raw, pairs, campaign, durations)
-
-
-def _set_grading(db: Database, manifest: _Manifest) -> None:
+def _set_grading(db: Database, manifest: SourceManifest) -> None:
     """Grade as the release did: by a scale that is known here with all its words, else by its grades and labels."""
     labels = [one.label for one in manifest.scale]
     wanted = (labels, manifest.tolerance, manifest.rounding)
@@ -195,7 +137,7 @@ def _called(grading: Grading) -> tuple[list[str], int, Rounding]:
     return [one.label for one in grading.scale.meanings], grading.tolerance, grading.rounding
 
 
-def _fill(project: Project, release: _Release, now: float, progress: Progress | None) -> ReleaseImport:
+def _fill(project: Project, release: SourceRelease, now: float, progress: Progress | None) -> ReleaseImport:
     with writing(project.store) as db:
         _set_grading(db, release.manifest)
         if release.manifest.batch_size:
@@ -215,12 +157,12 @@ def _fill(project: Project, release: _Release, now: float, progress: Progress | 
     blocked = _block(project, release, now)
     said = release.manifest
     if said.licence or said.citation:
-        set_terms(project.store, OPERATOR, licence=said.licence, citation=said.citation, reason=_AS_RELEASED, now=now)
+        set_release_terms(project, OPERATOR, licence=said.licence, citation=said.citation, reason=_AS_RELEASED, now=now)
     videos = corpus.counts(project.store.db)[0]
     return ReleaseImport(by_split, moments, videos, listed, decided, blocked, report)
 
 
-def _add_moments(db: Database, release: _Release, now: float) -> int:
+def _add_moments(db: Database, release: SourceRelease, now: float) -> int:
     """Videos, moments and captions; imprecise ones where the release has such."""
     pairs = release.campaign.pairs
     table = read_csv(release.pairs, PAIRS, ["pair_id"], ["published_caption"])
@@ -264,7 +206,7 @@ def _add_imprecise(db: Database, found: list[ReturnedMoment], now: float) -> Non
         decisions.decide(db, text, None, at=now, by=None)
 
 
-def _add_lists(db: Database, release: _Release, asked: list[QueryRow], now: float) -> int:
+def _add_lists(db: Database, release: SourceRelease, asked: list[QueryRow], now: float) -> int:
     """The candidates that were handed out, and the lists of training queries; how many of the latter."""
     numbers = moment_ids(db)
     number_of = {query.text: query.query_id for query in asked if query.split is not Split.TRAIN}
@@ -292,7 +234,7 @@ def _add_lists(db: Database, release: _Release, asked: list[QueryRow], now: floa
 
 
 def _add_sources(
-    db: Database, release: _Release, listed: Iterable[tuple[QueryId, int, MomentId, float | None]], now: float
+    db: Database, release: SourceRelease, listed: Iterable[tuple[QueryId, int, MomentId, float | None]], now: float
 ) -> None:
     """What found the pairs, at the ranks that the release says; their scores and exact spans are not in it."""
     table = read_csv(release.pairs, PAIRS, ["pair_id"], ["sources"])
@@ -308,7 +250,7 @@ def _add_sources(
         sources.add(db, source, found.pop(source.label, ()), at=now, by=None)
 
 
-def _decide(project: Project, release: _Release, now: float) -> int:
+def _decide(project: Project, release: SourceRelease, now: float) -> int:
     """The decisions of leads, as those of one lead of the release: nothing says who they were."""
     table = read_csv(release.raw, RAW, ["pair_id"], ["adjudicated"], may_be_empty=True)
     decided, _ = pair_checks.read_decided(table, RAW, release.campaign.pairs, PAIRS)
@@ -323,12 +265,12 @@ def _decide(project: Project, release: _Release, now: float) -> int:
     with writing(store) as db:
         known = reviews.by_id(db, [PairId(number) for number in sorted(decided)])
         for pair in known:
-            seen = len(rulings.acts(db, pair.pair_id))  # it may have been re-opened before
-            deciding.adjudicate(store, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
+            seen = len(verdicts.acts(db, pair.pair_id))  # it may have been re-opened before
+            adjudicating.adjudicate(project, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
     return len(known)
 
 
-def _block(project: Project, release: _Release, now: float) -> int:
+def _block(project: Project, release: SourceRelease, now: float) -> int:
     """Hand out no pair that a finished query of the release has without a verdict: its clip could not be shown."""
     unfinished = release.manifest.unfinished_queries
     if unfinished is None:
@@ -345,7 +287,7 @@ def _block(project: Project, release: _Release, now: float) -> int:
     with writing(project.store) as db:
         numbers = moment_ids(db)
         for moment in sorted({MomentId(numbers[pair.span]) for pair in held}):
-            judgements.add_fault(db, moment, reason, at=now)
+            clip_faults.add_fault(db, moment, reason, at=now)
             agenda.refresh_moment(db, moment)
             what = {"reason": reason}
             events.record(db, EventKind.CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=what)

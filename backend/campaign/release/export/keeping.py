@@ -1,36 +1,35 @@
-"""Releases that the project keeps: each whole, as one zip under `releases/`, by a name, for ever.
+"""Keep a release in the project: whole, as one zip under `releases/`, by a name, for ever.
 
-*Reads* release, its files. *Writes* release, files, an event. A zip is named by what it holds, so making the same
-release again makes the same file; a row comes after its file, so no row ever names one that is not there yet.
+*Reads* release. *Writes* release, files, an event. A zip is named by what it holds, so making the same release again
+makes the same file; a row comes after its file, so no row ever names one that is not there yet.
 """
 
-import hashlib
-from collections.abc import Iterator, Sequence
+import re
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from shutil import copyfileobj
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.export import rows as releases
-from backend.campaign.release.export.archive import pack, root_name
-from backend.campaign.release.export.model import Adjudicated, KeptRelease, ReleaseRow
+from backend.campaign.release.export.kept_releases import FOLDER, file_sha256
+from backend.campaign.release.export.model import ReleaseRow
 from backend.campaign.setup.project.folder import Project
 from backend.core.arriving import new_files
 from backend.core.errors import ProjectError
-from backend.core.links import leads_out
 from backend.core.person_names import is_readable, spaced
 from backend.core.private import make_private, make_private_folder
 from backend.core.saying import said
 from backend.core.text_files import control_fault
 from backend.core.typed_text import nfc
 from backend.store import events
-from backend.store.connection import Database, reading, writing
+from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 
-FOLDER = "releases"
 LONGEST_NAME = 100
 LONGEST_NOTES = 2000
+FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+"""The date of every file in a zip: there is none before, and a clock must not change it."""
 
 
 def proper_name(name: str | None) -> str | None:
@@ -79,8 +78,37 @@ def keep(project: Project, part: Path, sha256: str) -> tuple[Path, str]:
     with new_files(folder) as own:
         pack(part, own / f"{root}.zip", root)
         make_private(own / f"{root}.zip")
-        digest = _sha256(own / f"{root}.zip")
+        digest = file_sha256(own / f"{root}.zip")
     return folder / f"{root}.zip", digest
+
+
+def root_name(name: str, sha256: str) -> str:
+    """What the zip of a release, and the folder in it, are called: by what it holds, in letters that any disk takes.
+
+    >>> root_name("My films (2)", "0123456789abcdef")
+    'My-films-2-0123456789ab'
+    """
+    plain = re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")
+    return f"{plain or 'release'}-{sha256[:12]}"
+
+
+def pack(folder: Path, file: Path, root: str) -> None:
+    """Write the files of a folder into a zip, by name, under one folder of its own.
+
+    Args:
+        folder: a release; it has no folders in it.
+        file: the zip, which is replaced where it is there.
+        root: the name of the folder that unpacking it makes.
+    """
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.iterdir()):
+            entry = zipfile.ZipInfo(f"{root}/{path.name}", FIRST_DAY)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # rights are told as on Unix, on whichever system it is made
+            entry.external_attr = 0o644 << 16
+            entry.file_size = path.stat().st_size  # tells a file of more than 4 GiB beforehand
+            with path.open("rb") as source, archive.open(entry, "w") as target:
+                copyfileobj(source, target, 1 << 20)
 
 
 def record(
@@ -101,7 +129,7 @@ def record(
     Raises:
         ProjectError: the name belongs to a release that holds something else.
     """
-    file, file_sha256 = (project.stored_path(kept[0]), kept[1]) if kept else (None, None)
+    file, digest = (project.stored_path(kept[0]), kept[1]) if kept else (None, None)
     with writing(project.store) as db:
         found = releases.all_releases(db)
         again = _same(found, sha256, name, kept=kept is not None)
@@ -119,7 +147,7 @@ def record(
                 name=name,
                 notes=notes,
                 file=file,
-                file_sha256=file_sha256,
+                file_sha256=digest,
                 at=now,
                 by=by.annotator_id,
             )
@@ -157,111 +185,3 @@ def _require_free(found: Sequence[ReleaseRow], name: str | None) -> None:
         raise ProjectError(
             said("a release called {name} was made before: releases are never replaced, give another name", name=name)
         )
-
-
-def listed(project: Project) -> list[KeptRelease]:
-    """All releases, the newest first."""
-    with reading(project.store) as db:
-        found = releases.all_releases(db)
-    return [_told(project, row) for row in found]
-
-
-def file_of(project: Project, name: str) -> Path:
-    """Return the zip of a release, after comparing it with the hash that was recorded when it was made.
-
-    A project may come from a stranger, whose database may name any file of this machine.
-
-    Raises:
-        ProjectError: there is no release of this name, or its zip is not there, lies elsewhere or was changed.
-    """
-    with reading(project.store) as db:
-        found = releases.all_releases(db)
-    row = next((one for one in found if nfc(one.name) == nfc(name)), None)
-    if row is None:
-        names = ", ".join(one.name for one in found)
-        raise ProjectError(
-            said("there is no release called {name}; there is {names}", name=name, names=names or said("none yet"))
-        )
-    if row.file is None:
-        raise ProjectError(
-            said("of the release {name} only the manifest was kept: it is nowhere in the project", name=name)
-        )
-    if (file := _zip(project, row.file)) is None:
-        raise ProjectError(
-            said(
-                "{name}: {file} lies outside of the folder {folder}/ of the project, so it is not given out: put the "
-                "zip itself there",
-                name=name,
-                file=row.file,
-                folder=FOLDER,
-            )
-        )
-    if not file.is_file():
-        raise ProjectError(
-            said("the release {name} is gone: put {file} back into the project's folder", name=name, file=row.file)
-        )
-    if _sha256(file) != row.file_sha256:
-        raise ProjectError(
-            said(
-                "{name}: {file} is not the file that was made, by its hash: put it back from a copy of the project's "
-                "folder",
-                name=name,
-                file=row.file,
-            )
-        )
-    return file
-
-
-def damaged(project: Project, db: Database) -> Iterator[str]:
-    """Releases whose manifest or zip is not what was noted down for it."""
-    for row in releases.all_releases(db):
-        if hashlib.sha256(row.manifest.encode()).hexdigest() != row.sha256:
-            yield f"{row.name}: its manifest was changed"
-        elif row.file is not None:
-            file = _zip(project, row.file)
-            if file is None:
-                yield f"{row.name}: {row.file} lies outside of {FOLDER}/"
-            elif not file.is_file():
-                yield f"{row.name}: {row.file} is missing"
-            elif _sha256(file) != row.file_sha256:
-                yield f"{row.name}: {row.file} was changed"
-
-
-def _told(project: Project, row: ReleaseRow) -> KeptRelease:
-    told: dict[str, Any] = msgspec.json.decode(row.manifest)
-    held: dict[str, int] = told.get("released", {})
-    file = _zip(project, row.file) if row.file else None
-    settings = [
-        *([said("without what leads decided")] if told.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
-        *([said("with unfinished queries")] if told.get("unfinished_queries") else []),
-        *(
-            [said("with published captions")]
-            if told.get("published_captions") and told.get("captions") != "published"
-            else []
-        ),
-    ]
-    return KeptRelease(
-        name=row.name,
-        notes=row.notes,
-        made_at=row.made_at,
-        made_by=row.made_by,
-        sha256=row.sha256,
-        state_of=told["created_at"],
-        file=row.file,
-        megabytes=file.stat().st_size / 1e6 if file and file.is_file() else None,
-        val_queries=held.get("val_queries"),
-        test_queries=held.get("test_queries"),
-        moments=held.get("moments"),
-        settings=tuple(settings),
-    )
-
-
-def _zip(project: Project, stored: str) -> Path | None:
-    """Return the place of a zip; None where it is not within the folder of releases, links resolved."""
-    file = project.file(stored)
-    return None if leads_out(file, project.folder / FOLDER) else file
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What a release says, as values, before it is written in any form."""
+"""The values that a release holds, before it is written in any form."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -94,7 +94,7 @@ class KeptRelease:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryStanding:
+class QueryCounts:
     """How a validation or test query stands, counted over the pairs of its open batches.
 
     `waiting` are those that are neither settled nor blocked: somebody may still have to grade them.
@@ -127,10 +127,10 @@ class ReleaseSelection:
     taken all the same.
     """
 
-    queries: tuple[QueryStanding, ...]
-    unfinished: tuple[QueryStanding, ...]
-    without_relevance: tuple[QueryStanding, ...]
-    unfinished_within: tuple[QueryStanding, ...]
+    queries: tuple[QueryCounts, ...]
+    unfinished: tuple[QueryCounts, ...]
+    without_relevance: tuple[QueryCounts, ...]
+    unfinished_within: tuple[QueryCounts, ...]
     moments: int
     """Graded moments of the queries that are in it."""
     adjudicated: int

@@ -1,7 +1,7 @@
-"""The releases made so far, their manifests as they were written; and what stood when their grades were given."""
+"""Store the releases made so far with their manifests, and count what a release made now would hold."""
 
 from backend.campaign.nouns import Split
-from backend.campaign.release.export.model import QueryStanding, ReleaseRow
+from backend.campaign.release.export.model import QueryCounts, ReleaseRow
 from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
 from backend.core.ids import AnnotatorId, PairId, QueryId
 from backend.store.engine import Database
@@ -93,7 +93,7 @@ def last_change(db: Database) -> float:
     return at
 
 
-def query_standings(db: Database) -> list[QueryStanding]:
+def query_counts(db: Database) -> list[QueryCounts]:
     """How every validation and test query stands, in judging order; a probe's own pairs do not count."""
     rows = db.conn.execute(
         """
@@ -109,4 +109,4 @@ def query_standings(db: Database) -> list[QueryStanding]:
         ) AS s USING (query_id) WHERE q.split IN ('val', 'test') ORDER BY q.position, q.query_id
         """
     )
-    return [QueryStanding(QueryId(r[0]), r[1], Split(r[2]), *r[3:]) for r in rows]
+    return [QueryCounts(QueryId(r[0]), r[1], Split(r[2]), *r[3:]) for r in rows]

@@ -1,17 +1,19 @@
-"""Under which licence releases are handed on, and how to cite them: asked once, kept with who said it, when and why.
+"""Set the licence of releases and how to cite them: asked once, kept with who said it, when and why.
 
 *Reads* and *writes* terms; *writes* an event.
 """
 
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Terms
 from backend.core.errors import ProjectError
 from backend.core.saying import said
 from backend.core.text_files import control_fault
 from backend.core.typed_text import tidy
 from backend.store import events
-from backend.store.connection import Store, writing
+from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 
 LONGEST_LICENCE = 200
@@ -19,8 +21,16 @@ LONGEST_CITATION = 5000
 LONGEST_REASON = 500
 
 
-def set_terms(
-    store: Store,
+@in_charge
+def release_terms(project: Project, by: Lead | Operator) -> Terms:
+    """Return the licence under which releases are handed on, and how to cite them."""
+    with reading(project.store) as db:
+        return rows.terms(db)
+
+
+@in_charge
+def set_release_terms(
+    project: Project,
     by: Lead | Operator,
     *,
     licence: str | None = None,
@@ -28,10 +38,10 @@ def set_terms(
     reason: str = "",
     now: float,
 ) -> Terms:
-    """Say licence and citation, or one of them; None leaves one as it is, an empty text takes it back.
+    """Set licence and citation, or one of them; None leaves one as it is, an empty text takes it back.
 
     Args:
-        store: the project's store.
+        project: the project.
         by: who says so.
         licence: a name of SPDX, or any text of one line.
         citation: how to cite a release, perhaps in BibTeX.
@@ -42,7 +52,7 @@ def set_terms(
         ProjectError: nothing changes, a text is too long or has control characters, or a change has no reason.
     """
     reason = tidy(reason)
-    with writing(store) as db:
+    with writing(project.store) as db:
         old = rows.terms(db)
         new = Terms(
             old.licence if licence is None else tidy(licence),

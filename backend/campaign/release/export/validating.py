@@ -1,4 +1,4 @@
-"""Look through anybody's release in the form of TVR-Ranking, ours or the published one, and name all that is wrong.
+"""Check anybody's release in the form of TVR-Ranking, ours or the published one, and name all that is wrong.
 
 *Reads* a folder or a zip. *Writes* nothing. Needs no project. What a release lacks (published ones have no manifest) is
 not checked, and the report says so.
@@ -91,15 +91,15 @@ class ValidationReport:
                 self.problems.append(problem)
 
 
-def validate(path: Path, *, progress: Progress | None = None) -> ValidationReport:
-    """Everything that is wrong with a release.
+def validate_release(path: Path, *, progress: Progress | None = None) -> ValidationReport:
+    """Return everything that is wrong with a release in the form of TVR-Ranking, made here or elsewhere.
 
     Args:
         path: its folder or zip.
         progress: called with (what is done, done, all).
 
     Raises:
-        InputError: there is no release.
+        InputError: there is no release at this path.
     """
     with opened(path) as files:
         return look_through(files, progress=progress)

@@ -1,1 +1,1 @@
-"""What a corpus, a project or a release holds, counted: one row of a table that compares data sets."""
+"""Statistics of a corpus, a project or a release: one row of a table that compares data sets."""

@@ -1,18 +1,56 @@
-"""The annotation files of a corpus: its captions as queries, its moments, its videos.
+"""Count what annotation files hold, or a release folder; no project needed.
 
 *Reads* the files. *Writes* nothing.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing.model import END_SLACK_S, ImportOptions, Parsed
-from backend.campaign.release.statistics.model import Holdings, Span
+from backend.campaign.release.statistics import from_release, rules
+from backend.campaign.release.statistics.model import Holdings, Span, Statistics
+from backend.core import lexicon
 from backend.core.errors import InputError, Problem
-from backend.core.progress import Steps
+from backend.core.progress import Progress, Steps, named
 from backend.core.reading import bytes_of
+
+
+def file_statistics(
+    places: Sequence[Path],
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the public contract
+    types: frozenset[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Statistics:
+    """Count what the annotation files of one corpus hold together, or one release folder.
+
+    Args:
+        places: annotation files, or one folder of a release.
+        format: of annotation files; like `types` and `columns` as in `import_corpus`.
+        types: see there.
+        columns: see there.
+        progress: called with what is read or counted.
+
+    Raises:
+        InputError: a file has problems, or a folder is no release.
+    """
+    folders = [place for place in places if place.is_dir()]
+    steps = named(progress, "reading")
+    if not folders:
+        holdings = read(places, format, ImportOptions(types, columns or {}), progress=steps)
+    elif len(places) > 1:
+        raise InputError.single(folders[0], "is a folder: name it alone, or name annotation files")
+    elif not from_release.query_files(folders[0]):
+        message = "is neither a project (no reelrank.db) nor a release (no val.json, test.json or train_topNN.json)"
+        raise InputError.single(folders[0], message)
+    else:
+        holdings = from_release.read(folders[0], progress=steps)
+    return rules.count(
+        holdings, lexicon.parts_of_speech, lexicon.name(), progress=named(progress, "counting the words of queries")
+    )
 
 
 def read(

@@ -7,12 +7,17 @@ from collections import Counter
 
 from backend.campaign.corpus.captions.rows import rewrites as captions
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.nouns import Split
-from backend.campaign.release.statistics.model import Holdings, Span
+from backend.campaign.nouns import Lead, Operator, Split
+from backend.campaign.release.statistics import rules
+from backend.campaign.release.statistics.model import Holdings, Span, Statistics
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.setup.project import steps
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project import steps as project_steps
 from backend.campaign.setup.project.folder import Project
+from backend.core import lexicon
 from backend.core.errors import ProjectError
+from backend.core.progress import Progress, named
+from backend.core.saying import said
 from backend.store.connection import reading
 
 NO_QUERIES = "no queries are drawn yet: the captions are counted in their place, as `queries` would draw from them"
@@ -20,12 +25,18 @@ NO_QUERIES = "no queries are drawn yet: the captions are counted in their place,
 NO_CAPTIONS = "no moment has a caption: each moment is counted as one pair"
 
 
-def read(project: Project) -> Holdings:
-    """Everything that a project holds.
+@in_charge
+def project_statistics(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> Statistics:
+    """Count what a project holds: its queries (its captions before there are any), moments and videos.
 
     Raises:
         ProjectError: it has no moments, or neither captions nor queries.
     """
+    steps = named(progress, said("counting the words of queries"))
+    return rules.count(_holdings(project), lexicon.parts_of_speech, lexicon.name(), progress=steps)
+
+
+def _holdings(project: Project) -> Holdings:
     with reading(project.store) as db:
         published = corpus.published_captions(db)
         details = corpus.moment_details(db)
@@ -33,7 +44,7 @@ def read(project: Project) -> Holdings:
         durations: dict[str, float | None] = dict(corpus.video_durations(db))
         drawn_from = captions.rewritten_captions(db) or published
     if not details or not (published or asked):
-        raise ProjectError(f"there is nothing to count yet: run `{steps.importing(project.folder)}` first")
+        raise ProjectError(f"there is nothing to count yet: run `{project_steps.importing(project.folder)}` first")
     pairs: Counter[Span] = Counter()
     for caption in published:
         its = details[caption.moment_id]

@@ -1,4 +1,4 @@
-"""A release folder in the form of TVR-Ranking, made here or elsewhere: its queries, its moments, its videos.
+"""Read what a release folder in the form of TVR-Ranking holds: its queries, its moments, its videos.
 
 *Reads* `val.json`, `test.json`, the largest `train_topNN.json` (the smaller ones are cuts of it) and
 `video_corpus.json`, as far as they are there. *Writes* nothing.

@@ -1,4 +1,4 @@
-"""What is counted, and the row that comes of it."""
+"""The values to count, and the row of statistics that comes of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Words, verbs and hours: the counting, over what somebody else has read."""
+"""Count words, verbs and hours over what somebody else has read."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Choose the candidates of each query: the most similar moments under a named encoder.
+"""Choose the candidates of each query, the most similar moments under a named encoder; and choose that encoder.
 
 *Reads* queries and captions. *Writes* candidate, batch, pair, seat, events. The first `MAX_CANDIDATES` of every
 validation and test query are stored with ranks, similarities and the encoder's identity; that list is the record
@@ -15,19 +15,24 @@ from dataclasses import dataclass
 from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.selection.candidates.record import require_no_lists
+from backend.campaign.selection.candidates import rules
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
-from backend.campaign.selection.candidates.rules import probes as rules
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.candidate_lists import require_no_lists
 from backend.campaign.selection.queries.model import QueryRow
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as facts
-from backend.campaign.setup.project import steps
+from backend.campaign.setup.project import settings_file, steps
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
+from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError
 from backend.core.ids import MomentId, QueryId
 from backend.core.progress import Progress, named
 from backend.core.saying import said
+from backend.core.where import HERE, Where
+from backend.encoders import sentence
 from backend.encoders.cache import encode_cached
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.encoders.selection import Ranking, left_out
@@ -61,14 +66,46 @@ class CandidateReport:
     """What the encoder does not read of captions and queries, a sentence each."""
 
 
-def choose(
+@in_charge
+def choose_encoder(
     project: Project,
     by: Lead | Operator,
-    encoder: Encoder,
+    name: str | None = None,
+    kind: str | None = None,
     *,
+    dtype: str | None = None,
+) -> Project:
+    """Write another encoder into the project's settings, after finding its files; what is None stays as it is.
+
+    Raises:
+        ProjectError: there are candidate lists already; their encoder stays.
+        EncoderUnavailable: the encoder cannot be found.
+    """
+    require_no_lists(project)
+    settings = project.settings
+    if name is None:
+        name, kind = settings.encoder, kind or settings.encoder_kind
+    spec = sentence.resolve(name, kind, dtype or settings.encoder_dtype)
+    sentence.load(spec)
+    return projects.set_encoder(project, spec.name, spec.kind, spec.dtype)
+
+
+@in_charge
+def encoder_name(project: Project, by: Lead | Operator) -> str:
+    """Return the project's encoder as its settings file names it now."""
+    return settings_file.read_settings(project.folder).encoder
+
+
+@in_charge
+def choose_candidates(
+    project: Project,
+    by: Lead | Operator,
+    *,
+    encoder: Encoder | None = None,
     batch_size: int | None = None,
     probe: int = 0,
     seed: int = 0,
+    where: Where = HERE,
     now: float,
     progress: Progress | None = None,
 ) -> CandidateReport:
@@ -76,21 +113,25 @@ def choose(
 
     Args:
         project: the project.
-        by: who does.
-        encoder: the sentence encoder; its identity is stored with every list.
+        by: who chooses them; their name goes on record.
+        encoder: the sentence encoder, whose identity is stored with every list; None for the project's.
         batch_size: candidates a batch from now on, 1 to `MAX_CANDIDATES`; None leaves it as it is.
         probe: for how many queries a probe is judged too.
         seed: of the draw of these queries, and of the moments after the top.
+        where: where sentences are encoded.
         now: seconds since 1970.
         progress: called with (what is done, done, all).
 
     Raises:
         ProjectError: no queries or no captions yet, candidate lists exist already, or no such batch size.
+        EncoderUnavailable: the encoder cannot be found.
     """
     store = project.store
+    require_no_lists(project)
     asked = to_search(project, batch_size)
     if not 0 <= probe <= len(asked):
         raise ProjectError(said("{probe} queries cannot be probed: there are {n} to judge", probe=probe, n=len(asked)))
+    encoder = encoder or load_encoder(project, where)
     unread: list[str] = []
     found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, unread=unread, progress=progress)
     probes = _probes(project, encoder, asked, probe, seed, progress=progress)

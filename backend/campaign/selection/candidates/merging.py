@@ -1,4 +1,4 @@
-"""From submitted runs and the moments of a project to the candidates of each query: `rules.pooling` on one lattice.
+"""Merge submitted runs and the moments of a project into the candidates of each query: `rules.pool` on one lattice.
 
 *Reads* and *writes* nothing. What is new for one query is a moment of the project for those after it, so that a scene
 which several queries' runs found at nearly the same times becomes one moment, and one clip.
@@ -11,8 +11,8 @@ from itertools import count
 import numpy as np
 
 from backend.campaign.selection.candidates.model import FoundSpan
-from backend.campaign.selection.candidates.rules.pooling import KnownSpan, MergedSpan, SeenSpan, pool
-from backend.campaign.selection.candidates.submitted import Submitted
+from backend.campaign.selection.candidates.rules import KnownSpan, MergedSpan, SeenSpan, pool
+from backend.campaign.selection.candidates.submitted_runs import Submitted
 from backend.core.ids import MomentId, QueryId
 from backend.core.timespan import to_lattice
 

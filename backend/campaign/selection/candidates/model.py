@@ -1,4 +1,4 @@
-"""What found candidates, as values."""
+"""The sources of candidates, and what a pooling found, as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum

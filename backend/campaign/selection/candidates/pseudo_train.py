@@ -1,4 +1,4 @@
-"""Pseudo training sets: for every training query its top N moments by similarity, kept as weight.
+"""Write pseudo training sets: for every training query its top N moments, with their similarity as weight.
 
 *Reads* queries of the split `train`, captions, cached embeddings. *Writes* the files, which are the record: a block of
 queries at a time, because a set of TVR-Ranking's size is 700 MB. The lists come from the same encoder as the candidate
@@ -21,11 +21,13 @@ from backend.campaign.selection.candidates.rows.lists import CandidateRow
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError
 from backend.core.ids import MomentId
 from backend.core.progress import Progress
 from backend.core.release_entries import training_file
 from backend.core.saying import said
+from backend.core.where import HERE, Where
 from backend.encoders.search import QUERIES_AT_ONCE
 from backend.encoders.selection import Candidate
 from backend.encoders.sentence import Encoder
@@ -35,9 +37,14 @@ TOPS = (1, 20, 40)
 
 
 def needs_encoder(project: Project) -> bool:
-    """Whether lists have to be computed: there are training queries, and theirs did not come with a release."""
+    """Tell whether lists have to be computed: there are training queries, and theirs did not come with a release."""
     db = project.store.db
     return queries.split_counts(db)[Split.TRAIN.value] > 0 and not lists.longest_training_list(db)
+
+
+def training_encoder(project: Project, where: Where = HERE) -> Encoder | None:
+    """Load the encoder of the pseudo training sets; None where they came with a release."""
+    return load_encoder(project, where) if needs_encoder(project) else None
 
 
 def write(

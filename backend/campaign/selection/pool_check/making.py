@@ -17,7 +17,7 @@ from backend.campaign.selection.candidates.rows.lists import CandidateRow
 from backend.campaign.selection.pool_check import rows, rules
 from backend.campaign.selection.pool_check.model import CheckedQuery, CheckFacts, CheckSample, MadeReport, PutInAs
 from backend.campaign.selection.pools.similarity import query_video, video_starts
-from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries import rows as query_rows
 from backend.campaign.selection.queries.model import OwnQuery
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as facts
@@ -27,6 +27,7 @@ from backend.core.errors import InputError, Problem, ProjectError, VideoUnreadab
 from backend.core.progress import Progress, named
 from backend.core.reading import bytes_of, unpack
 from backend.core.typed_text import is_visible
+from backend.encoders import sentence
 from backend.encoders.sentence import Encoder
 from backend.media.facts import VideoFacts
 from backend.media.probe import VideoFolder, probe
@@ -42,62 +43,64 @@ NEGATIVES = 5
 """A query; the paper's people looked at whole pools."""
 
 
-def make(
+def make_pool_check(
     file: Path,
     folder: Path,
     videos: Path,
-    encoder: Encoder,
     *,
-    queries_wanted: int,
-    negatives: int,
-    seed: int,
-    settings: tuple[str, str],
+    queries: int = QUERIES,
+    negatives: int = NEGATIVES,
+    seed: int = 0,
+    encoder: str | None = None,
+    kind: str | None = None,
     now: float,
     progress: Progress | None = None,
 ) -> tuple[Project, MadeReport]:
-    """Draw the sample and make the project.
+    """Make a project in which people check a sample of a file of pools, blind: does a whole video match a query?
 
     Args:
         file: of pools.
         folder: the new project's.
         videos: where the video files lie.
-        encoder: tells the similarity of query and video, which is kept with each pair and which no annotator sees.
-        queries_wanted: how many queries, or all that can be checked if that is fewer.
+        queries: how many to draw, or all that can be checked if that is fewer.
         negatives: how many negatives of each pool, at most.
         seed: of the draw.
-        settings: the encoder's name and kind, for the project's settings.
+        encoder: tells the similarity of query and video, kept with each pair and shown to no annotator; MiniLM if None.
+        kind: of the encoder.
         now: seconds since 1970.
         progress: called with (what is done, done, all).
 
     Raises:
         InputError: with everything that is wrong with the file, or with the videos; nothing was made.
         ProjectError: the folder is a project already, or nothing can be drawn.
+        EncoderUnavailable: the encoder cannot be found.
     """
+    spec = sentence.resolve(encoder or sentence.MINILM, kind)
+    loaded = sentence.load(spec)
     projects.require_none(folder)
-    if queries_wanted < 1 or negatives < 0:
-        raise ProjectError(f"{queries_wanted} queries with {negatives} negatives cannot be checked: ask for 1 or more")
+    if queries < 1 or negatives < 0:
+        raise ProjectError(f"{queries} queries with {negatives} negatives cannot be checked: ask for 1 or more")
     content = bytes_of(file)
     pools = pools_of(unpack(content, str(file)), str(file))
-    drawn = rules.sample(pools, queries_wanted, negatives, seed, most=MAX_CANDIDATES)
+    drawn = rules.sample(pools, queries, negatives, seed, most=MAX_CANDIDATES)
     _require_checkable(drawn, str(file))
     names = list(dict.fromkeys(video for one in drawn.drawn for video in one.videos))
     sentences = _sentences(pools, names, str(file))
     measured = _measured(names, videos, progress)
-    similar = _similarities(encoder, drawn.drawn, sentences, progress)
+    similar = _similarities(loaded, drawn.drawn, sentences, progress)
 
-    name, kind = settings
     grading = scale_file.named(scale_file.MATCHES)
-    project = projects.create(folder, encoder=name, encoder_kind=kind, grading=grading)
+    project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, grading=grading)
     stored = {video: replace(one, path=project.stored_path(Path(one.path))) for video, one in measured.items()}
     found = CheckFacts(
         file.name, hashlib.sha256(content).hexdigest(), seed, drawn.checkable, len(drawn.drawn), negatives
     )
     with projects.undone_if_it_fails(project), writing(project.store) as db:
-        _add(db, drawn, sentences, stored, similar, encoder.identity, found, now)
-    counts = {kind: sum(len(getattr(one, kind)) for one in drawn.drawn) for kind in ("positives", "negatives")}
-    notes = tuple(_notes(pools, drawn, measured, queries_wanted))
+        _add(db, drawn, sentences, stored, similar, loaded.identity, found, now)
+    counts = {role: sum(len(getattr(one, role)) for one in drawn.drawn) for role in ("positives", "negatives")}
+    notes = tuple(_notes(pools, drawn, measured, queries))
     return project, MadeReport(
-        len(drawn.drawn), drawn.checkable, len(names), **counts, encoder=encoder.identity, notes=notes
+        len(drawn.drawn), drawn.checkable, len(names), **counts, encoder=loaded.identity, notes=notes
     )
 
 
@@ -204,8 +207,8 @@ def _add(
         OwnQuery(" ".join(one.query.text.split()), Split.TEST, f"{found.file} {one.query.query_id}", row)
         for row, one in enumerate(drawn.drawn, start=1)
     ]
-    queries.add_own(db, asked)
-    ids = {query.text: query.query_id for query in queries.query_rows(db)}
+    query_rows.add_own(db, asked)
+    ids = {query.text: query.query_id for query in query_rows.query_rows(db)}
     candidates, places = [], []
     for mine, one in zip(asked, drawn.drawn, strict=True):
         query_id = ids[mine.text]

@@ -1,4 +1,4 @@
-"""The human check of pools as values."""
+"""The sample, facts and report of a check of pools, as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,24 +1,27 @@
-"""What a check of pools has come to: the share of videos that stand wrongly in their pool.
+"""Report on a check of pools: the share of videos that stand wrongly in their pool.
 
 *Reads* pool_place and verdicts. Writes nothing.
 """
 
 from collections.abc import Sequence
 
-from backend.campaign.nouns import Verdict
+from backend.campaign.nouns import Lead, Operator, Verdict
 from backend.campaign.selection.pool_check import rows
 from backend.campaign.selection.pool_check.model import CheckReport, PutInAs, Share, WrongVideo
 from backend.campaign.selection.pool_check.rows import PoolPlace
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project.folder import Project
 from backend.scoring.statistics.distributions import wilson
-from backend.store.connection import Store, reading
+from backend.store.connection import reading
 
 MATCHES = 1
 """The grade of a video that matches."""
 
 
-def report(store: Store) -> CheckReport | None:
-    """The shares as they are now; None in a project that checks no pools."""
-    with reading(store) as db:
+@in_charge
+def pool_check_report(project: Project, by: Lead | Operator) -> CheckReport | None:
+    """Return the shares of videos that stand wrongly in their pool; None in a project that checks no pools."""
+    with reading(project.store) as db:
         facts, places = rows.facts(db), rows.places(db)
     if facts is None:
         return None

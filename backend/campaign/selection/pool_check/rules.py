@@ -1,4 +1,4 @@
-"""What of a file of pools people look at, and how sure the shares are that come of it."""
+"""Rules of the check: which queries and videos of a file of pools people look at."""
 
 import random
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from backend import __version__
 from backend.campaign.selection.pools.model import Captioned, PoolOptions, VisualBounds
-from backend.campaign.selection.pools.rules.selecting import (
+from backend.campaign.selection.pools.rules import (
     DEPARTURES,
     Doubles,
     Numbers,

@@ -13,61 +13,70 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from backend.campaign.selection.pools.labelled import ScoredPair
+from backend.campaign.selection.pools.labelled_pairs import ScoredPair, read_labelled
 from backend.campaign.selection.pools.model import Measured
-from backend.campaign.selection.pools.rules.thresholds import Doubles, Thresholds, calibrate, judged
-from backend.campaign.selection.pools.similarity import rounded
-from backend.campaign.selection.pools.stored import RULE, StoredThresholds
-from backend.campaign.selection.pools.vectors import PoolVectors
-from backend.core.arriving import new_folder
+from backend.campaign.selection.pools.rules import Doubles, Thresholds, calibrate, judged
+from backend.campaign.selection.pools.similarity import PoolVectors, rounded
+from backend.campaign.selection.pools.thresholds_file import RULE, StoredThresholds
+from backend.core.arriving import new_folder, require_new_folder
 from backend.core.errors import InputError
 from backend.core.progress import Progress, Steps, named
 from backend.core.saying import as_text
+from backend.core.where import HERE, Where, placed
+from backend.encoders import cache
 from backend.encoders.cache import encode_cached
-from backend.encoders.sentence import Encoder
+from backend.encoders.sentence import Encoder, load_named
 from backend.scoring.pools.model import Pools
 
 THRESHOLDS, NUMBERS, FIGURE = "thresholds.json", "calibration.csv", "calibration"
 POSITIVE, NEGATIVE = "positive", "negative"
 
 
-def find(
-    labelled: Sequence[ScoredPair] | Pools,
-    source: str,
-    encoder: Encoder,
+def calibrate_thresholds(
+    labelled: Path,
     out: Path,
     *,
-    embeddings: Path,
+    encoder: str | Encoder | None = None,
+    kind: str | None = None,
+    embeddings: Path | None = None,
+    where: Where = HERE,
     progress: Progress | None = None,
 ) -> StoredThresholds:
-    """Write `thresholds.json`, `calibration.csv`, `calibration.png` and `calibration.svg` into a new folder.
+    """Find thresholds of an encoder from labelled pairs, and write them with a figure into a new folder.
+
+    The files are `thresholds.json`, `calibration.csv`, `calibration.png` and `calibration.svg`.
 
     Args:
-        labelled: pairs with their labels.
-        source: the file they are from.
-        encoder: whose thresholds are wanted.
+        labelled: an STS file, or a file of pools.
         out: the folder to make.
-        embeddings: where vectors are kept.
+        encoder: by name as for a project, or loaded; SimCSE from the model hub if None.
+        kind: of the encoder.
+        embeddings: where vectors are kept; the person's cache folder if None.
+        where: where sentences are encoded.
         progress: called with (what is done, done, all).
 
     Raises:
-        InputError: the pools have no positives in other videos, or no negatives.
+        InputError: the file has problems, or lacks pairs of one kind.
         ProjectError: the folder is not new.
-        EncoderUnavailable: the model cannot be built.
+        EncoderUnavailable: the encoder cannot be found or built.
     """
+    require_new_folder(out)
+    pairs = read_labelled(labelled)
+    encoder = placed(load_named(encoder, kind), where)
+    embeddings = embeddings or cache.shared_folder()
     with new_folder(out) as part:
-        if isinstance(labelled, Pools):
-            measured = list(_of_pools(labelled, encoder, embeddings, progress))
+        if isinstance(pairs, Pools):
+            measured = list(_of_pools(pairs, encoder, embeddings, progress))
         else:
-            measured = list(_of_pairs(labelled, encoder, embeddings, named(progress, "encoding sentences")))
+            measured = list(_of_pairs(pairs, encoder, embeddings, named(progress, "encoding sentences")))
         alike, different = _classes(measured)
         if not len(alike) or not len(different):
             which = "positive in another video" if not len(alike) else "negative"
-            raise InputError.single(source, f"has no {which}, so nothing tells where a threshold should be")
+            raise InputError.single(labelled.name, f"has no {which}, so nothing tells where a threshold should be")
         found = calibrate(alike, different)
         stored = StoredThresholds(
             encoder=encoder.identity,
-            labels=source,
+            labels=labelled.name,
             rule=RULE,
             neither=sum(one.alike is None for one in measured),
             held_out=held_out(measured),

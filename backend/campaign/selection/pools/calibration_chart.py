@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.campaign.selection.pools.model import Measured
-from backend.campaign.selection.pools.stored import StoredThresholds
+from backend.campaign.selection.pools.thresholds_file import StoredThresholds
 from backend.core.text_files import csv_text
 from backend.scoring.drawing import PALETTE, save
 

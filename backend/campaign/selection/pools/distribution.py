@@ -1,4 +1,4 @@
-"""Which videos may stand as negatives of a query, and which queries of a video, and how likely each is drawn.
+"""Compute how likely each video is drawn as a negative of a query, and each query as one of a video.
 
 Equations 1 to 3 of Yang et al. 2024, MVMR (CIKM), section CroCs, as docs/decisions/051-negatives-and-crocs.md reads
 them:

@@ -1,4 +1,4 @@
-"""The MVMR paper's Figures 3, 4 and 7 of a file of pools, drawn from the file, a sentence encoder, and its videos.
+"""Draw the MVMR paper's Figures 3, 4 and 7 of a file of pools, by a sentence encoder and its videos.
 
 *Reads* a file of pools, what its build wrote beside it, cached embeddings, video files. *Writes* files in a folder.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.campaign.selection.pools.beside import Built, read_built
+from backend.campaign.selection.pools.build_manifest import Built, read_built
 from backend.campaign.selection.pools.charts import (
     NEGATIVE,
     OWN,
@@ -22,12 +22,13 @@ from backend.campaign.selection.pools.charts import (
     query_chart,
     shares,
 )
-from backend.campaign.selection.pools.vectors import PoolVectors
+from backend.campaign.selection.pools.similarity import PoolVectors
 from backend.core.arriving import new_files
 from backend.core.errors import InputError, ProjectError, VideoUnreadable
 from backend.core.progress import Progress, named
 from backend.core.text_files import csv_text
-from backend.encoders.sentence import Encoder
+from backend.encoders import cache
+from backend.encoders.sentence import Encoder, load_named
 from backend.media.probe import VideoFolder
 from backend.media.strip import film_strip
 from backend.scoring.pools.files import read_pools
@@ -59,32 +60,35 @@ class FigureReport:
     notes: tuple[str, ...]
 
 
-def write(
+def write_pool_figures(
     file: Path,
-    encoder: Encoder,
-    embeddings: Path,
     out: Path,
     *,
     videos: Path | None = None,
     query: str | None = None,
+    encoder: str | Encoder | None = None,
+    kind: str | None = None,
+    embeddings: Path | None = None,
     progress: Progress | None = None,
 ) -> FigureReport:
-    """Draw `query`, `map` and `similarity` as PNG and SVG, with the numbers of the last two as CSV.
+    """Draw a query with its pool, the map of all queries, and how similar positives and negatives are.
 
-    A file of the same name is replaced.
+    `query`, `map` and `similarity` are written as PNG and SVG, the numbers of the last two as CSV; earlier ones are
+    replaced.
 
     Args:
         file: of pools.
-        encoder: the sentence encoder.
-        embeddings: folder where vectors are kept.
         out: the folder, which is made.
         videos: folder of video files; without it a query is shown without pictures.
-        query: which one to show; None for that with the most positives, of those the first in the file.
+        query: its id; that with the most positives if None, of those the first in the file.
+        encoder: by name as for a project, or loaded; SimCSE from the model hub if None.
+        kind: of the encoder.
+        embeddings: where vectors are kept; the person's cache folder if None.
         progress: called with (what is done, done, all).
 
     Raises:
         InputError: the file has problems, or no such query.
-        EncoderUnavailable: sentences are to be encoded and the model cannot be built.
+        EncoderUnavailable: the encoder cannot be found or built.
         ProjectError: the folder cannot be written, or there is no such folder of videos.
     """
     if videos is not None and not videos.is_dir():
@@ -92,7 +96,8 @@ def write(
     pools, built = read_pools(file), read_built(file)
     clips = VideoFolder(videos) if videos else None
     chosen = _chosen(pools, query, clips, file)
-    similar = PoolVectors(pools, encoder, embeddings, progress)
+    encoder = load_named(encoder, kind)
+    similar = PoolVectors(pools, encoder, embeddings or cache.shared_folder(), progress)
     cards, notes = _cards(chosen, pools, similar, clips, progress)
     scores = [_text_scores(pools, similar, built, encoder)]
     if built is not None and built.s_tv:

@@ -1,4 +1,4 @@
-"""What a build of pools takes and tells."""
+"""Options, corpora and measures of a build of pools, as values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

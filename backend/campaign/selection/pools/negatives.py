@@ -1,4 +1,4 @@
-"""Negatives to train on: for every sentence of a corpus how likely each video is drawn as one, and the other way round.
+"""Write negatives to train on: how likely each video is drawn for every sentence of a corpus, and the other way round.
 
 *Reads* one annotation file, cached embeddings. *Writes* a new folder: two Parquet files that a training loop reads
 (`backend/training/negatives.py`), and a manifest. A block of rows at a time, because the whole of Charades-STA's
@@ -6,29 +6,36 @@
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import parquet
 
 from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
 from backend.campaign.selection.pools.distribution import LEAST_TEMPERATURE, Drawn, distribution
-from backend.campaign.selection.pools.parquet import rows_file
 from backend.campaign.selection.pools.similarity import query_video, video_starts
-from backend.core.arriving import new_folder
+from backend.core.arriving import new_folder, require_new_folder
 from backend.core.errors import InputError, ProjectError
 from backend.core.progress import Progress, named
 from backend.core.reading import bytes_of
 from backend.core.saying import as_text
+from backend.core.where import HERE, Where, placed
+from backend.encoders import cache
 from backend.encoders.cache import encode_cached
-from backend.encoders.sentence import Encoder, FloatArray
+from backend.encoders.sentence import Encoder, FloatArray, load_named
 
 VIDEOS_GIVEN_QUERY, QUERIES_GIVEN_VIDEO = "videos_given_query.parquet", "queries_given_video.parquet"
 MANIFEST = "manifest.json"
+PROBABILITY = "probability"
+
+Columns = Mapping[str, Sequence[str]]
 
 _CELLS_AT_ONCE = 1 << 22
 """Queries times sentences, or videos times queries, in one block: 16 MB in float32, some times that in all."""
@@ -82,54 +89,54 @@ class _Queries:
     own: npt.NDArray[np.int64]
 
 
-def require_sensible(threshold: float, temperature: float) -> None:
-    """Refuse a threshold or temperature that means nothing.
-
-    Raises:
-        ProjectError: `threshold` is no cosine above 0, or `temperature` too small for float32.
-    """
-    if not 0 < threshold <= 1:
-        raise ProjectError(f"the threshold is a similarity above 0 and at most 1, not {threshold:g}")
-    if not LEAST_TEMPERATURE <= temperature < np.inf:
-        raise ProjectError(f"the temperature is at least {LEAST_TEMPERATURE}, not {temperature:g}")
-
-
-def write(
+def write_negatives(
     file: Path,
-    encoder: Encoder,
-    embeddings: Path,
     out: Path,
     *,
+    threshold: float = 0.9,
+    temperature: float = 0.1,
+    encoder: str | Encoder | None = None,
+    kind: str | None = None,
+    embeddings: Path | None = None,
     format: str | None = None,  # noqa: A002 - the word of the public contract
-    options: ImportOptions,
-    threshold: float,
-    temperature: float,
+    types: frozenset[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    where: Where = HERE,
     progress: Progress | None = None,
 ) -> NegativesReport:
-    """Write the distributions of all sentences and videos of a corpus into a new folder; nothing is left of a failure.
+    """Write how likely each video is drawn as a negative of each sentence, and the other way round, into a new folder.
 
     Args:
-        file: the annotation file; each of its sentences is a query.
-        encoder: the sentence encoder.
-        embeddings: folder where vectors are kept.
+        file: an annotation file; each of its sentences is a query.
         out: the folder to make.
-        format: of the file; None to tell it from the content.
-        options: how to read it.
-        threshold: t_tr of equation 1.
-        temperature: of equations 2 and 3.
+        threshold: t_tr of equation 1: what is as similar as that or more is no negative.
+        temperature: of equations 2 and 3: the smaller, the more the most similar ones are drawn.
+        encoder: by name as for a project, or loaded; SimCSE from the model hub if None.
+        kind: of the encoder.
+        embeddings: where vectors are kept; the person's cache folder if None.
+        format: of the file; like `types` and `columns` as in `import_corpus`.
+        types: see there.
+        columns: see there.
+        where: where sentences are encoded.
         progress: called with (what is done, done, all).
 
     Raises:
         InputError: the file has problems, or holds no second video.
         ProjectError: the folder is not new, or threshold or temperature means nothing.
-        EncoderUnavailable: sentences are to be encoded and the model cannot be built.
+        EncoderUnavailable: the encoder cannot be found or built.
     """
-    require_sensible(threshold, temperature)
+    require_new_folder(out)  # all that can be refused at once comes before the encoder is loaded
+    if not 0 < threshold <= 1:
+        raise ProjectError(f"the threshold is a similarity above 0 and at most 1, not {threshold:g}")
+    if not LEAST_TEMPERATURE <= temperature < np.inf:
+        raise ProjectError(f"the temperature is at least {LEAST_TEMPERATURE}, not {temperature:g}")
     data = bytes_of(file)
-    parsed = formats.parse(format, data, file.name, options)
+    parsed = formats.parse(format, data, file.name, ImportOptions(types, columns or {}))
     asked = _queries(parsed.moments)
     if len(asked.videos) < 2:
         raise InputError.single(file, "holds fewer than two videos with sentences: a negative is another video")
+    encoder = placed(load_named(encoder, kind), where)
+    embeddings = embeddings or cache.shared_folder()
     with new_folder(out) as part:
         texts = sorted(set(asked.texts))
         row = {text: n for n, text in enumerate(texts)}
@@ -220,7 +227,7 @@ def _write_videos_given_query(
     tally, report = _Tally(), named(progress, "videos for each query")
     starts = video_starts([asked.videos[video] for video in asked.own])
     names = ("query_id", "query", "video")
-    with rows_file(part / VIDEOS_GIVEN_QUERY, names, len(asked.videos)) as add:
+    with _rows_file(part / VIDEOS_GIVEN_QUERY, names, len(asked.videos)) as add:
         for block in _blocks(len(asked.ids), len(sentences)):
             own = asked.own[block][:, None] == np.arange(len(asked.videos))
             drawn = distribution(query_video(sentences[block], sentences, starts), own, threshold, temperature)
@@ -238,7 +245,7 @@ def _write_queries_given_video(
     """Equation 3: a row for each video, and in it a probability for each query, in the order of the other file."""
     tally, report = _Tally(), named(progress, "queries for each video")
     bounds = np.searchsorted(asked.own, np.arange(len(asked.videos) + 1))
-    with rows_file(part / QUERIES_GIVEN_VIDEO, ("video",), len(asked.ids)) as add:
+    with _rows_file(part / QUERIES_GIVEN_VIDEO, ("video",), len(asked.ids)) as add:
         for block in _blocks(len(asked.videos), len(asked.ids)):
             first, last = bounds[block.start], bounds[block.stop]
             starts = bounds[block] - first
@@ -250,6 +257,30 @@ def _write_queries_given_video(
             if report:
                 report(tally.rows, len(asked.videos))
     return tally
+
+
+@contextmanager
+def _rows_file(path: Path, names: Sequence[str], width: int) -> Iterator[Callable[[Columns, FloatArray], None]]:
+    """A Parquet file of text columns and the list column `probability`, written with what is yielded.
+
+    That is called with the text columns of some rows and their probabilities, float32 `(rows, width)`; each call makes
+    a row group, so that a reader too can take a block at a time.
+    """
+    lists = pa.list_(pa.field("element", pa.float32(), nullable=False), width)
+    schema = pa.schema([*(pa.field(name, pa.string()) for name in names), pa.field(PROBABILITY, lists)])
+    # Probabilities never repeat, so a dictionary of them is waste; their bytes by place do pack.
+    split = f"{PROBABILITY}.list.element"
+    with parquet.ParquetWriter(
+        path, schema, compression="zstd", use_dictionary=False, use_byte_stream_split=[split], write_statistics=False
+    ) as file:
+
+        def add(columns: Columns, probability: FloatArray) -> None:
+            flat = pa.array(probability.ravel(), type=pa.float32())
+            arrays = [pa.array(columns[name], type=pa.string()) for name in names]
+            table = pa.Table.from_arrays([*arrays, pa.FixedSizeListArray.from_arrays(flat, type=lists)], schema=schema)
+            file.write_table(table)
+
+        yield add
 
 
 def _blocks(rows: int, columns: int) -> Iterator[slice]:

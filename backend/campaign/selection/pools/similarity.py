@@ -1,4 +1,4 @@
-"""How similar a query and a video are by their texts: s_te of Yang et al. 2024, MVMR (CIKM), section 4.
+"""Compute how similar a query and a video are by their texts: s_te of Yang et al. 2024, MVMR (CIKM), section 4.
 
 s_te(q, v) is the largest cosine of the query with a sentence of the video. It is what pools are built on, and what
 potential negatives to train on are told by.
@@ -11,15 +11,18 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from backend.campaign.selection.pools.rules.selecting import Doubles, Sentences
-from backend.core.progress import Steps
+from backend.campaign.selection.pools.rules import Doubles, Sentences
+from backend.core.progress import Progress, Steps, named
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder, FloatArray
+from backend.scoring.pools.model import PoolQuery, Pools
 
 _DIGITS = 5
 """Similarities are rounded to 1e-5: sums in another order move no video across a threshold."""
 _CELLS_AT_ONCE = 1 << 21
 """Queries times sentences whose similarities are held at once."""
+_QUERIES_AT_ONCE = 256
+"""Queries whose similarities with all sentences are held at once."""
 _Float = TypeVar("_Float", np.float32, np.float64)
 
 
@@ -89,3 +92,38 @@ def rounded(similarities: FloatArray | Doubles) -> Doubles:
     """Similarities as they are compared with thresholds."""
     found: Doubles = similarities.astype(np.float64).round(_DIGITS)
     return found
+
+
+class PoolVectors:
+    """The vectors of all sentences of a file of pools; each text is encoded once, and only where it is not cached."""
+
+    def __init__(self, pools: Pools, encoder: Encoder, embeddings: Path, progress: Progress | None) -> None:
+        self._said = {video: moments for video, moments in pools.moments.items() if moments}
+        texts = [moment.sentence for moments in self._said.values() for moment in moments]
+        unique = list(dict.fromkeys(texts))
+        self._vectors = encode_cached(encoder, unique, embeddings, progress=named(progress, "encoding sentences"))
+        self._row = {text: row for row, text in enumerate(unique)}
+        self._number = {video: number for number, video in enumerate(self._said)}
+        counts = np.array([len(moments) for moments in self._said.values()])
+        self._starts = np.cumsum(counts) - counts
+        self._sentences = self.of(texts)
+
+    def of(self, texts: Sequence[str]) -> FloatArray:
+        """Unit vectors of texts of the file."""
+        return self._vectors[[self._row[text] for text in texts]]
+
+    def scores(self, queries: Sequence[PoolQuery], videos: Sequence[Sequence[str]]) -> list[npt.NDArray[np.float64]]:
+        """s_te of each query with those videos that are named for it; NaN for a video of which nothing is said."""
+        found = []
+        for start in range(0, len(queries), _QUERIES_AT_ONCE):
+            part = queries[start : start + _QUERIES_AT_ONCE]
+            table = query_video(self.of([query.text for query in part]), self._sentences, self._starts)
+            for row, wanted in zip(table, videos[start : start + _QUERIES_AT_ONCE], strict=True):
+                numbers = np.array([self._number.get(video, -1) for video in wanted], dtype=int)
+                found.append(np.where(numbers < 0, np.nan, row[numbers]).astype(np.float64))
+        return found
+
+    def nearest(self, query: PoolQuery, video: str) -> str:
+        """The sentence of a video that is most similar to the query."""
+        said = [moment.sentence for moment in self._said.get(video, ())]
+        return said[int(np.argmax(self.of(said) @ self.of([query.text])[0]))] if said else ""

@@ -8,17 +8,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from backend.campaign.corpus.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.selection.queries.model import Draw, Drawable, DrawOptions, OwnFile, OwnQuery, Stratum
-from backend.campaign.selection.queries.rules import drawing as rules
-from backend.campaign.selection.queries.rules import own as own_rules
+from backend.campaign.selection.queries import rules
+from backend.campaign.selection.queries.candidate_lists import require_no_lists
+from backend.campaign.selection.queries.model import Draw, Drawable, DrawOptions, OwnFile, OwnQuery, Repeats, Stratum
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
+from backend.core.reading import bytes_of
 from backend.core.saying import said
 from backend.store import events
 from backend.store.connection import Database, reading, writing
@@ -59,25 +62,38 @@ SHOWN = 10
 """Queries to be judged that a report names."""
 
 
-def draw(
+@in_charge
+def draw_queries(
     project: Project,
     by: Lead | Operator,
-    asked: DrawOptions,
     *,
-    own: OwnFile | None = None,
+    val: int = 0,
+    test: int = 0,
+    seed: int = 0,
+    own: Path | OwnFile | None = None,
+    own_split: Split = Split.TEST,
+    stratum: Stratum | None = None,
+    show_of: str | None = None,
+    repeats: Repeats = Repeats.KEEP,
     dry_run: bool = False,
     now: float,
 ) -> QueryReport:
-    """Fix the queries: a person's own, those drawn from captions, and all other captions to train.
+    """Draw validation and test queries from captions, add own ones from a file, or both; all other captions train.
 
-    With queries there already, own ones may still be added, and nothing is drawn. Without captions there are own ones
-    alone.
+    Own queries may also be added later, as long as there are no candidate lists; then nothing is drawn. Without
+    captions there are own ones alone.
 
     Args:
         project: the project.
-        by: who does it.
-        asked: what to draw.
+        by: who draws them; their name goes on record.
+        val: how many validation queries to draw.
+        test: how many test queries to draw.
+        seed: of the draw.
         own: own queries, beside the drawn ones or in their place.
+        own_split: of the lines of a text file; a table says it itself.
+        stratum: what the draw is spread over, in proportion; evenly over all texts if None.
+        show_of: how the show is told from a video's name; see `rules.named_shows`.
+        repeats: what becomes of training captions with one text.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
 
@@ -85,10 +101,14 @@ def draw(
         ProjectError: queries were drawn already, or there are no captions, or fewer distinct texts than asked for.
         InputError: everything that is wrong with the file of own queries; nothing was stored then.
     """
+    asked = DrawOptions(val, test, seed, stratum, show_of, repeats)
+    file = OwnFile(bytes_of(own), own.name, own_split) if isinstance(own, Path) else own
     named = _named_shows(project, asked)  # outside the transaction: somebody's pattern may take a second
     with reading(project.store) if dry_run else writing(project.store) as db:
+        if file and not asked.draws:
+            require_no_lists(project)
         if any(queries.split_counts(db).values()):
-            if own is None or asked.draws:
+            if file is None or asked.draws:
                 raise ProjectError(
                     said(
                         "this project has its queries already; splits are fixed once drawn. Until the first grade, "
@@ -96,15 +116,15 @@ def draw(
                         command=steps.taking_back(project.folder),
                     )
                 )
-            plan = _only(_own(db, own), dry_run)
+            plan = _only(_own(db, file), dry_run)
         else:
-            plan = _plan(project, db, asked, own, named, dry_run)
+            plan = _plan(project, db, asked, file, named, dry_run)
         if dry_run:
             return plan.report
-        if own is not None:
+        if file is not None:
             queries.add_own(db, plan.mine)
             counts = Counter(query.split.value for query in plan.mine)
-            payload = {"file": own.name, **{split.value: counts[split.value] for split in Split}}
+            payload = {"file": file.name, **{split.value: counts[split.value] for split in Split}}
             events.record(
                 db, EventKind.QUERIES_ADDED, at=now, actor=by.annotator_id, subject="queries", payload=payload
             )
@@ -195,7 +215,7 @@ def _first(fixed: Iterable[tuple[str, Split]]) -> tuple[tuple[str, Split], ...]:
 
 def _own(db: Database, own: OwnFile) -> list[OwnQuery]:
     there = {query.text: query.split for query in queries.query_rows(db)}
-    return own_rules.parse(own.data, own.name, own.split, there)
+    return rules.parse_own(own.data, own.name, own.split, there)
 
 
 def _named_shows(project: Project, asked: DrawOptions) -> dict[str, str | None]:

@@ -1,30 +1,56 @@
-"""Change or remove single queries, as long as nothing hangs on them: the api lets nobody in once there are candidates.
+"""List the queries that are judged; change or remove single ones, as long as there are no candidate lists.
 
-*Writes* query and events. A text that people judge is one query, so no other one may have it.
+*Reads* query. *Writes* query and events. A text that people judge is one query, so no other one may have it.
 """
 
 from collections.abc import Sequence
 
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.candidate_lists import require_no_lists
+from backend.campaign.selection.queries.model import ListedQuery
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import QueryId
 from backend.core.saying import said
-from backend.core.text_files import control_fault
+from backend.core.text_files import control_fault, csv_text
 from backend.core.typed_text import is_visible, nfc
 from backend.store import events
-from backend.store.connection import Store, writing
+from backend.store.connection import writing
 from backend.store.events import EventKind
 
 
-def change(
-    store: Store, by: Lead | Operator, query_id: QueryId, text: str, split: Split, *, seen: str, now: float
+@in_charge
+def queries_csv(project: Project, by: Lead | Operator) -> str:
+    """Return the queries that are judged as CSV, for systems that answer them: number, split, text."""
+    found = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
+    return csv_text(("query_id", "split", "query"), ((one.query_id, one.split.value, one.text) for one in found))
+
+
+@in_charge
+def drawn_queries(
+    project: Project, by: Lead | Operator, search: str = "", *, first: int = 0, most: int
+) -> list[ListedQuery]:
+    """Return at most `most` validation and test queries that hold all words of `search`, from number `first` on."""
+    return queries.listed(project.store.db, search, first=first, most=most)
+
+
+@in_charge
+def count_drawn_queries(project: Project, by: Lead | Operator, search: str = "") -> int:
+    """Count the validation and test queries that hold all words of `search`."""
+    return queries.count_listed(project.store.db, search)
+
+
+@in_charge
+def change_query(
+    project: Project, by: Lead | Operator, query_id: QueryId, text: str, split: Split, *, seen: str, now: float
 ) -> bool:
-    """Give a query another text or split; whether anything is new.
+    """Give a query another text or split, as long as there are no candidate lists; whether anything is new.
 
     Args:
-        store: the store.
-        by: who does it.
+        project: the project.
+        by: who changes it; their name goes on record.
         query_id: the query.
         text: its text from now on.
         split: its split from now on.
@@ -33,10 +59,15 @@ def change(
 
     Raises:
         Overtaken: it has another text by now, or is gone.
-        ProjectError: no text, or that of another query.
+        ProjectError: there are candidate lists, no text, or that of another query.
     """
     wanted = nfc(text.strip())
-    with writing(store) as db:
+    if fault := control_fault(wanted):
+        raise ProjectError(fault)
+    if not is_visible(wanted):
+        raise ProjectError(said("the text is empty: write a query, or remove this one"))
+    with writing(project.store) as db:
+        require_no_lists(project)
         there = next(iter(queries.find(db, [query_id])), None)
         if there is None:
             raise Overtaken(said("this query is gone: somebody removed it, or took the queries back"))
@@ -44,10 +75,6 @@ def change(
             raise Overtaken(
                 said("somebody else changed this query to “{given}”: look at it, and change it again", given=there.text)
             )
-        if fault := control_fault(wanted):
-            raise ProjectError(fault)
-        if not is_visible(wanted):
-            raise ProjectError(said("the text is empty: write a query, or remove this one"))
         if other := next((one for one in queries.of_text(db, wanted) if one.query_id != query_id), None):
             raise ProjectError(
                 said(
@@ -62,9 +89,17 @@ def change(
     return True
 
 
-def remove(store: Store, by: Lead | Operator, query_ids: Sequence[QueryId], *, now: float) -> int:
-    """Remove queries; how many. The captions of drawn ones do not train, as if they had not been there."""
-    with writing(store) as db:
+@in_charge
+def remove_queries(project: Project, by: Lead | Operator, query_ids: Sequence[QueryId], *, now: float) -> int:
+    """Remove queries, as long as there are no candidate lists; how many were there.
+
+    The captions of drawn ones do not train, as if they had not been there.
+
+    Raises:
+        ProjectError: there are candidate lists.
+    """
+    with writing(project.store) as db:
+        require_no_lists(project)
         gone = queries.find(db, query_ids)
         queries.remove(db, [one.query_id for one in gone])
         if gone:

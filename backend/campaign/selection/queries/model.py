@@ -28,7 +28,7 @@ class DrawOptions:
     """What to draw from the captions.
 
     `stratum` is what the draw is spread over, in proportion (None: evenly over all texts); `show_of` how the show is
-    told from a video's name, see `rules.drawing.named_shows`; `repeats` what becomes of training captions with one
+    told from a video's name, see `rules.named_shows`; `repeats` what becomes of training captions with one
     text.
     """
 

@@ -1,4 +1,4 @@
-"""Queries: reads and writes."""
+"""Queries, and what fixes them: reads and writes."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -103,6 +103,21 @@ def split_counts(db: Database) -> dict[str, int]:
     """How many queries each split has."""
     found = dict(db.conn.execute("SELECT split, count(*) FROM query GROUP BY split").fetchall())
     return {split.value: found.get(split.value, 0) for split in Split}
+
+
+def any_list(db: Database) -> bool:
+    """Whether candidates were chosen, from whatever source."""
+    return db.conn.execute("SELECT 1 FROM candidate LIMIT 1").fetchone() is not None
+
+
+def any_batch(db: Database) -> bool:
+    """Whether anything has been handed out at all."""
+    return db.conn.execute("SELECT 1 FROM batch LIMIT 1").fetchone() is not None
+
+
+def source_names(db: Database) -> list[str]:
+    """What the candidate lists come from: encoders by their identity, runs by their names."""
+    return [row[0] for row in db.conn.execute("SELECT name FROM source ORDER BY part, source_id")]
 
 
 def _last_position(db: Database) -> int:

@@ -1,4 +1,4 @@
-"""People as values."""
+"""People, and their pauses, as values."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from backend.campaign.nouns import Person
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Somebody takes no pairs for a while. `by` is the lead who said so; None where the program did, by a rule."""
+    """A time in which somebody is handed no pairs. `by` is the lead who said so; None where a rule did."""
 
     at: float
     by: str | None
@@ -21,9 +21,9 @@ class PersonReview:
     person: Person
     has_password: bool
     judgements: int
-    """Pairs with a standing grade of this person."""
+    """Pairs with a current grade of this person."""
     last_at: float | None
     today: int = 0
     skips: int = 0
     pause: Pause | None = None
-    """The pause that stands, if one does."""
+    """The current pause, if there is one."""

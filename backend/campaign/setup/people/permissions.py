@@ -114,3 +114,23 @@ def _checked(
 
     checked.permission = permission  # type: ignore[attr-defined]
     return checked
+
+
+@lead_only
+def lead_of(project: Project, lead: Lead) -> Lead:
+    """Return a person as a lead, if they are one now.
+
+    Raises:
+        NotAllowed: they are not, with a sentence for them.
+    """
+    return lead
+
+
+@annotator_only
+def annotator_of(project: Project, annotator: Annotator) -> Annotator:
+    """Return a person as an annotator, if they are one now.
+
+    Raises:
+        NotAllowed: they are not, with a sentence for them.
+    """
+    return annotator

@@ -1,4 +1,4 @@
-"""People, their invitations, sessions and pauses. Only hashes of tokens and passwords are kept."""
+"""Store people, their invitations, sessions and pauses. Only hashes of tokens and passwords are kept."""
 
 import sqlite3
 
@@ -13,7 +13,7 @@ from backend.store.engine import Database, added
 
 
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
-    """A new person, who cannot sign in before setting a password.
+    """Add a person, who cannot sign in before setting a password.
 
     Only one transaction writes at a time: nobody else takes a name that looks like this one meanwhile.
 
@@ -36,7 +36,7 @@ def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: floa
 
 
 def names(db: Database) -> list[str]:
-    """Everybody's name."""
+    """Return everybody's name."""
     return [row[0] for row in db.conn.execute("SELECT name FROM annotator ORDER BY annotator_id")]
 
 
@@ -46,7 +46,7 @@ def _alike(db: Database, name: str) -> list[str]:
 
 
 def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
-    """A person and the hash of their password (None: not set yet).
+    """Return a person and the hash of their password (None: not set yet).
 
     Case and unseen characters do not count, unless an earlier release took names that differ by nothing else.
     """
@@ -57,7 +57,7 @@ def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
 
 
 def by_id(db: Database, annotator_id: AnnotatorId) -> Person | None:
-    """The person with this id."""
+    """Return the person with this id."""
     row = db.conn.execute("SELECT * FROM annotator WHERE annotator_id = ?", [annotator_id]).fetchone()
     return _person(row) if row else None
 
@@ -76,7 +76,7 @@ def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
 
 
 def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, until: float) -> None:
-    """A one-time link for setting a password."""
+    """Add a one-time link for setting a password."""
     db.conn.execute(
         "INSERT INTO invitation (token_hash, annotator_id, expires_at) VALUES (?, ?, ?)",
         [token_hash, annotator_id, until],
@@ -84,7 +84,7 @@ def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, 
 
 
 def invited(db: Database, token_hash: str, *, now: float) -> Person | None:
-    """Whom an unused, unexpired invitation is for."""
+    """Return whom an unused, unexpired invitation is for."""
     row = db.conn.execute(
         "SELECT a.* FROM invitation i JOIN annotator a USING (annotator_id) "
         "WHERE i.token_hash = ? AND i.used_at IS NULL AND i.expires_at > ?",
@@ -99,7 +99,7 @@ def use_invitation(db: Database, token_hash: str, *, at: float) -> None:
 
 
 def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> int:
-    """Mark every unused link of this person as used, so that none works any more; how many that were good."""
+    """Mark every unused link of a person as used, so that none works any more, and return how many were good."""
     good: int = db.conn.execute(
         "SELECT count(*) FROM invitation WHERE annotator_id = ? AND used_at IS NULL AND expires_at > ?",
         [annotator_id, at],
@@ -112,7 +112,7 @@ def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> i
 
 
 def bind_identity(db: Database, issuer: str, subject: str, annotator_id: AnnotatorId, *, at: float) -> None:
-    """This account of an identity provider is this person from now on."""
+    """Bind an account of an identity provider to a person."""
     db.conn.execute(
         "INSERT INTO identity (issuer, subject, annotator_id, bound_at) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET annotator_id = excluded.annotator_id, bound_at = excluded.bound_at",
@@ -121,7 +121,7 @@ def bind_identity(db: Database, issuer: str, subject: str, annotator_id: Annotat
 
 
 def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
-    """The person behind an account of an identity provider."""
+    """Return the person behind an account of an identity provider."""
     row = db.conn.execute(
         "SELECT a.* FROM identity i JOIN annotator a USING (annotator_id) WHERE i.issuer = ? AND i.subject = ?",
         [issuer, subject],
@@ -130,7 +130,7 @@ def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
 
 
 def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at: float, until: float) -> None:
-    """A session; expired ones are swept on the way."""
+    """Add a session, and delete those that have expired."""
     db.conn.execute("DELETE FROM session WHERE expires_at <= ?", [at])
     db.conn.execute(
         "INSERT INTO session (token_hash, annotator_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
@@ -139,7 +139,7 @@ def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at:
 
 
 def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
-    """Whose session this is; None if it is over or the person is suspended."""
+    """Return whose session this is; None if it is over or the person is suspended."""
     row = db.conn.execute(
         "SELECT a.* FROM session s JOIN annotator a USING (annotator_id) "
         "WHERE s.token_hash = ? AND s.expires_at > ? AND a.suspended = 0",
@@ -149,7 +149,7 @@ def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
 
 
 def end_session(db: Database, token_hash: str) -> None:
-    """Sign out."""
+    """Delete a session."""
     db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
 
 
@@ -182,13 +182,13 @@ def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, a
 
 
 def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
-    """Sign out everywhere, and know none of the person's browsers any more; how many sessions that were."""
+    """Delete all sessions and known browsers of a person, and return how many sessions that were."""
     db.conn.execute("DELETE FROM known_browser WHERE annotator_id = ?", [annotator_id])
     return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
 
 
 def begin_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId | None, reason: str, *, at: float) -> None:
-    """Note that somebody takes no pairs from now on; the index refuses a second pause beside one that stands."""
+    """Begin a pause; the index refuses a second one of the same person."""
     db.conn.execute(
         "INSERT INTO pause (annotator_id, paused_at, paused_by, reason) VALUES (?, ?, ?, ?)",
         [annotator_id, at, by, reason],
@@ -196,7 +196,7 @@ def begin_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId | None,
 
 
 def end_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId, *, at: float) -> None:
-    """End the pause that stands, if one does."""
+    """End a person's current pause, if there is one."""
     db.conn.execute(
         "UPDATE pause SET ended_at = ?, ended_by = ? WHERE annotator_id = ? AND ended_at IS NULL",
         [at, by, annotator_id],
@@ -204,12 +204,12 @@ def end_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId, *, at: f
 
 
 def standing_pause(db: Database, annotator_id: AnnotatorId) -> Pause | None:
-    """The pause of this person that stands."""
+    """Return a person's current pause."""
     return standing_pauses(db, annotator_id).get(annotator_id)
 
 
 def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> dict[AnnotatorId, Pause]:
-    """The pauses that stand: everybody's, or one person's."""
+    """Return the current pauses: everybody's, or one person's."""
     rows = db.conn.execute(
         "SELECT p.annotator_id, p.paused_at, a.name, p.reason FROM pause p LEFT JOIN annotator a "
         "ON a.annotator_id = p.paused_by WHERE p.ended_at IS NULL AND p.annotator_id = coalesce(?, p.annotator_id)",
@@ -219,7 +219,7 @@ def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> di
 
 
 def reviews(db: Database, now: float) -> list[PersonReview]:
-    """Everybody, with how much and when last they graded.
+    """Return everybody, with how much and when last they graded.
 
     Args:
         db: the database.
@@ -272,7 +272,7 @@ _CREDITED = f"""
 
 
 def credited_since(db: Database, me: AnnotatorId, instant: float) -> int:
-    """Milliseconds credited for everything stored after an instant."""
+    """Return the milliseconds credited for everything stored after an instant."""
     row = db.conn.execute(
         f"SELECT coalesce(sum(active_ms), 0) FROM ({_CREDITED}) AS e", {"me": me, "since": instant}
     ).fetchone()
@@ -280,7 +280,7 @@ def credited_since(db: Database, me: AnnotatorId, instant: float) -> int:
 
 
 def last_credited(db: Database, me: AnnotatorId) -> float | None:
-    """When the person's newest event was stored, in seconds since 1970; None without any."""
+    """Return when the person's newest event was stored, in seconds since 1970; None without any."""
     row = db.conn.execute(
         "SELECT max(at) FROM (SELECT max(graded_at) AS at FROM judgement WHERE annotator_id = :me "
         "UNION ALL SELECT max(graded_at) FROM gold_answer WHERE annotator_id = :me "

@@ -1,1 +1,1 @@
-"""A project is a folder."""
+"""Open and create projects: a folder each, with settings, a database and a cache."""

@@ -1,4 +1,4 @@
-"""Where the database of a project is: the file in its folder, or an address in PostgreSQL."""
+"""Find the database of a project: the file in its folder, or an address in PostgreSQL."""
 
 import os
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""A project is a folder: `reelrank.toml` (settings a person may edit), `reelrank.db`, and `cache/` (disposable).
+"""Open and create project folders: `reelrank.toml`, `reelrank.db`, and `cache/`, which is disposable.
 
-The file keeps what may change any day. What the campaign is (batch size, scale, rule, seats) stands in the database.
+The file keeps settings that may change any day. What the campaign is (batch size, scale, rule, seats) is in the
+database.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,7 +30,6 @@ from backend.campaign.setup.project.settings_file import (
 )
 from backend.core.addresses import Address, Place
 from backend.core.errors import ProjectError
-from backend.core.locking import is_held, share
 from backend.core.mounts import network_file_system
 from backend.core.private import make_private_folder
 from backend.core.saying import said
@@ -42,9 +41,6 @@ from backend.store.address import shown, without_password
 from backend.store.connection import Store, reading, writing
 
 CACHE_FOLDER = "cache"
-ADDRESS_FILE = "served-at.txt"
-"""The address that the project was served on last, written when a server starts."""
-USUAL_ADDRESS = "http://127.0.0.1:8501"
 MAX_CANDIDATES = 40
 """At most this many candidates a query (TVR-Ranking), and so in a batch: two of 20, or four of 10."""
 
@@ -66,7 +62,7 @@ class Project:
 
     @property
     def campaign(self) -> Campaign:
-        """What the campaign is, read anew: another process may have written it a moment ago."""
+        """The settings of the campaign, read anew: another process may have just written them."""
         with reading(self.store) as db:
             return rows.campaign(db)
 
@@ -84,7 +80,7 @@ class Project:
 
     @property
     def network_warning(self) -> str:
-        """What to do about a database file on a network file system, in a sentence; "" where there is none."""
+        """What to do about a database file on a network file system, as a sentence; "" where there is none."""
         kind = "" if database_address(self.folder) else network_file_system(self.folder)
         return kind and said(
             "The database file is on a network file system ({kind}), where SQLite's locks do not hold and it can be "
@@ -114,7 +110,7 @@ class Project:
 def create(
     folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str] | None = None, grading: Grading | None = None
 ) -> Project:
-    """A new, empty project; it has TVR-Ranking's five grades unless others are given.
+    """Create an empty project; it has TVR-Ranking's five grades unless others are given.
 
     Raises:
         ProjectError: there is one already, the folder cannot be written, or see `require_inside`.
@@ -164,7 +160,7 @@ def require_none(folder: Path) -> None:
 
 @contextmanager
 def undone_if_it_fails(project: Project) -> Iterator[None]:
-    """Fill a project that was made a moment ago; if that fails there is none, and the next try finds its place free."""
+    """Remove a project that was just created if filling it fails, so that the next try finds its place free."""
     try:
         yield
     except BaseException:
@@ -209,30 +205,3 @@ def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Projec
     lines = {key: f"{key} = {toml_text(value)}" for key, value in settings.items()}
     replace_lines(project.folder, lines)
     return open_project(project.folder)
-
-
-def note_address(project: Project, url: str) -> int:
-    """Keep where the project is served, for links that commands print and for `served_at`.
-
-    Returns:
-        A file descriptor. The project counts as served there while it is open, in this process or in the program that
-        takes its place by `exec`.
-    """
-    write_whole(project.folder / ADDRESS_FILE, f"{url}\n")
-    return share(project.folder / ADDRESS_FILE)
-
-
-def served_at(folder: Path) -> str:
-    """Return the address of the server that started last over a project; "" if it has ended or there was none."""
-    try:
-        handle = os.open(folder / ADDRESS_FILE, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return ""
-    with open(handle, encoding="utf-8") as file:
-        return file.read().strip() if is_held(handle) else ""
-
-
-def address(project: Project) -> str:
-    """Where the project was served last; the usual address if it never was."""
-    path = project.folder / ADDRESS_FILE
-    return path.read_text(encoding="utf-8").strip() if path.exists() else USUAL_ADDRESS

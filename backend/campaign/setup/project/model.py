@@ -1,4 +1,4 @@
-"""What a campaign is, as values."""
+"""The settings of a campaign, its scale and its guideline as values."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +11,7 @@ People = Literal["counted", "joined", "apart"]
 
 @dataclass(frozen=True, slots=True)
 class ExamSettings:
-    """What an exam is drawn with where nobody says otherwise; `most_missed` is in percent."""
+    """The defaults of an exam; `most_missed` is in percent."""
 
     queries: int
     pairs: int
@@ -60,7 +60,7 @@ class Grading:
 
 @dataclass(frozen=True, slots=True)
 class GuidelineVersion:
-    """The guideline as it stood from `since` on (None: from the beginning) until the next version."""
+    """The guideline in force from `since` on (None: from the beginning) until the next version."""
 
     version: int
     since: float | None
@@ -72,7 +72,7 @@ class GuidelineVersion:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """The facts of a campaign.
+    """The settings of a campaign that the database keeps.
 
     `rule_version` names the rule that settles pairs; `seats` are there from the start, `further_seats` after
     escalation.

@@ -1,4 +1,4 @@
-"""The row that says what the campaign is, its scale, and the guideline with its versions."""
+"""Store the settings of the campaign, its scale, and the guideline with its versions."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ from backend.store.engine import Database
 
 
 def campaign(db: Database) -> Campaign:
-    """What the campaign is just now; another process may have written it a moment ago."""
+    """Return the settings of the campaign; another process may have just written them."""
     row = db.conn.execute(
         "SELECT batch_size, rule_version, seats, further_seats, exam_queries, exam_pairs, exam_most_missed, tutorial "
         "FROM campaign"
@@ -37,13 +37,13 @@ def campaign(db: Database) -> Campaign:
 
 
 def rule(db: Database) -> tuple[str, int, Rounding]:
-    """(version of the consensus rule, tolerance, rounding): by what grades become a verdict."""
+    """Return (version of the consensus rule, tolerance, rounding), by which grades become a verdict."""
     row = db.conn.execute("SELECT rule_version, tolerance, rounding FROM campaign").fetchone()
     return row[0], row[1], Rounding(row[2])
 
 
 def gold(db: Database) -> GoldSettings:
-    """Whether and how pairs with known grades are mixed into the work."""
+    """Return whether and how gold questions are mixed into the work."""
     row = db.conn.execute(
         "SELECT gold, gold_share, gold_window, gold_fewest, gold_warn, gold_pause FROM campaign"
     ).fetchone()
@@ -51,7 +51,7 @@ def gold(db: Database) -> GoldSettings:
 
 
 def set_gold(db: Database, new: GoldSettings) -> None:
-    """Mix pairs with known grades into the work like this from now on, or not."""
+    """Set whether and how gold questions are mixed into the work."""
     db.conn.execute(
         "UPDATE campaign SET gold = ?, gold_share = ?, gold_window = ?, gold_fewest = ?, gold_warn = ?, gold_pause = ?",
         [new.on, new.share, new.window, new.fewest, new.warn, new.pause],
@@ -59,18 +59,18 @@ def set_gold(db: Database, new: GoldSettings) -> None:
 
 
 def gold_key(db: Database) -> str:
-    """What the order of everybody's gold comes from; nobody outside can foresee it. Empty before it was ever set."""
+    """Return the key from which everybody's order of gold questions is drawn; empty before it was ever set."""
     key: str = db.conn.execute("SELECT gold_key FROM campaign").fetchone()[0]
     return key
 
 
 def set_gold_key(db: Database, key: str) -> None:
-    """Draw everybody's gold from another key."""
+    """Set the key from which everybody's order of gold questions is drawn."""
     db.conn.execute("UPDATE campaign SET gold_key = ?", [key])
 
 
 def grading(db: Database) -> Grading:
-    """By what people grade in this campaign."""
+    """Return the scale, the tolerance and the guideline of this campaign."""
     tolerance, rounding, example_query = db.conn.execute(
         "SELECT tolerance, rounding, example_query FROM campaign"
     ).fetchone()
@@ -86,14 +86,14 @@ def grading(db: Database) -> Grading:
 
 
 def set_grading(db: Database, new: Grading) -> None:
-    """Grade by something else from the beginning, in a project that is being made."""
+    """Set the scale, the tolerance and the guideline of a project that is being created."""
     _replace_grades(db, new)
     _put(db, new)
     db.conn.execute("UPDATE guideline_version SET words = ? WHERE version = 1", [_encoded(new)])
 
 
 def add_version(db: Database, new: Grading, reason: str, lead: AnnotatorId | None, *, at: float) -> int:
-    """Let another version of the guideline stand from now on; its number.
+    """Add a version of the guideline, in force from now on, and return its number.
 
     The database refuses another number of grades once somebody has graded.
     """
@@ -114,7 +114,7 @@ def add_version(db: Database, new: Grading, reason: str, lead: AnnotatorId | Non
 
 
 def versions(db: Database) -> list[GuidelineVersion]:
-    """All versions of the guideline, the first one first."""
+    """Return all versions of the guideline, the first one first."""
     rows = db.conn.execute(
         "SELECT version, since, name, reason, words FROM guideline_version "
         "LEFT JOIN annotator ON annotator_id = lead_id ORDER BY version"
@@ -123,13 +123,13 @@ def versions(db: Database) -> list[GuidelineVersion]:
 
 
 def version(db: Database) -> int:
-    """The number of the guideline's version that stands now."""
+    """Return the number of the guideline's current version."""
     found: int = db.conn.execute("SELECT max(version) FROM guideline_version").fetchone()[0]
     return found
 
 
 def has_graded(db: Database) -> bool:
-    """Whether somebody has graded, so that the grades themselves are fixed."""
+    """Return whether somebody has graded, so that the grades themselves are fixed."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM judgement) OR EXISTS (SELECT 1 FROM adjudication) "
         "OR EXISTS (SELECT 1 FROM exam_answer)"
@@ -143,13 +143,13 @@ def set_tutorial(db: Database, on: bool) -> None:
 
 
 def scale(db: Database) -> Scale:
-    """The grades that people may give."""
+    """Return the grades that people may give."""
     rows = db.conn.execute("SELECT grade, label, meaning, detail, example FROM scale ORDER BY grade")
     return Scale(tuple(GradeMeaning(*row) for row in rows))
 
 
 def set_batch_size(db: Database, size: int) -> None:
-    """Hand out so many candidates of a query together; the schema knows 1 to 40."""
+    """Set how many candidates of a query are handed out together; the schema takes 1 to 40."""
     db.conn.execute("UPDATE campaign SET batch_size = ?", [size])
 
 
@@ -162,7 +162,7 @@ def _replace_grades(db: Database, new: Grading) -> None:
 
 
 def _put(db: Database, new: Grading) -> None:
-    """Everything of a guideline but its grades."""
+    """Write everything of a guideline but its grades."""
     db.conn.execute(
         "UPDATE campaign SET tolerance = ?, rounding = ?, example_query = ?",
         [new.tolerance, new.rounding.value, new.example_query],
@@ -181,7 +181,7 @@ _decoded: Callable[[str], Grading] = msgspec.json.Decoder(Grading).decode
 
 
 def add_terms(db: Database, licence: str, citation: str, reason: str, *, at: float, by: AnnotatorId | None) -> None:
-    """Say under which licence releases are handed on from now on, and how to cite them."""
+    """Add the licence of releases, and how to cite them."""
     db.conn.execute(
         "INSERT INTO terms (licence, citation, reason, lead_id, set_at) VALUES (?, ?, ?, ?, ?)",
         [licence, citation, reason, by, at],
@@ -189,7 +189,7 @@ def add_terms(db: Database, licence: str, citation: str, reason: str, *, at: flo
 
 
 def terms(db: Database) -> Terms:
-    """What was said last about licence and citation."""
+    """Return the current licence and citation of releases."""
     row = db.conn.execute(
         "SELECT licence, citation, reason, name, set_at FROM terms LEFT JOIN annotator ON annotator_id = lead_id "
         "ORDER BY terms_id DESC LIMIT 1"

@@ -1,4 +1,4 @@
-"""What a guideline, with its scale, has to be."""
+"""Check a guideline with its scale. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ def wrong(
     questions: Sequence[Question],
     reminders: Sequence[str],
 ) -> Iterator[str]:
-    """Everything that is wrong with a guideline, a sentence each."""
+    """Return everything that is wrong with a guideline, a sentence each."""
     count = len(meanings)
     if not 2 <= count <= MOST_GRADES:
         yield said_n(

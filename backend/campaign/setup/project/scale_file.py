@@ -1,4 +1,4 @@
-"""Scales that a campaign may have instead of TVR-Ranking's five grades: kept ones, and a person's own as a TOML file.
+"""Read the scales that a campaign may have instead of TVR-Ranking's five grades: kept ones, or a TOML file.
 
 Such a file says all that differs between campaigns about grades: `scales/matches.toml` is one, with remarks.
 """
@@ -44,12 +44,12 @@ class _ScaleFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def kept() -> list[str]:
-    """The names of the scales that come with ReelRank."""
+    """Return the names of the scales that come with ReelRank."""
     return sorted(file.stem for file in FOLDER.glob("*.toml"))
 
 
 def named(name: str) -> Grading:
-    """The scale of this name, or in the file of this path.
+    """Return the scale of this name, or in the file of this path.
 
     Raises:
         ProjectError: there is neither.
@@ -67,7 +67,7 @@ def named(name: str) -> Grading:
 
 
 def read(file: Path) -> Grading:
-    """The scale in a file.
+    """Return the scale in a file.
 
     Raises:
         InputError: everything that is wrong with it.

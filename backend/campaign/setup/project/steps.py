@@ -1,4 +1,4 @@
-"""The commands from an empty project to its first pairs, as every message and page advises them.
+"""Name the commands from an empty project to its first pairs, as every message and page advises them.
 
 Each can be followed as it is written; a word in capitals stands for something of the reader's own.
 """

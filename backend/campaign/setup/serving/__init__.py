@@ -1,1 +1,1 @@
-"""What the front ends of one project share, so that none of them has to know of another."""
+"""Share between the front ends of a project what each would otherwise know alone."""

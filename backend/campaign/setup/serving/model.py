@@ -1,4 +1,4 @@
-"""Failed sign-ins and long work as values, and what a draft may hold."""
+"""Failed sign-ins, jobs and drafts as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,16 +26,16 @@ class Delay:
 
 
 class WorkState(StrEnum):
-    """What is so with an act."""
+    """How a job stands."""
 
     UNDER_WAY = "under way"
     DONE = "done"
     REFUSED = "refused"
-    """What it was asked cannot be done; the text says why."""
+    """It cannot be done; the text says why."""
     FAILED = "failed"
-    """By a mistake of ours, or because its process was killed; the log of the server says more."""
+    """By a mistake of ours, or because its process was killed; the server's log says more."""
     CUT_SHORT = "cut short"
-    """Nothing was heard of it for a while: its server stopped in the middle of it. Never kept, always found."""
+    """Nothing was heard of it for a while: its server stopped in the middle of it. Derived, never stored."""
 
 
 class OutcomeTable(msgspec.Struct, frozen=True):
@@ -53,9 +53,9 @@ class WorkOutcome(msgspec.Struct, frozen=True):
 
 
 class LongWork(msgspec.Struct, frozen=True):
-    """One act, as it stands: `done` of `total` steps of `what`; `total` is 0 as long as nobody has counted.
+    """A job that takes longer than a request: `done` of `total` steps of `what`; `total` is 0 until it is known.
 
-    `step` is whose act it is, and `asked` what that step needs to know of it afterwards.
+    `step` is the step of the project's setup that it belongs to, and `asked` what that step needs to know afterwards.
     """
 
     step: str

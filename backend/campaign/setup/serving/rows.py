@@ -1,4 +1,4 @@
-"""Attempts to sign in, windows at the desk, drafts, and the one row of long work."""
+"""Store sign-in attempts, the window at each desk, drafts, and the one row of the last job."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ def forget_failures(db: Database, *, until: float) -> None:
 
 
 def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
-    """Return what failed, by what it is counted by; nothing for what never did."""
+    """Return the failures of each counter that has any."""
     found = {}
     for kind, digest in who.items():
         row = db.conn.execute(
@@ -28,7 +28,7 @@ def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
 
 
 def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
-    """Count one more."""
+    """Count one more failure."""
     db.conn.execute(
         "INSERT INTO sign_in_attempt (kind, who, failures, last_at) VALUES (?, ?, 1, ?) ON CONFLICT (kind, who) "
         "DO UPDATE SET failures = sign_in_attempt.failures + 1, last_at = excluded.last_at",
@@ -37,24 +37,24 @@ def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
 
 
 def drop_failures(db: Database, kind: str, who: str) -> None:
-    """Delete all of them."""
+    """Delete all failures of somebody."""
     db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ?", [kind, who])
 
 
 def take_failure_back(db: Database, kind: str, who: str) -> None:
-    """Count one less: that attempt was right."""
+    """Count one failure less: that attempt was right."""
     db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ? AND failures = 1", [kind, who])
     db.conn.execute("UPDATE sign_in_attempt SET failures = failures - 1 WHERE kind = ? AND who = ?", [kind, who])
 
 
 def window_at_desk(db: Database, person: AnnotatorId) -> str | None:
-    """The window that took this person's desk last."""
+    """Return the window that took a person's desk last."""
     row = db.conn.execute("SELECT window_key FROM desk_window WHERE annotator_id = ?", [person]).fetchone()
     return str(row["window_key"]) if row else None
 
 
 def take_desk(db: Database, person: AnnotatorId, window: str, *, at: float) -> None:
-    """This window has it from now on."""
+    """Let a window have a person's desk from now on."""
     db.conn.execute(
         "INSERT INTO desk_window (annotator_id, window_key, taken_at) VALUES (?, ?, ?) ON CONFLICT (annotator_id) "
         "DO UPDATE SET window_key = excluded.window_key, taken_at = excluded.taken_at",
@@ -63,7 +63,7 @@ def take_desk(db: Database, person: AnnotatorId, window: str, *, at: float) -> N
 
 
 def keep_draft(db: Database, person: AnnotatorId, place: str, typed: Mapping[str, Typed], *, at: float) -> None:
-    """A newer one takes the place of an older one."""
+    """Store a draft; a newer one replaces an older one."""
     plain = {key: sorted(value) if isinstance(value, frozenset) else value for key, value in typed.items()}
     db.conn.execute(
         "INSERT INTO draft (annotator_id, place, typed, kept_at) VALUES (?, ?, ?, ?) ON CONFLICT (annotator_id, place) "
@@ -73,13 +73,13 @@ def keep_draft(db: Database, person: AnnotatorId, place: str, typed: Mapping[str
 
 
 def has_draft(db: Database, person: AnnotatorId, place: str) -> bool:
-    """Whether there is one, however old."""
+    """Return whether there is a draft, however old."""
     found = db.conn.execute("SELECT 1 FROM draft WHERE annotator_id = ? AND place = ?", [person, place])
     return found.fetchone() is not None
 
 
 def take_draft(db: Database, person: AnnotatorId, place: str) -> dict[str, Typed]:
-    """What was kept, and is kept no more."""
+    """Return a draft, and delete it."""
     row = db.conn.execute(
         "DELETE FROM draft WHERE annotator_id = ? AND place = ? RETURNING typed", [person, place]
     ).fetchone()
@@ -88,12 +88,12 @@ def take_draft(db: Database, person: AnnotatorId, place: str) -> dict[str, Typed
 
 
 def forget_drafts(db: Database, *, until: float) -> None:
-    """Those kept until then are nobody's any more."""
+    """Delete the drafts that were kept until then."""
     db.conn.execute("DELETE FROM draft WHERE kept_at <= ?", [until])
 
 
 def long_work(db: Database) -> tuple[LongWork, float] | None:
-    """The act as it was last told, and when that was; None if there is none."""
+    """Return the job as it was last told of, and when that was; None if there is none."""
     row = db.conn.execute(
         "SELECT w.*, a.name FROM long_work w JOIN annotator a ON a.annotator_id = w.begun_by"
     ).fetchone()
@@ -118,7 +118,7 @@ def long_work(db: Database) -> tuple[LongWork, float] | None:
 def begin_work(
     db: Database, key: str, by: AnnotatorId, step: str, title: str, asked: Mapping[str, str], *, at: float
 ) -> None:
-    """Put it where the last act was, which somebody has seen to be over."""
+    """Replace the last job, which is over, by a new one."""
     remove_work(db)
     db.conn.execute(
         "INSERT INTO long_work (one, work_key, step, title, begun_by, began_at, heard_at, asked) "
@@ -128,7 +128,7 @@ def begin_work(
 
 
 def tell_work(db: Database, key: str, what: str, done: int, total: int, *, at: float) -> None:
-    """How far it has come; nothing, if another act has taken its place."""
+    """Note how far a job has come; nothing, if another has taken its place."""
     db.conn.execute(
         "UPDATE long_work SET what = ?, done = ?, total = ?, heard_at = ? WHERE work_key = ?",
         [kept(what), done, total, at, key],
@@ -136,7 +136,7 @@ def tell_work(db: Database, key: str, what: str, done: int, total: int, *, at: f
 
 
 def end_work(db: Database, key: str, state: WorkState, outcome: WorkOutcome, refusal: str, *, at: float) -> None:
-    """How it ended; nothing, if another act has taken its place."""
+    """Note how a job ended; nothing, if another has taken its place."""
     db.conn.execute(
         "UPDATE long_work SET state = ?, outcome = ?, refusal = ?, heard_at = ? WHERE work_key = ?",
         [state.value, msgspec.json.encode(outcome, enc_hook=kept).decode(), kept(refusal), at, key],
@@ -144,7 +144,7 @@ def end_work(db: Database, key: str, state: WorkState, outcome: WorkOutcome, ref
 
 
 def _recalled(outcome: WorkOutcome) -> WorkOutcome:
-    """With its sentences as they were said, so that they can be said in another language."""
+    """Return an outcome with translatable messages in the place of stored texts."""
     tables = [
         OutcomeTable(list(map(recalled, one.head)), [list(map(recalled, row)) for row in one.rows])
         for one in outcome.tables
@@ -153,5 +153,5 @@ def _recalled(outcome: WorkOutcome) -> WorkOutcome:
 
 
 def remove_work(db: Database) -> None:
-    """There is none."""
+    """Delete the job."""
     db.conn.execute("DELETE FROM long_work")

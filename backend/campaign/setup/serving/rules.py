@@ -1,4 +1,4 @@
-"""How often a password may be tried, when work counts as cut short, what of a page is kept as a draft. Pure."""
+"""Decide how sign-ins are slowed down, when a job counts as cut short, and what a draft keeps. Pure."""
 
 import hashlib
 import math
@@ -78,14 +78,14 @@ def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
 
 
 def as_it_stands(work: LongWork, *, heard_at: float, now: float) -> LongWork:
-    """Work of which nothing was heard for too long was cut short."""
+    """Return a job with its state: one of which nothing was heard for too long was cut short."""
     if work.state is WorkState.UNDER_WAY and now - heard_at > UNHEARD_S:
         return msgspec.structs.replace(work, state=WorkState.CUT_SHORT)
     return work
 
 
 def worth_keeping(values: Mapping[str, object]) -> dict[str, Typed]:
-    """Texts, numbers and frozen sets; not buttons, files and what else a page's session holds. All, or nothing.
+    """Return what a draft keeps: texts, numbers and frozen sets, not buttons or files; nothing if it is too long.
 
     >>> worth_keeping({"reason": "wrote it", "button": True, "file": object()})
     {'reason': 'wrote it'}

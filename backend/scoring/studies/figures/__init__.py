@@ -1,13 +1,10 @@
-"""The figures of studies, each a function of the study's rows, with its choices in the subtitle."""
+"""Draw the figure of a study from its rows, with its choices in the subtitle."""
 
 from collections.abc import Callable
 
 from backend.scoring.drawing import Specification
-from backend.scoring.studies.figures.axioms import axioms
-from backend.scoring.studies.figures.heat_maps import agreement, model_selection
-from backend.scoring.studies.figures.label_noise import label_noise
-from backend.scoring.studies.figures.lines import stability, theory
-from backend.scoring.studies.figures.ties import ties
+from backend.scoring.studies.figures.cells import agreement, axioms, model_selection, ties
+from backend.scoring.studies.figures.lines import label_noise, stability, theory
 from backend.scoring.studies.study import Study
 
 _FIGURES: dict[str, Callable[[Study], Specification]] = {
@@ -22,5 +19,5 @@ _FIGURES: dict[str, Callable[[Study], Specification]] = {
 
 
 def draw(study: Study) -> Specification:
-    """The figure of any study."""
+    """Return the figure of a study."""
     return _FIGURES[study.name](study)

@@ -1,9 +1,11 @@
-"""Figures of lines that are to be compared: in one panel, under one legend."""
+"""Draw the figures of studies that compare lines under one legend: stability, theory, label noise."""
 
 from typing import Any
 
+from backend.scoring import measures as family
 from backend.scoring.drawing import Specification, channel
 from backend.scoring.studies.figures.parts import distinct, lines_of, title
+from backend.scoring.studies.noise import MEAN_OF_SYSTEMS
 from backend.scoring.studies.study import Study
 from backend.scoring.studies.theory import AXIOU
 
@@ -68,3 +70,74 @@ def theory(study: Study) -> Specification:
 
 def _curve_name(row: dict[str, Any], over: str) -> str:
     return f"recall@1 at r = {row['r']:g}" if over == "theta" and row["r"] is not None else str(row["measure"])
+
+
+def label_noise(study: Study) -> Specification:
+    """Several sigmas: lines by median IoU; one: a dot for each system. What has no upper bound has its own axis."""
+    several = len(distinct(study, "sigma_s")) > 1
+    panel = _noise_lines if several else _noise_dots
+    everything = distinct(study, "measure")
+    unbounded = [key for key in everything if not _bounded(key)]
+    parts = [part for part in ([key for key in everything if key not in unbounded], unbounded) if part]
+    panels = [panel(study, part) for part in parts]
+    iou = study.rows[0]["median_iou"]
+    note = "" if several else f" Black bar: mean of the systems. Median IoU with the moments as given: {iou:.3f}."
+    told = title(study, "How far does label noise move a measure?", note)
+    return {"title": told, "hconcat" if several else "vconcat": panels}
+
+
+def _noise_lines(study: Study, measures: list[str]) -> Specification:
+    rows = [row for row in study.rows if row["system"] == MEAN_OF_SYSTEMS and row["measure"] in measures]
+    sigmas = {row["sigma_s"]: {"sigma": f"sigma {row['sigma_s']:g} s", "median_iou": row["median_iou"]} for row in rows}
+    marks = {"data": {"values": list(sigmas.values())}}
+    text = {"type": "text", "angle": 300, "align": "left", "baseline": "middle", "dx": 5, "fontSize": 10}
+    x = channel("median_iou:Q", title="median IoU with the moments as given", scale={"zero": False, "padding": 14})
+    y = channel("rmse:Q", title=_rmse_title(measures, "mean RMSE of the systems' means"))
+    return {
+        "width": 400 if _bounded(measures[0]) else 260,
+        "height": 300,
+        "encoding": {"x": x},
+        "layer": [
+            marks | {"mark": {"type": "rule", "color": "#bbbbbb", "strokeDash": [2, 2]}},
+            # Above the panel, where no line is.
+            marks | {"mark": text | {"color": "#666666"}, "encoding": {"y": {"value": 0}, "text": channel("sigma:N")}},
+            {
+                "data": {"values": rows},
+                "mark": {"type": "line", "point": {"size": 35, "filled": True}, "strokeWidth": 1.8},
+                "encoding": {"y": y, **lines_of(distinct(study, "measure"))},
+            },
+        ],
+    }
+
+
+def _noise_dots(study: Study, measures: list[str]) -> Specification:
+    axis = {"tickCount": 5, "labelFlush": False}
+    return {
+        "width": 460,
+        "height": {"step": 22},
+        "data": {"values": [row for row in study.rows if row["measure"] in measures]},
+        "encoding": {
+            "x": channel("rmse:Q", title=_rmse_title(measures, "RMSE of a system's mean"), axis=axis),
+            "y": channel("measure:N", title=None, sort=measures),
+        },
+        "layer": [
+            {
+                "transform": [{"filter": f"datum.system !== '{MEAN_OF_SYSTEMS}'"}],
+                "mark": {"type": "circle", "size": 45, "opacity": 0.7},
+                "encoding": {"color": channel("system:N", title="system", sort=distinct(study, "system"))},
+            },
+            {
+                "transform": [{"filter": f"datum.system === '{MEAN_OF_SYSTEMS}'"}],
+                "mark": {"type": "tick", "color": "black", "thickness": 2.5, "size": 16},
+            },
+        ],
+    }
+
+
+def _rmse_title(measures: list[str], text: str) -> str:
+    """What has no upper bound says so: it is not measured in the same units."""
+    return text + ("" if _bounded(measures[0]) else " (not in 0..1)")
+
+
+def _bounded(key: str) -> bool:
+    return family.MEASURES[key.partition("@")[0]].highest is not None

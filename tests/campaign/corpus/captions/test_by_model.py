@@ -1,4 +1,4 @@
-"""A language model as a rewriter: nothing is asked twice, a kill loses nothing, and the gates have the last word."""
+"""A language model as a rewriter: nothing is asked twice, a kill loses nothing, the check has the last word."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def test_every_text_is_asked_once_and_never_again(project: api.Project) -> None:
     }
 
 
-def test_what_the_gates_refuse_is_asked_once_more_a_little_warmer(project: api.Project) -> None:
+def test_what_the_check_refuses_is_asked_once_more_a_little_warmer(project: api.Project) -> None:
     anna, boris, carla = (next(text for text in TEXTS if text.startswith(name)) for name in PEOPLE[:3])
 
     def act(asked: Asked) -> Act:

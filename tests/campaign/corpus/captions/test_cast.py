@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.campaign.corpus.captions.cast import cast_of
+from backend.campaign.corpus.captions.name_mapping import name_mapping_of
 from backend.core.errors import InputError, ProjectError
 from support import NOW
 
@@ -45,7 +45,7 @@ def test_a_proposal_counts_and_shows_the_names_of_the_captions(corpus_project: a
     }
     assert all(example.startswith(name) for name, _, _, example in lines)
     assert (report.names, len(report.new), report.women, report.men, report.undecided) == (4, 4, 2, 2, 0)
-    assert cast_of(corpus_project) == {"Anna": "a woman", "Boris": "a man", "Carla": "a woman", "Dev": "a man"}
+    assert name_mapping_of(corpus_project) == {"Anna": "a woman", "Boris": "a man", "Carla": "a woman", "Dev": "a man"}
 
 
 def test_a_later_proposal_keeps_what_people_wrote_and_adds_new_names_only(corpus_project: api.Project) -> None:
@@ -76,7 +76,7 @@ def test_rewriting_takes_the_file_and_the_settings_go_over_it(corpus_project: ap
     settings = corpus_project.folder / "reelrank.toml"
     settings.write_text(settings.read_text() + 'Dev = "a boy"\n')
     project = api.open_project(corpus_project.folder)
-    assert cast_of(project) == {"Anna": "a woman", "Boris": "a man", "Carla": "a woman", "Dev": "a boy"}
+    assert name_mapping_of(project) == {"Anna": "a woman", "Boris": "a man", "Carla": "a woman", "Dev": "a boy"}
     report = api.rewrite_captions(project, api.OPERATOR, now=NOW)
     assert (report.accepted, report.waiting, report.unknown) == (48, 0, ())
     texts = {row[0] for row in project.store.db.conn.execute("SELECT text FROM caption WHERE kind = 'rewritten'")}
@@ -145,7 +145,7 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_rows_and_kept(
 def test_a_file_without_lines_is_an_empty_cast(corpus_project: api.Project) -> None:
     for text in ("", "name,becomes,count,example\n"):
         write(corpus_project, text)
-        assert cast_of(corpus_project) == {}
+        assert name_mapping_of(corpus_project) == {}
     assert len(api.propose_cast(corpus_project, api.OPERATOR).new) == 4
 
 

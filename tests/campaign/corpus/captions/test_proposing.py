@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from backend.campaign.corpus.captions.first_names import first_names, known_words
 from backend.campaign.corpus.captions.rules import Known, names_in, rewrite, unknown_names
-from backend.campaign.corpus.captions.rules.cast import contradictions
+from backend.campaign.corpus.captions.rules.name_mapping import contradictions
 from backend.campaign.corpus.captions.rules.proposing import Proposed, propose
 
 SERIES = {
@@ -65,7 +65,7 @@ def test_the_most_frequent_names_of_tvr_are_people_and_counted_by_captions(file:
 
 @pytest.mark.long
 def test_the_uncorrected_proposal_leaves_hardly_a_name_in_tvr(file: Path) -> None:
-    """By the gate that `reelrank rewrite` has: what it finds is left to wait."""
+    """By the check that `reelrank rewrite` makes: what it finds is left to wait."""
     texts = tvr(file)
     cast = {line.name: line.becomes for line in tvr_cast(file) if line.becomes}
     unknown = unknown_names(texts, cast, known_words())

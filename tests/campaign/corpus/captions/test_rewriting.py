@@ -1,4 +1,4 @@
-"""Rewriters, attempts and gates: who gets a second attempt, what is kept of whom, and why something waits."""
+"""Rewriters, attempts and the check: who gets a second attempt, what is kept of whom, and why something waits."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from backend import api
-from backend.campaign.corpus.captions.gates import Gates
 from backend.campaign.corpus.captions.model import Usage
+from backend.campaign.corpus.captions.rewrite_check import RewriteCheck
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.captions.rows.rewrites import Rewrite, replace_rewrites, searchable_captions
 from backend.campaign.corpus.importing.rows import CaptionRow
@@ -71,9 +71,9 @@ def rows(project: api.Project, columns: str, where: str = "kind = 'rewritten'") 
     return [tuple(row) for row in project.store.db.conn.execute(f"SELECT {columns} FROM caption WHERE {where}")]
 
 
-def test_only_what_the_gates_refused_gets_another_attempt(project: api.Project) -> None:
+def test_only_what_the_check_refused_gets_another_attempt(project: api.Project) -> None:
     told = Told([lambda text: text if text.startswith("Anna") else without_name(text), without_name])
-    report = rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=told, now=NOW)
+    report = rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
     annas = [text for text in ORIGINALS if text.startswith("Anna")]
     assert [sorted(asked) for asked in told.asked] == [ORIGINALS, annas]
     assert (report.at_once, report.after_retry, report.waiting, report.decided) == (48 - len(annas), len(annas), 0, 0)
@@ -83,9 +83,9 @@ def test_only_what_the_gates_refused_gets_another_attempt(project: api.Project) 
     assert {(text.startswith("Anna"), version, attempts) for text, version, attempts in made} == told_apart
 
 
-def test_what_fails_the_last_attempt_waits_with_the_reason_of_each_gate(project: api.Project) -> None:
+def test_what_fails_the_last_attempt_waits_with_the_every_reason(project: api.Project) -> None:
     told = Told([lambda text: "Anna xylophone.", lambda text: "Anna zeppelin."])
-    report = rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=told, now=NOW)
+    report = rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
     assert (report.accepted, report.waiting) == (0, 48)
     for _, text, reason in api.waiting_rewrites(project):
         assert text == "Anna zeppelin."
@@ -94,7 +94,7 @@ def test_what_fails_the_last_attempt_waits_with_the_reason_of_each_gate(project:
 
 
 def test_where_there_is_no_answer_the_caption_itself_waits(project: api.Project) -> None:
-    rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=Told([lambda text: ""]), now=NOW)
+    rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([lambda text: ""]), now=NOW)
     waiting = api.waiting_rewrites(project)
     assert {(text, reason) for _, text, reason in waiting} == {
         (caption, "there is no answer of any use") for caption in ORIGINALS
@@ -103,34 +103,34 @@ def test_where_there_is_no_answer_the_caption_itself_waits(project: api.Project)
 
 
 def test_a_name_that_a_rewriter_brings_in_is_noticed(tmp_path: Path) -> None:
-    gates = Gates(WordEncoder(), tmp_path, {"Ross": "a man", "Central Perk": "Central Perk"}, {})
+    check = RewriteCheck(WordEncoder(), tmp_path, {"Ross": "a man", "Central Perk": "Central Perk"}, {})
     originals = ["Ross waves at a tall man.", "Ross sits in Central Perk."]
-    verdicts = gates.examine(originals, ["A man waves at tall Sheldon.", "A man sits in Central Perk."])
+    verdicts = check.examine(originals, ["A man waves at tall Sheldon.", "A man sits in Central Perk."])
     assert [verdict.reasons for verdict in verdicts] == [("a name is left: Sheldon",), ()]
 
 
 def test_a_tagger_finds_what_capitals_cannot(tmp_path: Path) -> None:
-    gates = Gates(WordEncoder(), tmp_path, {}, {}, OnlyMona())
-    verdict, _ = gates.examine(["mona waves at a cat.", "A cat."], ["mona waves at a cat.", "A cat."])
+    check = RewriteCheck(WordEncoder(), tmp_path, {}, {}, OnlyMona())
+    verdict, _ = check.examine(["mona waves at a cat.", "A cat."], ["mona waves at a cat.", "A cat."])
     assert verdict.reasons == ("a name is left: mona",)
-    spared = Gates(WordEncoder(), tmp_path, {"mona": "mona"}, {}, OnlyMona())
+    spared = RewriteCheck(WordEncoder(), tmp_path, {"mona": "mona"}, {}, OnlyMona())
     assert spared.examine(["mona waves."], ["mona waves."])[0].reasons == ()
 
 
 def test_a_person_decides_for_good_and_no_rewriter_is_asked_again(project: api.Project, tmp_path: Path) -> None:
-    rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=Told([str]), now=NOW)
+    rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([str]), now=NOW)
     decisions = tmp_path / "waiting.csv"
     decisions.write_text(f"caption,rewrite\n{ORIGINALS[0]},Somebody is there.\n")
     api.accept_rewrites(project, decisions, now=NOW)
     told = Told([without_name])
-    report = rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=told, now=NOW)
+    report = rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
     assert sorted(told.asked[0]) == ORIGINALS[1:]
     assert (report.at_once, report.decided) == (47, 1)
     assert rows(project, "text", "rule_version = 'by-hand'") == [("Somebody is there.",)]
 
 
 def test_queries_drawn_while_a_model_is_at_work_keep_their_captions(project: api.Project) -> None:
-    rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=Told([without_name]), now=NOW)
+    rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([without_name]), now=NOW)
     before = rows(project, "caption_id, text")
 
     def draws(text: str) -> str:
@@ -139,7 +139,7 @@ def test_queries_drawn_while_a_model_is_at_work_keep_their_captions(project: api
         return without_name(text)
 
     with pytest.raises(ProjectError, match="fixed from then on"):
-        rewrite_captions(project, api.OPERATOR, WordEncoder(), rewriter=Told([draws]), now=NOW)
+        rewrite_captions(project, api.OPERATOR, encoder=WordEncoder(), rewriter=Told([draws]), now=NOW)
     assert rows(project, "caption_id, text") == before
 
 
@@ -193,5 +193,5 @@ class Leaning(WordEncoder):
 
 def test_a_similarity_just_below_the_floor_is_not_told_as_the_floor(tmp_path: Path) -> None:
     """ "Similarity 0.40 is below 0.4" says that a machine is wrong."""
-    gates = Gates(Leaning(), tmp_path, {}, ())
-    assert gates.examine(["caption"], ["rewrite"])[0].reasons == ("similarity 0.39 is below 0.4",)
+    check = RewriteCheck(Leaning(), tmp_path, {}, ())
+    assert check.examine(["caption"], ["rewrite"])[0].reasons == ("similarity 0.39 is below 0.4",)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.corpus.captions.first_names import known_words
-from backend.campaign.corpus.captions.gates import Gates
+from backend.campaign.corpus.captions.rewrite_check import RewriteCheck
 from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, Known, Slips, names_in, rewrite, unknown_names
 from backend.campaign.corpus.captions.rules.proposing import propose
 from backend.campaign.corpus.captions.rules.spelling import Spellings, key, spellings_of
@@ -219,10 +219,10 @@ def test_a_title_without_a_space_tells_who_somebody_is() -> None:
     assert lines == {"Varga": "a woman"}
 
 
-def test_the_gate_says_what_may_be_a_name_beside_what_is_one(tmp_path: Path) -> None:
-    gates = Gates(WordEncoder(), tmp_path, CAST, {"Interegation"}, known=ENGLISH)
+def test_the_check_says_what_may_be_a_name_beside_what_is_one(tmp_path: Path) -> None:
+    check = RewriteCheck(WordEncoder(), tmp_path, CAST, {"Interegation"}, known=ENGLISH)
     texts = ["achel waves in the Interegation room.", "house waves at MONICA.", "A man waves in his house."]
-    assert [verdict.reasons for verdict in gates.examine(texts, texts)] == [
+    assert [verdict.reasons for verdict in check.examine(texts, texts)] == [
         ("a name is left: Interegation", "this may be a name: achel"),
         ("a name is left: Monica", "this may be a name: house"),
         (),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from backend.campaign.corpus.captions.rules.cast import contradictions, is_said
 from backend.campaign.corpus.captions.rules.counting import all_people, plural, together
+from backend.campaign.corpus.captions.rules.name_mapping import contradictions, is_said
 from backend.campaign.corpus.captions.rules.text import article_of, marks, opens_sentence, split, tidy, word_pattern
 
 

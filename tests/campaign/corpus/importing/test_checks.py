@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from backend.campaign.corpus.importing.model import CaptionedMoment, LeftOut
-from backend.campaign.corpus.importing.rules.checks import Fault, check, finish, first, leaving_out, merge, outside
+from backend.campaign.corpus.importing.rules import Fault, check, finish, first, leaving_out, merge, outside
 from backend.core.errors import InputError, Problem
 
 

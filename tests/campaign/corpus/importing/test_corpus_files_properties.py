@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from unicodedata import normalize
 
 import pytest
@@ -99,7 +100,9 @@ def test_generic_round_trips(moments: list[CaptionedMoment]) -> None:
     assert taken("csv", written_as_csv(moments)) == moments
 
 
+EXAMPLES = Path(__file__).parents[4] / "assets" / "example" / "corpora"
 SAMPLE = {
+    **{example.stem: example.read_bytes() for example in EXAMPLES.iterdir()},  # those below are shorter
     "activitynet": b'{"v_1": {"duration": 9, "timestamps": [[0, 2], [3, 9.5]], "sentences": ["c", " d"]}}',
     "charades-sta": b"AB123 0.0 2.5##c\nAB123 3 4##d\n",
     "didemo": b'[{"annotation_id": 1, "description": "c", "video": "v", "times": [[0, 1], [2, 2]], "num_segments": 5}]',

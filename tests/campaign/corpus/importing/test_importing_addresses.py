@@ -11,7 +11,7 @@ from backend.core.addresses import place_of
 from range_server import serving
 from support import NOW
 
-DEMO = Path(__file__).parents[3] / "assets" / "demo"
+DEMO = Path(__file__).parents[4] / "assets" / "demo"
 
 
 @pytest.fixture

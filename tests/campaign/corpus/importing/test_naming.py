@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.campaign.corpus.importing.rules.naming import called_otherwise
+from backend.campaign.corpus.importing.rules import called_otherwise
 
 EXTENSIONS = (".mp4", ".avi")
 

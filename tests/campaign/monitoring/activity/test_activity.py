@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotate_app.session.addresses import TITLES, address
+from annotate_app.pages import PAGES
 from backend import api
 from backend.campaign.monitoring.activity.model import USUAL, ActivityFilter, ActivityGroup
 from backend.campaign.monitoring.activity.rules import WORDS
@@ -131,4 +131,4 @@ def test_settings_say_what_holds_since_when_and_by_whom(worked: Judging) -> None
     api.set_release_terms(worked.project, worked.lead, **terms, now=NOW + 500)
     found = {one.name: one for one in api.campaign_settings(worked.project, api.OPERATOR)}
     assert (found["Licence"].value, found["Licence"].since, found["Licence"].by) == ("CC-BY-4.0", NOW + 500, "Lea")
-    assert {one.where for one in found.values()} <= {address(title) for title in TITLES} | {""}
+    assert {one.where for one in found.values()} <= {page.address for page in PAGES} | {""}

@@ -10,7 +10,7 @@ import pytest
 
 from backend import api
 from backend.campaign.corpus.describing.model import DescribeKind
-from backend.campaign.judging import consensus
+from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent
 from backend.core.errors import InputError
 from describing import event, opened, send
@@ -36,7 +36,7 @@ def worked(judging: Judging) -> Judging:
                     api.record_grades(judging.project, person, [event], now=at)
     for item in api.desk(judging.project, judging.annotators[3], now=NOW).items[:4]:
         event = GradeEvent(item.pair, 2, secrets.token_hex(8), 3000)
-        consensus.record_grade(judging.project.store, judging.annotators[3], event, now=NOW, simulated=True)
+        grades.record_grade(judging.project.store, judging.annotators[3], event, now=NOW, simulated=True)
     return judging
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 
 from backend import api
-from backend.campaign.judging import consensus
+from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.monitoring.progress.model import DayCount
 from backend.campaign.setup.people import rows as people
@@ -46,7 +46,7 @@ def worked(judging: Judging) -> Judging:
     simulated = judging.annotators[3]
     for item in api.desk(judging.project, simulated, now=NOW).items[:4]:
         event = GradeEvent(item.pair, 2, secrets.token_hex(8), 3000)
-        consensus.record_grade(judging.project.store, simulated, event, now=NOW, simulated=True)
+        grades.record_grade(judging.project.store, simulated, event, now=NOW, simulated=True)
     imported = api.desk(judging.project, judging.annotators[0], now=NOW).items[0].pair
     judging.grade(0, imported, 3, key="imported", at=NOW)
     db = judging.project.store.db.conn

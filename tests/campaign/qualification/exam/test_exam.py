@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from backend import api
 from backend.campaign.judging.model import Desk, DeskItem, GradeEvent, Receipt, SkipEvent, SkipKind
+from backend.campaign.qualification.answers.rules import KnownPair
 from backend.campaign.qualification.exam.model import ExamPhase
-from backend.campaign.qualification.exam.rules.drawing import Settled, draw
+from backend.campaign.qualification.exam.rules.drawing import draw
 from backend.campaign.qualification.exam.rules.marking import mark
 from backend.campaign.review.model import CaseList
 from backend.core.errors import InputError, NotAllowed, ProjectError
@@ -607,7 +608,7 @@ def test_nothing_answered_is_not_passed() -> None:
 def test_a_draw_is_of_the_settled_pairs_and_within_its_numbers(
     there: list[tuple[int, int]], queries: int, pairs: int, seed: int
 ) -> None:
-    settled = [Settled(QueryId(query), PairId(nth), grade) for nth, (query, grade) in enumerate(there)]
+    settled = [KnownPair(PairId(nth), grade, QueryId(query)) for nth, (query, grade) in enumerate(there)]
     drawn = draw(settled, queries=queries, pairs=pairs, seed=seed)
     assert len(set(drawn)) == len(drawn)
     assert set(drawn) <= set(settled)

@@ -8,8 +8,8 @@ import pytest
 
 from backend import api
 from backend.campaign.judging.model import Desk, GradeEvent
-from backend.campaign.qualification.exam import setting, taking
-from backend.campaign.qualification.exam.model import ExamDesk, ExamKey, ExamPhase, ExamPurpose
+from backend.campaign.qualification.exam import taking
+from backend.campaign.qualification.exam.model import ExamDesk, ExamPhase, ExamPurpose
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.standing import in_order
 from backend.campaign.setup.people import permissions
@@ -523,8 +523,8 @@ def test_a_key_press_cannot_be_named_like_an_answer(fresh: Round) -> None:
 
 
 def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(fresh: Round) -> None:
-    lead, store = permissions.require_lead(fresh.project.store, fresh.lead), fresh.project.store
-    setting.set_from_open(store, lead, ExamKey.NONE, queries=1, pairs=2, now=NOW)
+    store = fresh.project.store
+    api.start_trial(fresh.project, fresh.lead, queries=1, pairs=2, now=NOW)
     tried = set(fresh.items())
     fresh.hold(queries=2, pairs=2)
     assert tried.isdisjoint(fresh.items()), "what a trial asks no exam asks"
@@ -535,12 +535,12 @@ def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(f
         return taking.desk(store, person, now=NOW)
 
     def act(what: taking.Act) -> None:
-        taking.act(store, person, what, now=NOW, purpose=ExamPurpose.TRIAL)
+        taking.act(store, person, what, now=NOW, purpose=ExamPurpose.CALIBRATION)
 
     begun = desk()
     assert begun is not None
     assert begun.exam is not None
-    assert (begun.exam.phase, begun.exam.purpose, begun.exam.items) == (ExamPhase.FIRST, ExamPurpose.TRIAL, 2)
+    assert (begun.exam.phase, begun.exam.purpose, begun.exam.items) == (ExamPhase.FIRST, ExamPurpose.CALIBRATION, 2)
     act(taking.Act.START)
     while (there := desk()) is not None and there.items:
         assert fresh.answer(0, there.items[0].pair, 3).status == "saved"
@@ -553,7 +553,7 @@ def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(f
     assert exam is not None
     assert (exam.phase, exam.attempt) == (ExamPhase.FIRST, 1), "a trial is no attempt at the exam"
     assert api.my_exam(fresh.project, fresh.person(0)).attempts == ()
-    assert setting.end(store, lead, now=NOW, purpose=ExamPurpose.TRIAL)
+    assert api.end_trial(fresh.project, fresh.lead, now=NOW)
     api.end_exam(fresh.project, fresh.lead, now=NOW)
     assert fresh.handed_out(0).isdisjoint(tried)
     assert fresh.handed_out(1) >= tried
@@ -568,7 +568,7 @@ def test_the_names_of_an_exams_items_do_not_give_away_its_order(fresh: Round) ->
     with connection.reading(project.store) as db:
         attempt = attempts.by_key(db, named)
         assert attempt is not None
-        there = exams.places(db, attempt.exam_id)
+        there = exams.items(db, attempt.exam_id)
         real = [place.item_id for place in in_order(there, attempt)]
 
     def by_name(of: str) -> bytes:

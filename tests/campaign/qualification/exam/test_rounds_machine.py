@@ -28,10 +28,8 @@ from backend import api
 from backend.campaign.doctor import rows as doctor
 from backend.campaign.judging.model import Desk, GradeEvent
 from backend.campaign.nouns import Person, Role
-from backend.campaign.qualification.exam import setting
 from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
 from backend.campaign.setup.people import accounts as people
-from backend.campaign.setup.people import permissions
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.ids import PairKey
 from backend.encoders import sentence
@@ -109,10 +107,7 @@ class Rounds(RuleBasedStateMachine):
 
     @rule(pairs=st.integers(1, 2))
     def lead_sets_a_trial(self, pairs: int) -> None:
-        lead = permissions.require_lead(self.project.store, self.lead)
-        self.lead_may(
-            lambda: setting.set_from_open(self.project.store, lead, ExamKey.NONE, queries=1, pairs=pairs, now=self.now)
-        )
+        self.lead_may(lambda: api.start_trial(self.project, self.lead, queries=1, pairs=pairs, now=self.now))
 
     @initialize(key=st.sampled_from(("median", "median", "own")), pairs=st.integers(1, 4))
     def a_round_begins(self, key: str, pairs: int) -> None:
@@ -150,9 +145,8 @@ class Rounds(RuleBasedStateMachine):
 
     @rule(purpose=st.sampled_from(ExamPurpose))
     def lead_ends_it(self, purpose: ExamPurpose) -> None:
-        setting.end(
-            self.project.store, permissions.require_lead(self.project.store, self.lead), now=self.now, purpose=purpose
-        )
+        end = api.end_trial if purpose is ExamPurpose.CALIBRATION else api.end_exam
+        end(self.project, self.lead, now=self.now)
 
     @precondition(lambda self: self.held("own"))
     @rule(grade=GRADE)

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backend.campaign.qualification.answers.rules import KnownPair
 from backend.campaign.qualification.exam.rules import spreading
-from backend.campaign.qualification.exam.rules.drawing import Settled, draw
+from backend.campaign.qualification.exam.rules.drawing import draw
 from backend.core.ids import PairId, QueryId
 
 Stock = list[list[int]]
@@ -20,13 +21,13 @@ def stocks(grades: int, queries: int, most: int) -> st.SearchStrategy[Stock]:
     return st.lists(query, min_size=1, max_size=queries)
 
 
-def pairs_of(stock: Stock) -> list[Settled]:
+def pairs_of(stock: Stock) -> list[KnownPair]:
     grades = [(query, grade) for query, have in enumerate(stock) for grade, n in enumerate(have) for _ in range(n)]
-    return [Settled(QueryId(query), PairId(nth), grade) for nth, (query, grade) in enumerate(grades)]
+    return [KnownPair(PairId(nth), grade, QueryId(query)) for nth, (query, grade) in enumerate(grades)]
 
 
-def counts(drawn: list[Settled], grades: int) -> list[int]:
-    found = Counter(one.relevance for one in drawn)
+def counts(drawn: list[KnownPair], grades: int) -> list[int]:
+    found = Counter(one.right for one in drawn)
     return [found[grade] for grade in range(grades)]
 
 

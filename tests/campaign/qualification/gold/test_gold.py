@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from backend import api
-from backend.campaign.judging import assignments
+from backend.campaign.judging import queue
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.core.errors import InputError, ProjectError
@@ -419,7 +419,7 @@ def test_nothing_that_anybody_does_at_gold_reaches_what_the_campaign_says(
                     settled.project, person, [SkipEvent(items[0].pair, kind, "no", secrets.token_hex(8))], now=now
                 )
         elif act == "away":
-            assignments.sign_off(settled.project.store, person, now=now)
+            queue.sign_off(settled.project.store, person, now=now)
         elif act == "shown" and items:
             api.shown(settled.project, person, items[0].pair, now=now)
         elif act == "lead" and undecided:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.campaign.qualification.answers.rules import KnownPair
 from backend.campaign.qualification.gold.rules import (
     Consequence,
-    KnownPair,
     accuracy,
     choose,
     consequence,
@@ -18,12 +18,14 @@ from backend.campaign.qualification.gold.rules import (
     gap,
 )
 from backend.campaign.setup.project.model import GoldSettings
-from backend.core.ids import AnnotatorId, PairId
+from backend.core.ids import AnnotatorId, PairId, QueryId
+
+QUERY = QueryId(1)
 
 ME = AnnotatorId(1)
 RANK = {None: 0, Consequence.WARNED: 1, Consequence.PAUSED: 2}
 KNOWN = st.lists(st.integers(0, 4), min_size=1, max_size=40).map(
-    lambda grades: [KnownPair(PairId(n), grade) for n, grade in enumerate(grades)]
+    lambda grades: [KnownPair(PairId(n), grade, QUERY) for n, grade in enumerate(grades)]
 )
 SETTINGS = st.builds(
     lambda fewest, more, pause, above: GoldSettings(True, 0.05, fewest + more, fewest, min(pause + above, 100), pause),
@@ -65,7 +67,9 @@ def test_without_a_pair_none_is_chosen() -> None:
 
 
 def test_every_grade_is_as_likely_however_many_pairs_it_has() -> None:
-    known = [KnownPair(PairId(n), 0) for n in range(900)] + [KnownPair(PairId(n), n % 4 + 1) for n in range(900, 1000)]
+    known = [KnownPair(PairId(n), 0, QUERY) for n in range(900)] + [
+        KnownPair(PairId(n), n % 4 + 1, QUERY) for n in range(900, 1000)
+    ]
     right = {one.pair_id: one.right for one in known}
     met = Counter(right[pair] for nth in range(4000) if (pair := choose(known, "a key", ME, nth)) is not None)
     assert all(abs(met[grade] - 800) < 5 * (4000 * 0.2 * 0.8) ** 0.5 for grade in range(5))
@@ -129,8 +133,8 @@ def test_the_best_constant_is_found_by_trying_all(known: list[KnownPair], tolera
 def test_what_is_chosen_is_everybodys_own_and_the_campaigns() -> None:
     """Forty pairs of one grade, and forty grades of one pair each: who is asked decides, and the key does."""
     for known in (
-        [KnownPair(PairId(n), 2) for n in range(40)],
-        [KnownPair(PairId(n), n) for n in range(40)],
+        [KnownPair(PairId(n), 2, QUERY) for n in range(40)],
+        [KnownPair(PairId(n), n, QUERY) for n in range(40)],
     ):
         by_person = {choose(known, "a key", AnnotatorId(person), 0) for person in range(40)}
         by_key = {choose(known, f"key {n}", ME, 0) for n in range(40)}
@@ -140,7 +144,7 @@ def test_what_is_chosen_is_everybodys_own_and_the_campaigns() -> None:
 
 
 def test_the_same_key_draws_the_same_pairs() -> None:
-    known = [KnownPair(PairId(n), n % 2) for n in range(60)]
+    known = [KnownPair(PairId(n), n % 2, QUERY) for n in range(60)]
     assert draw(known, 10, "a key") == draw(known[::-1], 10, "a key") != draw(known, 10, "another key")
 
 

@@ -214,5 +214,5 @@ def test_a_kept_run_is_found_by_either_form_of_its_name(corpus_project: api.Proj
     with sqlite3.connect(corpus_project.folder / "reelrank.db") as db:  # as an earlier release kept it
         db.execute("DROP TRIGGER kept_run_no_update")
         db.execute("UPDATE kept_run SET name = 'cafe\u0301', videos = json('[\"b\", \"A\u0308\"]')")
-    assert kept_runs.load_run(corpus_project, "caf\u00e9").videos == ("b", "\u00c4")
+    assert kept_runs.load_run(corpus_project, api.OPERATOR, "caf\u00e9").videos == ("b", "\u00c4")
     assert api.remove_run(corpus_project, api.OPERATOR, "caf\u00e9", now=NOW)

@@ -81,12 +81,12 @@ def test_an_empty_list_is_a_query_that_the_run_does_not_name(settled: Judging, k
     first, *_ = run
     keep("empty", {**run, first: []})
     keep("absent", {query: rows for query, rows in run.items() if query != first})
-    board = leaderboard.leaderboard(settled.project, "settled val", missing=missing)
+    board = leaderboard.score_kept_runs(settled.project, api.OPERATOR, "settled val", missing=missing)
     assert board.scores is not None
     empty, absent = board.scores.summary()["runs"]
     assert {**empty, "name": ""} == {**absent, "name": ""}
     assert empty["missing"] == [int(first)]
-    board = leaderboard.leaderboard(settled.project, "settled val", missing="error")
+    board = leaderboard.score_kept_runs(settled.project, api.OPERATOR, "settled val", missing="error")
     assert board.left_out["empty"].removeprefix("empty") == board.left_out["absent"].removeprefix("absent")
     assert f"query {first} is missing" in board.left_out["empty"]
 
@@ -211,7 +211,7 @@ def test_a_run_that_cannot_be_scored_is_left_out_with_its_reason(settled: Judgin
 
     half = dict(list(candidates(settled, "val").items())[:1])
     keep("half", half)
-    strict = leaderboard.leaderboard(settled.project, "settled val", missing="error")
+    strict = leaderboard.score_kept_runs(settled.project, api.OPERATOR, "settled val", missing="error")
     (other,) = set(candidates(settled, "val")) - set(half)
     assert strict.left_out["half"] == f"half: query {other} is missing (missing=zero lets it count 0)"
     assert strict.left_out.keys() == {"half", "test only"}
@@ -223,7 +223,7 @@ def test_a_run_that_cannot_be_scored_is_left_out_with_its_reason(settled: Judgin
 
 def test_an_option_that_does_not_exist_is_refused(settled: Judging) -> None:
     with pytest.raises(InputError, match="gain: 'cubic' is not one of linear, exp2"):
-        leaderboard.leaderboard(settled.project, "settled val", gain="cubic")
+        leaderboard.score_kept_runs(settled.project, api.OPERATOR, "settled val", gain="cubic")
 
 
 def test_the_version_changes_with_whatever_changes_the_leaderboard(

@@ -13,7 +13,7 @@ from backend.campaign.release.export.model import (
     RAW_COLUMNS,
     Adjudicated,
     Contents,
-    QueryStanding,
+    QueryCounts,
     ReleaseOptions,
     ReleaseSelection,
 )
@@ -62,8 +62,8 @@ BY_ID: dict[MomentId, dict[str, Any]] = {
 MOMENTS = {("v", float(n), n + 2.5): BY_ID[MomentId(5 + n)] for n in (0, 1)}
 
 
-def standing(query: int, *, waiting: int = 0) -> QueryStanding:
-    return QueryStanding(QueryId(query), f"text {query}", SPLITS.get(QueryId(query), Split.VAL), 4, waiting, 2, 1)
+def standing(query: int, *, waiting: int = 0) -> QueryCounts:
+    return QueryCounts(QueryId(query), f"text {query}", SPLITS.get(QueryId(query), Split.VAL), 4, waiting, 2, 1)
 
 
 SELECTION = ReleaseSelection(

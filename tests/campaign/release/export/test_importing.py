@@ -13,7 +13,7 @@ from backend import api
 from backend.campaign.judging import consensus
 from backend.campaign.nouns import Role, Verdict
 from backend.campaign.release.export.model import Adjudicated
-from backend.campaign.review import deciding
+from backend.campaign.review import adjudicating
 from backend.campaign.setup.people import accounts as people
 from backend.core.errors import InputError, ProjectError
 from backend.encoders import sentence
@@ -205,7 +205,7 @@ def test_nothing_is_left_of_a_release_that_is_refused_or_of_an_import_that_fails
     with pytest.raises(ProjectError, match="is a project already"):
         api.import_release(out, judging.project.folder, now=LATER)
     with monkeypatch.context() as patch:
-        patch.setattr(deciding, "adjudicate", lambda *_, **__: None)
+        patch.setattr(adjudicating, "adjudicate", lambda *_, **__: None)
         patch.setattr(consensus, "rebuild", lambda store: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             api.import_release(out, tmp_path / "new", now=LATER)

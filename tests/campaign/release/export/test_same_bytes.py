@@ -9,7 +9,7 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.release.export import export, keeping
+from backend.campaign.release.export import freezing, keeping
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions
 from backend.campaign.release.export.statistics import figures
 from backend.core.errors import ProjectError
@@ -37,7 +37,7 @@ def settle_a_query(judging: Judging) -> None:
 def test_two_exports_of_one_project_are_the_same(
     judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "figures", figures.figures)
+    monkeypatch.setattr(freezing, "figures", figures.figures)
     settle_a_query(judging)
     project = judging.project
     first = api.export_release(project, api.OPERATOR, tmp_path / "first", now=NOW + 100)

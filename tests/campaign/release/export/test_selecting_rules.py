@@ -3,7 +3,7 @@
 import pytest
 
 from backend.campaign.nouns import Split
-from backend.campaign.release.export.model import Adjudicated, QueryStanding, ReleaseOptions
+from backend.campaign.release.export.model import Adjudicated, QueryCounts, ReleaseOptions
 from backend.campaign.release.export.rules.selecting import select
 from backend.core.ids import QueryId
 
@@ -42,11 +42,11 @@ EXPECTED = {
 
 @pytest.mark.parametrize(("adjudicated", "unfinished"), EXPECTED)
 def test_queries_are_in_it_wait_or_have_nothing_for_it(adjudicated: Adjudicated, unfinished: bool) -> None:
-    standings = [
-        QueryStanding(QueryId(number), name, Split.VAL, *counts)
+    counted = [
+        QueryCounts(QueryId(number), name, Split.VAL, *counts)
         for number, (name, counts) in enumerate(STANDINGS.items())
     ]
-    found = select(iter(standings), ReleaseOptions(adjudicated, unfinished))
+    found = select(iter(counted), ReleaseOptions(adjudicated, unfinished))
     lists = (found.queries, found.unfinished, found.without_relevance, found.unfinished_within)
     assert (
         *([query.text for query in one] for one in lists),

@@ -79,13 +79,17 @@ def test_a_split_without_a_query_has_no_figures() -> None:
     found = rules.statistics(replace(SMALL, truth={"val": [], "test": TEST}, corpus={}))
     empty = found.parts[0]
     assert (empty.queries, empty.query_words, empty.at_least, empty.by_relevance) == (0, None, (None, None), (0, 0, 0))
-    shown = {row[0]: row[1] for row in rules.table(found)}
+    shown = {row[0]: row[1] for row in rules.release_statistics_table(found)}
     assert (shown["queries"], shown["moments"], shown["their videos"]) == ("0", "0", "0")
     assert (shown["words of a query"], shown["pairs of relevance 1"]) == ("-", "0")
 
 
 def test_a_split_that_has_no_word_is_called_by_its_name() -> None:
-    assert rules.table(rules.statistics(replace(SMALL, truth={"mine": TEST})))[0] == ("", "mine", "both")
+    assert rules.release_statistics_table(rules.statistics(replace(SMALL, truth={"mine": TEST})))[0] == (
+        "",
+        "mine",
+        "both",
+    )
 
 
 def test_pairs_without_a_consensus_are_counted_by_what_became_of_them() -> None:
@@ -97,7 +101,11 @@ def test_pairs_without_a_consensus_are_counted_by_what_became_of_them() -> None:
 
 def test_other_numbers_of_grades_are_told_in_figures() -> None:
     pairs = [JudgedPair("val", 1, rank, "consensus", grades) for rank, grades in enumerate((3, 3, 2, 6, 5), start=1)]
-    shown = [row[:2] for row in rules.table(rules.statistics(replace(SMALL, pairs=pairs))) if "settled by" in row[0]]
+    shown = [
+        row[:2]
+        for row in rules.release_statistics_table(rules.statistics(replace(SMALL, pairs=pairs)))
+        if "settled by" in row[0]
+    ]
     assert shown == [
         *(("settled by two grades", "1 (20.0 %)"), ("settled by 3 grades", "2 (40.0 %)")),
         *(("settled by four grades", "0 (0.0 %)"), ("settled by 5 grades", "1 (20.0 %)")),

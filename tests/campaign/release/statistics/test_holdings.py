@@ -10,7 +10,7 @@ from backend import api
 from backend.core.errors import InputError, ProjectError
 from support import MOMENTS, NOW, PARTLY, Judging
 
-EXAMPLES = Path(__file__).parents[3] / "assets/example/corpora"
+EXAMPLES = Path(__file__).parents[4] / "assets/example/corpora"
 
 
 def write_jsonl(path: Path, *lines: dict[str, object]) -> Path:

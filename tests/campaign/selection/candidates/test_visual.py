@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from backend import api
-from backend.api import pipeline
 from backend.campaign.corpus.moments.model import ByWindows
+from backend.campaign.selection.candidates import pooling
 from backend.core.errors import EncoderUnavailable, ProjectError
 from backend.core.where import HERE, Where
 from backend.encoders.emscore import SentenceVectors
@@ -47,7 +47,7 @@ class Colours:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> api.Project:
     """Two videos of three scenes, windows of two seconds as moments without a caption, two typed queries."""
-    monkeypatch.setattr(pipeline, "load_clip", lambda name, advice: Colours())
+    monkeypatch.setattr(pooling, "load_clip", lambda name, advice: Colours())
     folder = tmp_path / "videos"
     folder.mkdir()
     for name in VIDEOS:

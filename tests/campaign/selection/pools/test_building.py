@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from backend.campaign.corpus.importing.model import ImportOptions
-from backend.campaign.selection.pools import from_file
 from backend.campaign.selection.pools.building import BuildReport, build
+from backend.campaign.selection.pools.corpora import read_corpus
 from backend.campaign.selection.pools.model import Captioned, PoolOptions
 from backend.core.errors import InputError, ProjectError
 from backend.scoring.pools.files import read_pools
@@ -58,7 +58,7 @@ def document(videos: int = 30) -> Document:
 def captioned(found: Document, folder: Path) -> Captioned:
     file = folder / "corpus.json"
     file.write_text(json.dumps(found))
-    return from_file.read(file, "activitynet", ImportOptions())
+    return read_corpus(file, "activitynet", ImportOptions())
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ def test_a_video_without_a_duration_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "corpus.csv"
     file.write_text("video,start,end,caption,duration\na,1,2,He sits.,\nb,1,2,She sits.,9\nc,1,2,They sit.,\n")
     with pytest.raises(InputError, match="row 2: video a has no duration") as refusal:
-        from_file.read(file, None, ImportOptions())
+        read_corpus(file, None, ImportOptions())
     assert [problem.row for problem in refusal.value.problems] == [2, 4]
 
 
@@ -225,7 +225,7 @@ def test_frames_become_seconds_and_ends_stay_in_reach(tmp_path: Path) -> None:
     file = tmp_path / "tacos.json"
     entry = {"fps": 10.0, "num_frames": 100, "timestamps": [[10, 30], [50, 108]], "sentences": ["He sits.", "He goes."]}
     file.write_text(json.dumps({"s1.avi": entry}))
-    found = from_file.read(file, None, ImportOptions())
+    found = read_corpus(file, None, ImportOptions())
     assert found.durations == {"s1.avi": 10.0}
     # 10.8 s is up to a second after the end: kept, but no file of pools may say so.
     assert found.moments["s1.avi"] == [

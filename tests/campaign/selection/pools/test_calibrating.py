@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.campaign.selection.pools.calibrating import find, held_out
-from backend.campaign.selection.pools.labelled import read_labelled, read_sts
+from backend.campaign.selection.pools.calibrating import calibrate_thresholds, held_out
+from backend.campaign.selection.pools.labelled_pairs import read_sts
 from backend.campaign.selection.pools.model import Measured
-from backend.campaign.selection.pools.stored import StoredThresholds, read_thresholds
+from backend.campaign.selection.pools.thresholds_file import StoredThresholds, read_thresholds
 from backend.core.errors import InputError, ProjectError
 from support import WordEncoder
 
@@ -36,7 +36,7 @@ def test_pairs_of_sentences_give_thresholds(tmp_path: Path) -> None:
     lines = [f"4.5\t{angle}\t0\n" for angle in alike] + [f"1\t{angle}\t0\n" for angle in different] + ["3\t50\t0\n"]
     file = tmp_path / "sts.tsv"
     file.write_text("score\tsentence2\tsentence1\n" + "".join(lines))
-    found = find(read_labelled(file), "sts.tsv", Angles(), tmp_path / "out", embeddings=tmp_path / "e")
+    found = calibrate_thresholds(file, tmp_path / "out", encoder=Angles(), embeddings=tmp_path / "e")
     assert (found.t_pos, found.t_neg) == (0.70, 0.51)  # cos 45 = 0.7071, cos 60 = 0.5: not below 0.5
     assert (found.alike, found.different, found.neither) == (5, 3, 1)
     assert (found.kept_alike, found.kept_different, found.youden) == (1, 1, 1)
@@ -73,9 +73,7 @@ def pool_file(folder: Path, *, positives: bool = True, negatives: bool = True) -
 
 def test_published_pools_give_thresholds(tmp_path: Path) -> None:
     """Positives are 3 degrees away, negatives 28 or more: cosines of 0.9986 and at most 0.8829."""
-    found = find(
-        read_labelled(pool_file(tmp_path)), "pools.json", Angles(), tmp_path / "out", embeddings=tmp_path / "e"
-    )
+    found = calibrate_thresholds(pool_file(tmp_path), tmp_path / "out", encoder=Angles(), embeddings=tmp_path / "e")
     assert (found.alike, found.different, found.neither) == (6, 12, 0)
     assert (found.t_pos, found.t_neg) == (0.99, 0.89)
     rows = (tmp_path / "out/calibration.csv").read_text("utf-8").splitlines()
@@ -96,7 +94,7 @@ def test_each_half_is_judged_by_what_the_other_taught() -> None:
 def test_pools_of_one_kind_tell_nothing(tmp_path: Path, lacking: str, message: str) -> None:
     path = pool_file(tmp_path, **{lacking: False})
     with pytest.raises(InputError, match=message):
-        find(read_labelled(path), path.name, Angles(), tmp_path / "out", embeddings=tmp_path / "e")
+        calibrate_thresholds(path, tmp_path / "out", encoder=Angles(), embeddings=tmp_path / "e")
     assert not (tmp_path / "out").exists()
 
 
@@ -129,7 +127,7 @@ def test_a_folder_that_is_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine").touch()
     with pytest.raises(ProjectError, match="not empty"):
-        find(read_labelled(pool_file(tmp_path)), "p", WordEncoder(), tmp_path / "out", embeddings=tmp_path / "e")
+        calibrate_thresholds(pool_file(tmp_path), tmp_path / "out", encoder=WordEncoder(), embeddings=tmp_path / "e")
 
 
 def test_every_field_of_the_file_is_told() -> None:

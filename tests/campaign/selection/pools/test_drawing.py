@@ -5,7 +5,7 @@ from hashlib import blake2b
 import numpy as np
 import pytest
 
-from backend.campaign.selection.pools.rules.drawing import names_drawn, turns
+from backend.campaign.selection.pools.rules import names_drawn, turns
 
 
 def number(text: str) -> int:

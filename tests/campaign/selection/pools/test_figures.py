@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from backend.campaign.selection.pools import figures
-from backend.campaign.selection.pools.beside import Built, read_built
+from backend.campaign.selection.pools.build_manifest import Built, read_built
 from backend.campaign.selection.pools.building import build
 from backend.campaign.selection.pools.model import Captioned, PoolOptions
 from backend.core.errors import InputError, ProjectError
@@ -63,7 +63,9 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> tuple[figures.FigureRepor
     (folder / "videos").mkdir()
     for video in "abc":
         write_video(folder / "videos" / f"{video}.mp4", 12)
-    report = figures.write(pools(folder), WordEncoder(), folder / "vectors", folder / "out", videos=folder / "videos")
+    report = figures.write_pool_figures(
+        pools(folder), folder / "out", encoder=WordEncoder(), embeddings=folder / "vectors", videos=folder / "videos"
+    )
     return report, folder / "out"
 
 
@@ -156,7 +158,9 @@ def test_the_histogram_counts_every_pair_but_those_with_the_own_video(
 
 
 def test_a_query_may_be_named_and_is_drawn_without_video_files(tmp_path: Path) -> None:
-    report = figures.write(pools(tmp_path), WordEncoder(), tmp_path / "vectors", tmp_path / "out", query="c#0")
+    report = figures.write_pool_figures(
+        pools(tmp_path), tmp_path / "out", encoder=WordEncoder(), embeddings=tmp_path / "vectors", query="c#0"
+    )
     assert (report.query, report.notes) == ("c#0", ())
     drawing = (tmp_path / "out/query.svg").read_text("utf-8")
     assert ">own video: c, 0.0 to 2.0 s of 12.0" in drawing
@@ -174,7 +178,9 @@ def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(
     tmp_path: Path, change: dict[str, Any], refusal: type[Exception], said: str
 ) -> None:
     with pytest.raises(refusal, match=said):
-        figures.write(pools(tmp_path), WordEncoder(), tmp_path / "vectors", tmp_path / "out", **change)
+        figures.write_pool_figures(
+            pools(tmp_path), tmp_path / "out", encoder=WordEncoder(), embeddings=tmp_path / "vectors", **change
+        )
     assert [path.name for path in tmp_path.iterdir()] == ["pools.json"]
 
 
@@ -185,7 +191,7 @@ def test_few_queries_have_no_map(tmp_path: Path) -> None:
         found[video]["retrieval_pool"] = [[] for _ in SAID[video]]
         found[video]["pos_moments"] = [[] for _ in SAID[video]]
     file.write_text(json.dumps(found), encoding="utf-8")
-    report = figures.write(file, WordEncoder(), tmp_path / "vectors", tmp_path / "out")
+    report = figures.write_pool_figures(file, tmp_path / "out", encoder=WordEncoder(), embeddings=tmp_path / "vectors")
     assert report.notes == ("no map of queries: it needs 5 that differ",)
     assert {path.name for path in report.files} == {
         *("query.png", "query.svg", "similarity.png", "similarity.svg", "similarity.csv")
@@ -219,7 +225,7 @@ def built(folder: Path, **visual: Any) -> Path:
 
 def test_thresholds_and_s_tv_of_a_build_are_drawn(tmp_path: Path) -> None:
     file = built(tmp_path, visual=Halves())
-    figures.write(file, WordEncoder(), tmp_path / "vectors", tmp_path / "out")
+    figures.write_pool_figures(file, tmp_path / "out", encoder=WordEncoder(), embeddings=tmp_path / "vectors")
     expected = Counter(
         (row["role"], float(row["s_tv"])) for row in table(file.with_name("pairs.csv")) if row["role"] != "own"
     )
@@ -237,7 +243,9 @@ def test_thresholds_of_another_encoder_are_not_drawn(tmp_path: Path) -> None:
     class Another(WordEncoder):
         identity = "another"
 
-    figures.write(built(tmp_path), Another(), tmp_path / "other vectors", tmp_path / "out")
+    figures.write_pool_figures(
+        built(tmp_path), tmp_path / "out", encoder=Another(), embeddings=tmp_path / "other vectors"
+    )
     assert "t_pos" not in (tmp_path / "out/similarity.svg").read_text("utf-8")
     assert {row["score"] for row in table(tmp_path / "out/similarity.csv")} == {"s_te"}
 

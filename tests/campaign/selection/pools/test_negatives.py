@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from backend.campaign.corpus.importing.model import ImportOptions
 from backend.campaign.selection.pools import negatives
 from backend.core.errors import InputError, ProjectError
 from backend.scoring.pools.files import read_pools
@@ -42,15 +41,14 @@ def write_corpus(path: Path, corpus: dict[str, list[str]]) -> Path:
 
 
 def write(file: Path, out: Path, *, threshold: float = 0.9, temperature: float = 0.1) -> negatives.NegativesReport:
-    return negatives.write(
+    return negatives.write_negatives(
         file,
-        WordEncoder(),
-        out.parent / "embeddings",
         out,
-        format="charades-sta",
-        options=ImportOptions(),
         threshold=threshold,
         temperature=temperature,
+        encoder=WordEncoder(),
+        embeddings=out.parent / "embeddings",
+        format="charades-sta",
     )
 
 
@@ -137,15 +135,12 @@ class Interrupted(WordEncoder):
 def test_nothing_is_left_of_an_interruption(tmp_path: Path) -> None:
     file = write_corpus(tmp_path / "c.json", CORPUS)
     with pytest.raises(KeyboardInterrupt):
-        negatives.write(
+        negatives.write_negatives(
             file,
-            Interrupted(),
-            tmp_path / "embeddings",
             tmp_path / "out",
+            encoder=Interrupted(),
+            embeddings=tmp_path / "embeddings",
             format="charades-sta",
-            options=ImportOptions(),
-            threshold=0.9,
-            temperature=0.1,
         )
     assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
 

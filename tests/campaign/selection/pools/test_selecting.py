@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.campaign.selection.pools.model import PoolOptions, VisualBounds
-from backend.campaign.selection.pools.rules.selecting import Selection, Sentences, drawn_negative, select
+from backend.campaign.selection.pools.rules import Selection, Sentences, drawn_negative, select
 from backend.campaign.selection.pools.similarity import best_sentences
 from backend.scoring.pools.model import PoolMoment
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.selection.pools.rules.thresholds import NEARLY, calibrate, judged
+from backend.campaign.selection.pools.rules import NEARLY, calibrate, judged
 
 SIMILARITIES = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
 

@@ -9,7 +9,7 @@ import pytest
 
 from backend.campaign.nouns import Split
 from backend.campaign.selection.queries.model import Drawable, DrawnQuery, Repeats
-from backend.campaign.selection.queries.rules.drawing import apportion, draw, named_shows, shows
+from backend.campaign.selection.queries.rules import apportion, draw, named_shows, shows
 from backend.core.errors import ProjectError
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from backend.campaign.nouns import Split
 from backend.campaign.selection.queries.model import Draw, Drawable, Repeats
-from backend.campaign.selection.queries.rules.drawing import apportion, draw
+from backend.campaign.selection.queries.rules import apportion, draw
 
 TEXTS = [f"text {n}" for n in range(12)]
 CAPTIONS = st.lists(

@@ -8,7 +8,7 @@ import pytest
 from backend import api
 from backend.campaign.nouns import Split
 from backend.campaign.selection.queries.model import OwnFile
-from backend.campaign.selection.queries.rules import own
+from backend.campaign.selection.queries.rules import parse_own
 from backend.core.errors import InputError, Overtaken, ProjectError
 from backend.store.connection import writing
 from support import NOW, Judging
@@ -61,16 +61,16 @@ def test_without_captions_there_are_own_queries_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sign", [",", "\t", ";"])
 def test_a_table_is_known_by_its_first_line_however_its_columns_are_parted(sign: str) -> None:
     text = sign.join(["text", "split"]) + "\n" + sign.join(["A cat sits.", "val"]) + "\n"
-    found = own.parse(text.encode(), "typed queries", Split.TEST, {})
+    found = parse_own(text.encode(), "typed queries", Split.TEST, {})
     assert [(query.text, query.split, query.source, query.row) for query in found] == [
         ("A cat sits.", Split.VAL, "typed queries", 2)
     ]
     with pytest.raises(InputError, match="typed queries, row 2: the split is 'dev'"):
-        own.parse(text.replace("val", "dev").encode(), "typed queries", Split.TEST, {})
+        parse_own(text.replace("val", "dev").encode(), "typed queries", Split.TEST, {})
 
 
 def test_lines_with_commas_are_lines(mine: api.Project) -> None:
-    found = own.parse(b"text, split and all\nA cat, then a dog.\n", "q.txt", Split.TEST, {})
+    found = parse_own(b"text, split and all\nA cat, then a dog.\n", "q.txt", Split.TEST, {})
     assert [query.text for query in found] == ["text, split and all", "A cat, then a dog."]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from backend.campaign.nouns import Split
-from backend.campaign.selection.queries.rules.own import parse
+from backend.campaign.selection.queries.rules import parse_own
 from backend.core.errors import InputError
 
 VAL, TEST, TRAIN = Split.VAL, Split.TEST, Split.TRAIN
@@ -11,7 +11,7 @@ Told = tuple[str, Split, str, int]
 
 
 def told(data: bytes, file: str, split: Split = TEST) -> list[Told]:
-    return [(one.text, one.split, one.source, one.row) for one in parse(data, file, split, {})]
+    return [(one.text, one.split, one.source, one.row) for one in parse_own(data, file, split, {})]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_lines_have_the_split_that_was_said() -> None:
 
 def refused(data: bytes, file: str, there: dict[str, Split] | None = None) -> list[str]:
     with pytest.raises(InputError) as refusal:
-        parse(data, file, VAL, there or {})
+        parse_own(data, file, VAL, there or {})
     return str(refusal.value).splitlines()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Person, Role
-from backend.campaign.setup.people import accounts
+from backend.campaign.setup.people import passwords
 from backend.campaign.setup.people import rows as people_rows
 from backend.core.errors import NotAllowed, ProjectError, SignInRefused, StoreUnavailable
 from support import NOW, Judging
@@ -80,16 +80,14 @@ def test_a_session_that_is_over_changes_no_password(judging: Judging, anna: Pers
 def test_a_suspension_while_the_password_is_hashed_wins(
     judging: Judging, anna: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from backend.campaign.setup.people import accounts as people
-
     session = api.sign_in(judging.project, anna.name, OLD, now=NOW)
-    hashing = people._hash
+    hashing = passwords.hash_password
 
     def meanwhile(password: str) -> str:
         api.suspend(judging.project, judging.lead, anna.annotator_id, True, now=NOW)
         return hashing(password)
 
-    monkeypatch.setattr(people, "_hash", meanwhile)
+    monkeypatch.setattr(passwords, "hash_password", meanwhile)
     with pytest.raises(SignInRefused, match="signed out"):
         api.change_password(judging.project, session, OLD, NEW, now=NOW)
     assert sessions(judging) == 0
@@ -191,7 +189,7 @@ def test_signing_in_does_not_tell_who_is_here(judging: Judging, anna: Person, mo
         """Argon2, and what it was asked to do."""
 
         def __init__(self) -> None:
-            self.real = accounts._hasher()
+            self.real = passwords._hasher()
 
         def hash(self, password: str) -> str:
             work.append("hash")
@@ -201,9 +199,9 @@ def test_signing_in_does_not_tell_who_is_here(judging: Judging, anna: Person, mo
             work.append("verify")
             return self.real.verify(hashed, password)
 
-    accounts._nobodys_hash.cache_clear()  # a server that has just begun
+    passwords.nobodys_hash.cache_clear()  # a server that has just begun
     hasher = Counting()
-    monkeypatch.setattr(accounts, "_hasher", lambda: hasher)
+    monkeypatch.setattr(passwords, "_hasher", lambda: hasher)
     with pytest.raises(SignInRefused):
         api.sign_in(project, anna.name, "warm up", now=NOW)
     told = {}
@@ -242,7 +240,7 @@ def test_a_password_is_the_same_whichever_form_a_keyboard_sends(judging: Judging
 
 
 def test_a_password_that_an_earlier_release_hashed_as_it_was_typed_still_opens(judging: Judging, anna: Person) -> None:
-    hashed = accounts._hasher().hash(FORMS[1])
+    hashed = passwords._hasher().hash(FORMS[1])
     judging.project.store.db.conn.execute(
         "UPDATE annotator SET password_hash = ? WHERE annotator_id = ?", [hashed, anna.annotator_id]
     )

@@ -14,9 +14,9 @@ import pytest
 from annotate_app.server import uploads
 from backend import api
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.release.board.strips import film_of
-from backend.campaign.setup.project.folder import note_address
+from backend.campaign.release.board.case_frames import report_frames
 from backend.campaign.setup.project.places import PLACES
+from backend.campaign.setup.serving.server import note_address
 from backend.core.errors import NoRoom, ProjectError, VideoUnreadable
 from backend.core.locking import locked
 from backend.media.clips import with_room
@@ -190,7 +190,7 @@ def test_a_video_elsewhere_is_shown_only_where_its_content_is_the_recorded_one(
     facts = probe(video)
     with writing(judging.project.store) as db:
         corpus.set_video_facts(db, {"v0": facts if known else replace(facts, sha256="0" * 64)})
-    assert (film_of(judging.project)("v0", 0.0, 0.2) is not None) == known
+    assert (report_frames(judging.project, api.OPERATOR)("v0", 0.0, 0.2) is not None) == known
     job = clip_job(judging.project.clips, video, 0.0, 0.2, facts.sha256 if known else "0" * 64)
     with nullcontext() if known else pytest.raises(VideoUnreadable, match="has changed"):
         api.cut_clip(job)

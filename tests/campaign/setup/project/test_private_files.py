@@ -10,7 +10,7 @@ import pytest
 
 from annotate_app import __main__ as server
 from backend import api
-from backend.campaign.setup.project.folder import note_address
+from backend.campaign.setup.serving.server import note_address
 from backend.core.errors import ProjectError
 from backend.core.locking import locked
 from backend.core.private import UMASK_VARIABLE

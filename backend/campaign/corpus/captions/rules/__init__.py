@@ -3,13 +3,13 @@
 Pure text work for `rewriting`; whether a rewrite is good enough (similarity to its source, no
 name left) is decided there. The rules, in force under `RULES_VERSION`:
 
-1.  The cast says what each name becomes: `{"Rachel": "a woman"}`. Longer names win (`Rachel Green` over `Rachel`),
-    whole words only. Other spellings of a name count too where they can be nothing else (see `spelling`): capitals,
-    apostrophes, accents, invisible characters, and lower case if a lexicon says that it is no word. Scripts written
-    without spaces match anywhere.
+1.  The name mapping says what each name becomes: `{"Rachel": "a woman"}`. Longer names win (`Rachel Green` over
+    `Rachel`), whole words only. Other spellings of a name count too where they can be nothing else (see `spelling`):
+    capitals, apostrophes, accents, invisible characters, and lower case if a lexicon says that it is no word. Scripts
+    written without spaces match anywhere.
 2.  Titles before a name go with it (`Dr. House`, `Dr.House` -> `a man`), and so does an article (`the Castle`).
     After an article and an adjective only the noun is put: `an upset Amy` -> `an upset woman`.
-3.  Names that touch and mean the same are one person: `Kate Beckett` is `a woman` also if the cast has no full name.
+3.  Names that touch and mean the same are one person: `Kate Beckett` is `a woman` also if the mapping has no full name.
 4.  Every person is `a woman` where first named, and `the woman` from then on. Two mentions are the same person if all
     words of one are among the words of the other.
 5.  A phrase without `a`, `an` or `the` is put as it is, every time: `someone`, `people`.
@@ -19,7 +19,7 @@ name left) is decided there. The rules, in force under `RULES_VERSION`:
     waves`).
 7.  A name after a noun that says who it is goes without a word: `his daughter Alexis` -> `his daughter`.
 8.  `a` or `an` follows the sound of the next word. Sentences start with a capital; possessives stay possessive.
-9.  A name that the cast gives as itself (`Central Perk = Central Perk`) is not a person and stays.
+9.  A name that the mapping gives as itself (`Central Perk = Central Perk`) is not a person and stays.
 
 With `people = "joined"` in `[rewrite]`, rule 6 tells their kind where it is one: `two women`. With `"apart"`, rules 6
 and 7 are off, and people of one kind are told apart by order: `a woman`, `another woman`, `a third woman`, then `the

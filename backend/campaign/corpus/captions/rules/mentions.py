@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from backend.campaign.corpus.captions.rules.cast import Prepared, name_of
+from backend.campaign.corpus.captions.rules.name_mapping import Prepared, name_of
 
 
 @dataclass(frozen=True, slots=True)

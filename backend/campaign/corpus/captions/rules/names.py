@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from backend.campaign.corpus.captions.rules.cast import name_of, prepared
+from backend.campaign.corpus.captions.rules.name_mapping import name_of, prepared
 from backend.campaign.corpus.captions.rules.spelling import NOTHING_KNOWN, Known, respelled
 from backend.campaign.corpus.captions.rules.text import TITLES, opens_sentence, word_pattern
 
@@ -21,22 +21,22 @@ _SHAPED_LIKE_A_LETTER = re.compile(r"[A-Z]-[a-z]")  # T-shirt, U-turn, X-ray
 _ENDINGS = (("", ""), ("s", ""), ("es", ""), ("ed", ""), ("d", ""), ("ing", ""), ("ing", "e"), ("ly", ""), ("ies", "y"))
 
 
-def unknown_names(texts: Iterable[str], cast: Mapping[str, str], known: Known = NOTHING_KNOWN) -> Counter[str]:
-    """Probable names of people that the cast lacks, with how often each occurs.
+def unknown_names(texts: Iterable[str], mapping: Mapping[str, str], known: Known = NOTHING_KNOWN) -> Counter[str]:
+    """Probable names of people that the mapping lacks, with how often each occurs.
 
     A capitalised word inside a sentence counts, unless it is all capitals (TV), a title, a weekday, month, language
     or the like, or twenty times as frequent in lower case. One that only ever opens sentences counts if it is never
     seen in lower case, and is a first name, or in no vocabulary, or there are `ENOUGH_TEXTS` texts or more. With a
-    lexicon, a first name that is no word counts also if it is seen in lower case. Without one, a name of the cast
+    lexicon, a first name that is no word counts also if it is seen in lower case. Without one, a name of the mapping
     typed in lower case counts where that is at most a fiftieth of its uses (`joey`, yet not `house`); with one, see
-    `slips`. Places and brands count too: only a person can tell (give them to the cast as themselves).
+    `slips`. Places and brands count too: only a person can tell (map them to themselves).
 
     >>> unknown_names(["Ross sees Mona on TV.", "Mona laughs."], {"Ross": "a man"})
     Counter({'Mona': 2})
     >>> unknown_names(["Mia throws a ball.", "Balls roll."], {}, Known({"Mia": "a woman"}, frozenset(), frozenset()))
     Counter({'Mia': 1})
     """
-    pattern, _, spellings = prepared(cast)
+    pattern, _, spellings = prepared(mapping)
     inside, opening, lower, uses = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     count = 0
     for raw in texts:
@@ -64,16 +64,16 @@ def unknown_names(texts: Iterable[str], cast: Mapping[str, str], known: Known = 
 
 
 def names_in(
-    text: str, cast: Mapping[str, str], unknown: Collection[str], known: Known = NOTHING_KNOWN
+    text: str, mapping: Mapping[str, str], unknown: Collection[str], known: Known = NOTHING_KNOWN
 ) -> tuple[str, ...]:
-    """The names left in `text`, in order of appearance: people of the cast, and words of `unknown`.
+    """The names left in `text`, in order of appearance: people of the mapping, and words of `unknown`.
 
     A name counts in every spelling that `rewrite` would replace.
 
     >>> names_in("A woman Greene calls Ross.", {"Ross": "a man"}, {"Greene"})
     ('Greene', 'Ross')
     """
-    pattern, phrases, spellings = prepared(cast)
+    pattern, phrases, spellings = prepared(mapping)
     text = respelled(text, spellings, known)
     places = [(start, word) for word, start in words_of(text, pattern) if word in unknown]
     places += [(match.start(), name) for match in pattern.finditer(text) if phrases[name := name_of(match)] != name]
@@ -110,7 +110,7 @@ def _may_name(word: str) -> bool:
 
 
 def words_of(text: str, cast_pattern: re.Pattern[str]) -> Iterator[tuple[str, int]]:
-    """The words of `text` outside the names of the cast, with their places, possessive endings taken off."""
+    """The words of `text` outside the names of the mapping, with their places, possessive endings taken off."""
     named = {place for match in cast_pattern.finditer(text) for place in range(*match.span())}
     for match in word_pattern().finditer(text):
         if match.start() not in named:

@@ -1,4 +1,4 @@
-"""A cast proposed from the captions themselves: probable names, and what each of them probably becomes."""
+"""Propose a name mapping from the captions themselves: probable names, and what each probably becomes."""
 
 import re
 from collections import Counter, defaultdict
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import pairwise
 
-from backend.campaign.corpus.captions.rules.cast import is_said
 from backend.campaign.corpus.captions.rules.counting import PEOPLE
+from backend.campaign.corpus.captions.rules.name_mapping import is_said
 from backend.campaign.corpus.captions.rules.names import unknown_names
 from backend.campaign.corpus.captions.rules.spelling import Known, plain
 from backend.campaign.corpus.captions.rules.text import TITLES, word_pattern

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from backend.campaign.corpus.captions.rules.cast import ORDINALS, prepared
 from backend.campaign.corpus.captions.rules.joining import Together, grouped, said_before
 from backend.campaign.corpus.captions.rules.mentions import Mention, mentions_in
+from backend.campaign.corpus.captions.rules.name_mapping import ORDINALS, prepared
 from backend.campaign.corpus.captions.rules.spelling import NOTHING_KNOWN, Known, respelled
 from backend.campaign.corpus.captions.rules.text import article_of, opens_sentence, split
 from backend.campaign.setup.project.model import People
@@ -15,8 +15,8 @@ Met = dict[str, list[frozenset[str]]]
 """Who was met in a text, by noun: the words of their names."""
 
 
-def rewrite(text: str, cast: Mapping[str, str], people: People = "counted", known: Known = NOTHING_KNOWN) -> str:
-    """`text` with the names of `cast` replaced by its generic words; the rules are those of the package.
+def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", known: Known = NOTHING_KNOWN) -> str:
+    """Replace the names of `mapping` in a text by its generic words; the rules are those of the package.
 
     The result is in Unicode NFC. Rewriting it again changes nothing. A text without names stays as it is.
 
@@ -31,15 +31,15 @@ def rewrite(text: str, cast: Mapping[str, str], people: People = "counted", know
 
     Args:
         text: a caption.
-        cast: what each name becomes.
+        mapping: what each name becomes.
         people: `counted` (`two people`), `joined` (`two women` where they are of one kind) or `apart` (each by
             themselves, told apart by order).
         known: with a lexicon, names in lower case are replaced too, unless they are words.
 
     Raises:
-        InputError: The cast contradicts itself, for example a phrase contains a name.
+        InputError: The mapping contradicts itself, for example a phrase contains a name.
     """
-    ready = prepared(cast)
+    ready = prepared(mapping)
     original, text = nfc(text), respelled(text, ready.spellings, known)
     found = list(mentions_in(text, ready))
     if not found:

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from backend.campaign.corpus.captions.rules.cast import prepared
+from backend.campaign.corpus.captions.rules.name_mapping import prepared
 from backend.campaign.corpus.captions.rules.names import NO_NAMES
 from backend.campaign.corpus.captions.rules.spelling import Known, key, key_of, plain, split_possessive, straight
 from backend.campaign.corpus.captions.rules.text import TITLES, opens_sentence, word_pattern
@@ -38,17 +38,17 @@ _THIRD_PERSON = frozenset({"is", "was", "has", "does"})
 
 
 class Slips:
-    """Find words in rewrites that may be names of a cast."""
+    """Find words in rewrites that may be names of a mapping."""
 
-    def __init__(self, cast: Mapping[str, str], known: Known, texts: Iterable[str] = ()) -> None:
+    def __init__(self, mapping: Mapping[str, str], known: Known, texts: Iterable[str] = ()) -> None:
         """Prepare the search.
 
         Args:
-            cast: what each name becomes; one that becomes itself is no person, and is not looked for.
+            mapping: what each name becomes; one that becomes itself is no person, and is not looked for.
             known: words and first names; without a lexicon, only capitals tell.
             texts: the captions that are rewritten, to learn words that no lexicon has (`cellphone`).
         """
-        phrases = prepared(cast).phrases
+        phrases = prepared(mapping).phrases
         self.known = known
         self._people = {key_of(name): name for name, phrase in phrases.items() if phrase != name}
         self._nobody = {word for name, phrase in phrases.items() if phrase == name for word in key_of(name).split()}

@@ -1,7 +1,7 @@
 """Spellings of one name: capitals, apostrophes, accents, invisible characters, titles without a space.
 
-`respelled` writes each name of the cast as the cast has it, so that one pattern finds all spellings. It leaves a word
-of the language alone (`house`, `HOUSE`): that may be no name. `slips` looks at what is left.
+`respelled` writes each name as the name mapping has it, so that one pattern finds all spellings. It leaves a word of
+the language alone (`house`, `HOUSE`): that may be no name. `slips` looks at what is left.
 """
 
 import re
@@ -53,11 +53,11 @@ NOTHING_KNOWN = Known({}, frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """The names of a cast by their keys (see `key`).
+    """The names of a mapping by their keys (see `key`).
 
     Attributes:
         exact: every name of one word, as written.
-        written: key -> the name as the cast has it; only where all names of this key become the same.
+        written: key -> the name as the mapping has it; only where all names of this key become the same.
         longest: key of a first word -> how many words the longest name with it has.
     """
 
@@ -116,7 +116,7 @@ def split_possessive(word: str) -> tuple[str, str]:
 
 
 def spellings_of(phrases: Mapping[str, str], is_said: Callable[[str, str], bool]) -> Spellings:
-    """Return the spellings of a cast.
+    """Return the spellings of a mapping.
 
     A name counts only as written if it is no person, if names of its key become different things, or if another
     spelling of it is a word that the rules put.
@@ -141,7 +141,7 @@ def spellings_of(phrases: Mapping[str, str], is_said: Callable[[str, str], bool]
 
 
 def respelled(text: str, spellings: Spellings, known: Known) -> str:
-    """The text with every name as the cast has it, where no other word can be meant.
+    """The text with every name as the mapping has it, where no other word can be meant.
 
     A title in another case or without its space is put right too: `DR.HOUSE` is `Dr. House`.
     """
@@ -176,7 +176,7 @@ def respelled(text: str, spellings: Spellings, known: Known) -> str:
 def _name(
     words: list[re.Match[str]], text: str, position: int, spellings: Spellings, known: Known
 ) -> tuple[int, str, int] | None:
-    """Where a name starts, how the cast writes it, and of how many words it is; None if these words are none.
+    """Where a name starts, how the mapping writes it, and of how many words it is; None if these words are none.
 
     A title counts from `position` on: what stands before it has been read.
     """

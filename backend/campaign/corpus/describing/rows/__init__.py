@@ -1,1 +1,1 @@
-"""What was chosen for describing, what people wrote, and what became of it."""
+"""The only SQL about describing."""

@@ -1,4 +1,4 @@
-"""From a description to a moment and its caption in the corpus' own tables, and back."""
+"""Turn a description into a moment and its caption in the corpus' own tables, and back."""
 
 import sqlite3
 

@@ -1,4 +1,4 @@
-"""What leads chose: whether describing is open, for whom, in which videos; and the guideline for it."""
+"""Store and read what leads choose about describing, and the versions of its guideline."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ CHOSEN_PERSON = (
 """Whether a choice `c` is about the person `:me`."""
 
 
-def standing(db: Database) -> DescribingChoice:
+def current_choice(db: Database) -> DescribingChoice:
     """What was chosen last; closed if nobody ever chose."""
     row = db.conn.execute(
         f"SELECT c.*, a.name FROM describing_choice c LEFT JOIN annotator a ON a.annotator_id = c.chosen_by "

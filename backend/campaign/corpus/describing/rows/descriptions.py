@@ -1,4 +1,4 @@
-"""Descriptions, and everything that was done about them."""
+"""Store and read descriptions, and everything that was done about them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -115,7 +115,7 @@ def totals(db: Database, me: AnnotatorId) -> tuple[int, int]:
 
 
 def chosen_videos(db: Database, me: AnnotatorId) -> list[DescribableVideo]:
-    """The videos with a file that the standing choice is about, by name."""
+    """The videos with a file that the current choice is about, by name."""
     rows = db.conn.execute(
         "SELECT v.video_id, v.name, v.duration_s, cast(v.fps_num AS REAL) / v.fps_den, count(d.description_id), "
         "coalesce(sum(d.annotator_id = :me), 0), coalesce(sum(d.annotator_id = :me AND d.status = 'returned'), 0) "

@@ -1,4 +1,4 @@
-"""A lead's list of descriptions: searched, sorted and cut into pages by the database; what lies beside one; figures."""
+"""Read a lead's list of descriptions, searched, sorted and cut into pages by the database, and its figures."""
 
 from collections import Counter
 
@@ -100,7 +100,7 @@ def moments_within(
 
 
 def per_video(db: Database) -> list[tuple[float, int]]:
-    """(seconds, descriptions that stand) of each video with a file that the standing choice is about."""
+    """(seconds, descriptions that stand) of each video with a file that the current choice is about."""
     rows = db.conn.execute(
         "SELECT v.duration_s, count(d.description_id) FROM describing_choice c, video v "
         "LEFT JOIN description d ON d.video_id = v.video_id AND d.status <> 'withdrawn' "

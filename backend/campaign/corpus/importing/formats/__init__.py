@@ -1,13 +1,12 @@
-"""The formats of annotation files, one file each: a file here that defines `FORMAT` is all that a new one needs."""
+"""Find the formats of annotation files, a file each that defines `FORMAT`, and parse files by them."""
 
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 
-from backend.campaign.corpus.importing.format import CorpusFormat
 from backend.campaign.corpus.importing.formats.table import REQUIRED
-from backend.campaign.corpus.importing.model import ImportOptions, Parsed
+from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
 from backend.core.errors import InputError
 from backend.core.json_entries import FileLayout, sample
 from backend.core.saying import joined, said
@@ -20,10 +19,10 @@ _FLAGS = {"types": "--type", "columns": "--columns"}
 
 
 def find_formats() -> Mapping[str, CorpusFormat]:
-    """The formats of the files beside this one, by name.
+    """Return the formats of the files beside this one, by name.
 
-    >>> list(find_formats())
-    ['activitynet', 'charades-sta', 'csv', 'didemo', 'jsonl', 'qvhighlights', 'tacos', 'tvr']
+    >>> find_formats()["csv"].takes
+    frozenset({'columns'})
     """
     modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
     found: list[CorpusFormat] = sorted((module.FORMAT for module in modules), key=lambda one: one.name)

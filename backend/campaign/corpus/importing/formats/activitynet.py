@@ -2,9 +2,8 @@
 
 import re
 
-from backend.campaign.corpus.importing.format import CorpusFormat
-from backend.campaign.corpus.importing.model import ImportOptions, Parsed
-from backend.campaign.corpus.importing.rules.checks import finish
+from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules import finish
 from backend.core.captioned import sentences_of_videos
 from backend.core.json_entries import FileLayout, Sample
 from backend.core.saying import said

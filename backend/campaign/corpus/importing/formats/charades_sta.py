@@ -1,9 +1,8 @@
 """Charades-STA (Gao et al., 2017): lines `VIDEO start end##sentence`, or the JSON that later work made of them."""
 
-from backend.campaign.corpus.importing.format import CorpusFormat
 from backend.campaign.corpus.importing.formats import activitynet
-from backend.campaign.corpus.importing.model import ImportOptions, Parsed
-from backend.campaign.corpus.importing.rules.checks import finish
+from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules import finish
 from backend.core.captioned import CHARADES_LINE, charades_lines
 from backend.core.json_entries import FileLayout, Sample
 from backend.core.saying import said

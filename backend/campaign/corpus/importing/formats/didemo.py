@@ -2,9 +2,8 @@
 
 from collections import Counter
 
-from backend.campaign.corpus.importing.format import CorpusFormat
-from backend.campaign.corpus.importing.model import ImportOptions, Parsed
-from backend.campaign.corpus.importing.rules.checks import finish
+from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules import finish
 from backend.core.captioned import DIDEMO_SEGMENT_S, didemo_entries
 from backend.core.json_entries import FileLayout
 from backend.core.saying import said

@@ -4,9 +4,8 @@ from typing import cast
 
 import msgspec
 
-from backend.campaign.corpus.importing.format import CorpusFormat
-from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
-from backend.campaign.corpus.importing.rules.checks import finish
+from backend.campaign.corpus.importing.model import CaptionedMoment, CorpusFormat, ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules import finish
 from backend.core.json_entries import FileLayout, Sample, json_lines
 from backend.core.saying import said
 

@@ -2,9 +2,8 @@
 
 import msgspec
 
-from backend.campaign.corpus.importing.format import CorpusFormat
-from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, LeftOut, Parsed
-from backend.campaign.corpus.importing.rules.checks import finish
+from backend.campaign.corpus.importing.model import CaptionedMoment, CorpusFormat, ImportOptions, LeftOut, Parsed
+from backend.campaign.corpus.importing.rules import finish
 from backend.core.errors import InputError
 from backend.core.json_entries import FileLayout, json_lines
 from backend.core.saying import said

@@ -2,9 +2,8 @@
 
 import math
 
-from backend.campaign.corpus.importing.format import CorpusFormat
-from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
-from backend.campaign.corpus.importing.rules.checks import finish
+from backend.campaign.corpus.importing.model import CaptionedMoment, CorpusFormat, ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules import finish
 from backend.core.errors import Problem
 from backend.core.json_entries import FileLayout, Sample
 from backend.core.saying import said

@@ -1,8 +1,7 @@
 """TACoS (Regneri et al., 2013), in the JSON of 2D-TAN: videos with sentences whose times are numbers of frames."""
 
-from backend.campaign.corpus.importing.format import CorpusFormat
-from backend.campaign.corpus.importing.model import ImportOptions, Parsed
-from backend.campaign.corpus.importing.rules.checks import finish
+from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
+from backend.campaign.corpus.importing.rules import finish
 from backend.core.captioned import sentences_of_videos
 from backend.core.json_entries import FileLayout
 from backend.core.saying import said

@@ -1,1 +1,1 @@
-"""SQL of the state of the work. Reads only."""
+"""Read the state of the work."""

@@ -1,4 +1,4 @@
-"""Which moments people will be shown, and in which order: reads only."""
+"""List the moments that people will be shown, in their order. Reads only."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which pairs want grades, by kinds, and who there is to give them: reads only.
+"""Count the pairs that want grades by kind, with who may give them. Reads only.
 
 SQLite counts the kinds, so that all pairs of a large campaign come as a few dozen rows.
 """
@@ -29,7 +29,7 @@ _KNOWN = "(SELECT group_concat(y.annotator_id) FROM known_pair y WHERE y.pair_id
 
 
 def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Counter[Wanting]:
-    """How many pairs of each kind there are.
+    """Return how many pairs of each kind there are.
 
     With `alike`, pairs of two queries are of one kind only if it names the same query for both.
     """
@@ -53,7 +53,7 @@ def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Co
 
 
 def of_query(db: Database, query_id: QueryId) -> list[tuple[int, Wanting]]:
-    """Rank and kind of every pair of a query that wants grades and can be handed out."""
+    """Return rank and kind of every pair of a query that wants grades and can be handed out."""
     rows = db.conn.execute(
         f"SELECT p.rank, {_SEATS} AS told, {_SKIPPED}, {_KNOWN} {_WANTING} AND p.query_id = ? ORDER BY p.rank",
         [query_id],
@@ -63,7 +63,7 @@ def of_query(db: Database, query_id: QueryId) -> list[tuple[int, Wanting]]:
 
 
 def kept_back_of(db: Database, query_id: QueryId) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """(ranks of blocked, of set aside) pairs of a query that are not settled; one that is both is blocked."""
+    """Return (ranks of blocked, of reserved) pairs of a query that are not settled; one that is both is blocked."""
     rows = db.conn.execute(
         "SELECT p.rank, f.moment_id IS NOT NULL, EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id) "
         "FROM pair p LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
@@ -77,7 +77,7 @@ def kept_back_of(db: Database, query_id: QueryId) -> tuple[tuple[int, ...], tupl
 
 
 def disputed(db: Database) -> tuple[int, int]:
-    """(pairs with their first two grades, how many of them went on to two further annotators)."""
+    """Return (pairs with their first two grades, how many of them went on to two further annotators)."""
     row = db.conn.execute(
         "SELECT count(*), count(s.pair_id) FROM consensus c LEFT JOIN seat s ON s.pair_id = c.pair_id AND s.seat_no = 3"
     ).fetchone()
@@ -85,7 +85,7 @@ def disputed(db: Database) -> tuple[int, int]:
 
 
 def kept_back(db: Database) -> tuple[int, int]:
-    """(blocked, set aside) pairs that are not settled; one that is both is blocked."""
+    """Return the number of (blocked, reserved) pairs that are not settled; one that is both is blocked."""
     row = db.conn.execute(
         "SELECT (SELECT count(*) FROM clip_fault f JOIN pair p USING (moment_id) LEFT JOIN consensus c USING (pair_id) "
         "  WHERE coalesce(c.verdict, 'escalated') = 'escalated'), "
@@ -97,7 +97,7 @@ def kept_back(db: Database) -> tuple[int, int]:
 
 
 def version(db: Database) -> tuple[int, ...]:
-    """What every act moves on that could change anything here: the last event, judgement, answer, description."""
+    """Return the last event, judgement, answer and description: every change moves one of them on."""
     row = db.conn.execute(
         "SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement), "
         "(SELECT max(gold_answer_id) FROM gold_answer), (SELECT max(act_id) FROM description_act)"

@@ -1,1 +1,1 @@
-"""The SQL about how well people judge. Reads only."""
+"""Read what tells how well people judge."""

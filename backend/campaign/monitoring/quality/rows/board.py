@@ -1,4 +1,4 @@
-"""What the agreement board needs beside the grades: where pairs come from, what leads decided. Reads only."""
+"""Read what the agreement board needs beside the grades: where pairs come from, and what leads decided."""
 
 from backend.campaign.monitoring.quality.rows.columns import numbers
 from backend.campaign.monitoring.quality.rules.columns import Integers
@@ -10,7 +10,7 @@ PROBE = "probe"
 
 
 def version(db: Database) -> str:
-    """Another text whenever the board would be another one: grades and acts of leads are only ever added."""
+    """Return another text whenever the board would be another one: grades and acts of leads are only ever added."""
     row = db.conn.execute(
         "SELECT (SELECT max(judgement_id) FROM judgement), (SELECT max(adjudication_id) FROM adjudication), "
         "(SELECT max(ruling_id) FROM ruling), "
@@ -20,12 +20,12 @@ def version(db: Database) -> str:
 
 
 def people(db: Database) -> dict[int, str]:
-    """Names by annotator_id."""
+    """Return names by annotator_id."""
     return dict(db.conn.execute("SELECT annotator_id, name FROM annotator").fetchall())
 
 
 def decided(db: Database) -> tuple[Integers, Integers]:
-    """The pairs that a lead decided on, and their relevances."""
+    """Return the pairs that a lead adjudicated, and their relevances."""
     row = db.conn.execute(
         "SELECT group_concat(pair_id), group_concat(relevance) FROM consensus WHERE verdict = 'adjudicated'"
     ).fetchone()

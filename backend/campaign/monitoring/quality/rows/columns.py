@@ -1,4 +1,4 @@
-"""Every grade of the campaign as columns. Reads only.
+"""Read every grade of the campaign as columns.
 
 SQLite writes a column as one text, which numpy reads: two steps in C, during which other threads go on. A quarter of a
 million grades take a tenth of a second so, and a third if they come as rows.
@@ -16,7 +16,7 @@ from backend.store.engine import Database
 
 
 def given(db: Database) -> Grades:
-    """Every revision of every judgement, in the order of giving.
+    """Return every revision of every judgement, in the order of giving.
 
     An imported judgement whose file did not say when it was given bears the time of its import.
     """
@@ -46,7 +46,7 @@ def clips(db: Database) -> tuple[Integers, Floats, Truths]:
 
 
 def skips(db: Database) -> Skips:
-    """Every skip that stands, in the order of making."""
+    """Return every current skip, in the order of making."""
     row = db.conn.execute(
         "SELECT group_concat(annotator_id), group_concat(pair_id), group_concat(broken) FROM "
         "(SELECT annotator_id, pair_id, CAST(kind = 'broken_clip' AS INTEGER) AS broken FROM skip "
@@ -57,7 +57,7 @@ def skips(db: Database) -> Skips:
 
 
 def annotators(db: Database) -> list[tuple[AnnotatorId, str]]:
-    """Everybody who grades or graded here, by name."""
+    """Return everybody who grades or graded here, by name."""
     rows = db.conn.execute("SELECT annotator_id, name FROM annotator WHERE role = 'annotator' ORDER BY name")
     return [(AnnotatorId(row[0]), row[1]) for row in rows]
 

@@ -1,1 +1,1 @@
-"""Agreement statistics and pace."""
+"""Compute agreement, flags and what they rest on. Pure."""

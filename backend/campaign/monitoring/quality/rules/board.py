@@ -1,4 +1,4 @@
-"""The agreement board: everything that grades tell about agreement, over all pairs, by person, by time and by query."""
+"""Measure everything that grades tell about agreement: over all pairs, by person, by time and by query."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,8 +19,7 @@ from backend.campaign.monitoring.quality.model import (
 from backend.campaign.monitoring.quality.rules import people
 from backend.campaign.monitoring.quality.rules.figures import GRADES, figures
 from backend.campaign.monitoring.quality.rules.flags import is_often, one_grade_limit
-from backend.campaign.monitoring.quality.rules.narrowing import narrow
-from backend.campaign.monitoring.quality.rules.origins import Origins, first_of_pair
+from backend.campaign.monitoring.quality.rules.origins import Origins, first_of_pair, narrow
 from backend.campaign.monitoring.quality.rules.pairs import Codes, GradedPairs, Patterns
 from backend.campaign.monitoring.quality.rules.summary import summary
 from backend.campaign.nouns import Verdict
@@ -51,7 +50,7 @@ def measure(
     resamples: int = bootstrap.RESAMPLES,
     seed: int = bootstrap.SEED,
 ) -> AgreementBoard:
-    """The board.
+    """Return the agreement board of some grades.
 
     Args:
         grades: all that count, in the order of giving where that is known.
@@ -203,6 +202,6 @@ def _or_none(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def as_json(board: AgreementBoard) -> Mapping[str, object]:
-    """The board with the keys of `reelrank consensus --json` on top."""
+    """Return the board as `reelrank agreement --json` prints it: the keys of `reelrank consensus --json` first."""
     rest = {name: getattr(board, name) for name in AgreementBoard.__slots__ if name != "summary"}
     return {**board.summary, **rest}

@@ -1,4 +1,4 @@
-"""The agreement board as tables of plain values: what its charts are drawn from and its CSV files hold."""
+"""Turn the agreement board into tables of plain values, for its charts and its CSV files."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -12,7 +12,7 @@ Rows = list[Row]
 
 
 def table(board: AgreementBoard, name: str) -> Rows:
-    """One of `TABLES`: its rows, each a value by column; a figure that is undefined is None, and `reason` says why."""
+    """Return the rows of one of `TABLES`: values by column. An undefined figure is None, and `reason` says why."""
     return _MAKERS[name](board)
 
 

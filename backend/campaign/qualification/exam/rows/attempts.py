@@ -1,11 +1,15 @@
-"""Attempts at an exam, the answers in them, and what leads decided about people."""
+"""Store and read attempts at an exam or a calibration round, their answers, and retakes and exemptions."""
 
 import secrets
 from dataclasses import dataclass
 
-from backend.campaign.nouns import Person, Role
-from backend.campaign.qualification.exam.model import ExamPurpose
-from backend.core.ids import AnnotatorId, PairId
+from backend.campaign.qualification.exam.model import (
+    CalibrationAnswer,
+    CalibrationPair,
+    CalibrationPerson,
+    ExamPurpose,
+)
+from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
 
@@ -46,8 +50,8 @@ class BlindAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
-    """What a lead decided last about a person."""
+class Waiver:
+    """What a lead granted a person: another attempt (`retake`), or to judge without having passed (`exempt`)."""
 
     kind: str
     reason: str
@@ -60,7 +64,7 @@ def all_of(db: Database, me: AnnotatorId) -> list[Attempt]:
 
 
 def newest(db: Database, me: AnnotatorId, purpose: ExamPurpose = ExamPurpose.EXAM) -> Attempt | None:
-    """The attempt that a person began last, at an exam or at a trial."""
+    """The attempt that a person began last, at an exam or at a calibration round."""
     found = _attempts(db, "t.annotator_id = ? AND e.purpose = ? ORDER BY t.number DESC LIMIT 1", me, purpose)
     return found[0] if found else None
 
@@ -144,7 +148,7 @@ def note(db: Database, attempt_id: int, item_id: int, text: str) -> None:
     )
 
 
-def told(db: Database, attempt_id: int) -> dict[int, int]:
+def explained_answers(db: Database, attempt_id: int) -> dict[int, int]:
     """What a person gave to each missed item when it had just been explained to them, by item: the first such grade."""
     rows = db.conn.execute(
         "SELECT item_id, grade FROM exam_answer WHERE attempt_id = ? AND again ORDER BY item_id, revision DESC",
@@ -165,16 +169,16 @@ def answers(db: Database, attempt_id: int) -> list[BlindAnswer]:
     return [BlindAnswer(r[0], PairId(r[1]), *r[2:]) for r in rows]
 
 
-def ruling(db: Database, me: AnnotatorId) -> Ruling | None:
-    """What a lead decided last about a person."""
+def newest_waiver(db: Database, me: AnnotatorId) -> Waiver | None:
+    """What a lead granted a person last."""
     row = db.conn.execute(
         "SELECT kind, reason, after_attempt FROM exam_ruling WHERE annotator_id = ? ORDER BY ruling_id DESC LIMIT 1",
         [me],
     ).fetchone()
-    return Ruling(*row) if row else None
+    return Waiver(*row) if row else None
 
 
-def rule(
+def add_waiver(
     db: Database,
     me: AnnotatorId,
     kind: str,
@@ -184,23 +188,12 @@ def rule(
     after_attempt: int,
     at: float,
 ) -> None:
-    """Append a decision about a person."""
+    """Store what a lead grants a person."""
     db.conn.execute(
         "INSERT INTO exam_ruling (annotator_id, lead_id, kind, reason, after_attempt, ruled_at) "
         "VALUES (?, ?, ?, ?, ?, ?)",
         [me, by, kind, reason, after_attempt, at],
     )
-
-
-def takers(db: Database) -> list[Person]:
-    """Annotators by name who could take an exam: a program, or a worker of an earlier campaign, cannot sign in."""
-    rows = db.conn.execute(
-        "SELECT a.annotator_id, a.name, a.suspended FROM annotator a WHERE a.role = 'annotator' AND NOT a.simulated "
-        "AND (a.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM invitation i WHERE i.annotator_id = a.annotator_id) "
-        "OR EXISTS (SELECT 1 FROM identity d WHERE d.annotator_id = a.annotator_id) "
-        "OR EXISTS (SELECT 1 FROM exam_attempt t WHERE t.annotator_id = a.annotator_id)) ORDER BY a.name"
-    )
-    return [Person(AnnotatorId(row[0]), row[1], Role.ANNOTATOR, bool(row[2])) for row in rows]
 
 
 def graded_before(db: Database) -> list[AnnotatorId]:
@@ -210,6 +203,41 @@ def graded_before(db: Database) -> list[AnnotatorId]:
         "(SELECT 1 FROM judgement j WHERE j.annotator_id = a.annotator_id AND NOT j.imported AND NOT j.simulated)"
     )
     return [AnnotatorId(row[0]) for row in rows]
+
+
+def calibration_pairs(db: Database, exam_id: int) -> list[CalibrationPair]:
+    """The pairs of a calibration round by query and rank, each with the answers that count, in the order of names."""
+    answers: dict[int, list[CalibrationAnswer]] = {}
+    for row in db.conn.execute(
+        "SELECT n.item_id, t.annotator_id, a.name, n.grade, (SELECT e.text FROM answer_note e "
+        "  WHERE e.attempt_id = n.attempt_id AND e.item_id = n.item_id ORDER BY e.revision DESC LIMIT 1) "
+        "FROM exam_attempt t JOIN exam_answer n USING (attempt_id) JOIN annotator a USING (annotator_id) "
+        "WHERE t.exam_id = ? AND n.revision = (SELECT max(o.revision) FROM exam_answer o "
+        "  WHERE o.attempt_id = n.attempt_id AND o.item_id = n.item_id) ORDER BY a.name",
+        [exam_id],
+    ):
+        answers.setdefault(row[0], []).append(CalibrationAnswer(AnnotatorId(row[1]), row[2], row[3], row[4] or ""))
+    rows = db.conn.execute(
+        "SELECT i.item_id, p.pair_key, p.query_id, q.text, v.name, m.start_s, m.end_s, p.rank FROM exam_item i "
+        "JOIN pair p USING (pair_id) JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
+        "JOIN video v USING (video_id) WHERE i.exam_id = ? ORDER BY q.position, p.rank",
+        [exam_id],
+    )
+    return [
+        CalibrationPair(PairKey(r[1]), QueryId(r[2]), r[3], r[4], r[5], r[6], r[7], tuple(answers.get(r[0], ())))
+        for r in rows
+    ]
+
+
+def calibration_people(db: Database, exam_id: int) -> dict[AnnotatorId, CalibrationPerson]:
+    """Who has begun a calibration round, by person: how much of it they answered, and whether they finished."""
+    rows = db.conn.execute(
+        "SELECT t.annotator_id, a.name, count(DISTINCT n.item_id), t.handed_in_at IS NOT NULL FROM exam_attempt t "
+        "JOIN annotator a USING (annotator_id) LEFT JOIN exam_answer n USING (attempt_id) WHERE t.exam_id = ? "
+        "GROUP BY t.attempt_id, a.annotator_id ORDER BY a.name",
+        [exam_id],
+    )
+    return {AnnotatorId(r[0]): CalibrationPerson(AnnotatorId(r[0]), r[1], r[2], bool(r[3])) for r in rows}
 
 
 def _attempts(db: Database, where: str, *values: object) -> list[Attempt]:

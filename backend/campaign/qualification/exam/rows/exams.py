@@ -1,12 +1,14 @@
-"""Exams and their items."""
+"""Store and read exams and calibration rounds with their items."""
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from backend.campaign.corpus.importing.rows import WHOLE
-from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
+from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP, ON_A_DESK
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey, ExamPurpose
+from backend.campaign.qualification.exam.rules.drawing import Open
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database, added
 
@@ -14,86 +16,26 @@ _LATER = (ExamKey.MEDIAN, ExamKey.OWN)
 _NOT_ASKED = "(f.moment_id IS NOT NULL OR (e.closed_at IS NOT NULL AND i.right_grade IS NULL))"
 
 
-@dataclass(frozen=True, slots=True)
-class Exam:
-    """One exam.
-
-    `source` is `settled pairs`, `open pairs` or the name of a file; at most `most_missed` percent of the answers may be
-    farther from the key than `tolerance`, which is that of the campaign.
-    """
-
-    exam_id: int
-    set_at: float
-    set_by: str | None
-    source: str
-    seed: int | None
-    most_missed: float
-    tolerance: int
-    items: int
-    queries: int
-    showable: int
-    """Items whose clip can be shown, and that have a key where the exam has one."""
-    purpose: ExamPurpose = ExamPurpose.EXAM
-    key_from: ExamKey = ExamKey.SETTLED
-    closed_at: float | None = None
-    """Since when the key is there."""
-    used_at: float | None = None
-    """When answers became judgements."""
-    ended_at: float | None = None
-
-    @property
-    def stage(self) -> str:
-        """Where it stands: `round open`, `key fixed` or `over`."""
-        return "over" if self.ended_at is not None else "round open" if self.closed_at is None else "key fixed"
-
-    @property
-    def usable(self) -> bool:
-        """Whether a lead may let answers count: of an exam of open pairs, once, when its key is there or it is over."""
-        return self.key_from.comes_later and self.used_at is None and self.stage != "round open"
-
-
 _COLUMNS = tuple(field.name for field in fields(Exam))
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An item of an exam, with what one attempt has of it."""
-
-    item_id: int
-    query_id: QueryId
-    query: str
-    pair_id: PairId
-    pair_key: PairKey
-    duration_s: float
-    whole: bool
-    right: int | None
-    """None while the exam has no key."""
-    explanation: str
-    blocked: bool
-    """Not asked: its clip cannot be shown, or the key leaves it out."""
-    own: int | None
-    again: int | None
-    note: str = ""
-    """What was written with the answer, in a trial."""
-
-
 def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
-    """The exam that people have to pass just now, if there is one; or the trial that they take."""
+    """The exam that people have to pass just now, if there is one; or the calibration round that they take."""
     return _exam(db, "e.ended_at IS NULL AND e.purpose = ?", purpose)
 
 
 def before_work(db: Database) -> list[Exam]:
-    """The trial and the exam that people have to take just now, of those there are, in this order."""
+    """The calibration round and the exam that people have to take just now, of those there are, in this order."""
     return sorted(_exams(db, "e.ended_at IS NULL"), key=lambda held: held.purpose is ExamPurpose.EXAM)
 
 
 def by_id(db: Database, exam_id: int) -> Exam | None:
-    """An exam or a trial, held or over."""
+    """An exam or a calibration round, held or over."""
     return _exam(db, "e.exam_id = ?", exam_id)
 
 
 def newest(db: Database, purpose: ExamPurpose) -> Exam | None:
-    """The exam or trial that was set last, held or over."""
+    """The exam or calibration round that was set last, held or over."""
     return _exam(db, "e.exam_id = (SELECT max(exam_id) FROM exam WHERE purpose = ?)", purpose)
 
 
@@ -103,7 +45,7 @@ def newest_of_open_pairs(db: Database) -> Exam | None:
 
 
 def end(db: Database, *, at: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> int | None:
-    """End the exam (or the trial) that is held; its number, None if there is none."""
+    """End the exam (or the calibration round) that is held; its number, None if there is none."""
     row = db.conn.execute(
         "UPDATE exam SET ended_at = ? WHERE ended_at IS NULL AND purpose = ? RETURNING exam_id", [at, purpose]
     ).fetchone()
@@ -144,14 +86,14 @@ def add(
     most_missed: float,
     key_from: ExamKey = ExamKey.SETTLED,
 ) -> int:
-    """A new exam with its (pair, right grade if it is known, explanation), or a trial; its number."""
+    """A new exam with its (pair, right grade if it is known, explanation), or a calibration round; its number."""
     exam_id = added(
         db,
         "INSERT INTO exam (set_at, set_by, source, seed, most_missed, purpose, key_from, closed_at) "
         "VALUES (:at, :by, :source, :seed, :most, :purpose, :key, iif(:key = 'settled', :at, NULL)) RETURNING exam_id",
         {
             **{"at": at, "by": by, "source": source, "seed": seed, "most": most_missed, "key": key_from},
-            "purpose": ExamPurpose.TRIAL if key_from is ExamKey.NONE else ExamPurpose.EXAM,
+            "purpose": key_from.purpose,
         },
     )
     db.conn.executemany(
@@ -159,6 +101,28 @@ def add(
         ((exam_id, *item) for item in items),
     )
     return exam_id
+
+
+def open_pairs(db: Database, *, now: float, replaced: ExamPurpose) -> list[Open]:
+    """Pairs that may be asked before anything is settled: nobody has graded or holds them, and they have a clip.
+
+    Left out are pairs of probes, those that an exam or a calibration round asks already, and those that somebody has
+    answered in one: who comes later would be asked what others were told. What is asked by the one of the kind
+    `replaced` may be asked again, as it ends.
+    """
+    rows = db.conn.execute(
+        f"""
+        SELECT p.query_id, p.pair_id, p.rank FROM pair p JOIN batch b USING (batch_id) {CLIP}
+        WHERE b.number IS NOT NULL AND {HAS_CLIP} AND NOT {ON_A_DESK}
+          AND NOT EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id)
+          AND NOT EXISTS (SELECT 1 FROM consensus c WHERE c.pair_id = p.pair_id)
+          AND NOT EXISTS (SELECT 1 FROM exam_item i JOIN exam e USING (exam_id)
+            WHERE i.pair_id = p.pair_id AND e.ended_at IS NULL AND e.purpose <> :replaced)
+          AND NOT EXISTS (SELECT 1 FROM known_pair k WHERE k.pair_id = p.pair_id)
+        """,
+        {"now": now, "replaced": replaced},
+    )
+    return [Open(QueryId(row[0]), PairId(row[1]), row[2]) for row in rows]
 
 
 def explain(db: Database, item_id: int, explanation: str) -> PairId | None:
@@ -179,16 +143,7 @@ def although(db: Database, exam_id: int) -> tuple[list[str], str] | None:
     return (json.loads(row[0]), row[1]) if row else None
 
 
-def is_item(db: Database, pair_id: PairId) -> bool:
-    """Whether a pair is an item of an exam or a trial that is held."""
-    row = db.conn.execute(
-        "SELECT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = ?)",
-        [pair_id],
-    ).fetchone()
-    return bool(row[0])
-
-
-def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
+def items(db: Database, exam_id: int, attempt_id: int = 0) -> list[ExamItem]:
     """The items of an exam, in no particular order, each with the answers of an attempt that count."""
     newest = (
         "(SELECT grade FROM exam_answer n WHERE n.attempt_id = :attempt AND n.item_id = i.item_id AND n.again = {} "
@@ -206,7 +161,7 @@ def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
         {"exam": exam_id, "attempt": attempt_id},
     )
     return [
-        Place(
+        ExamItem(
             *(r[0], QueryId(r[1]), r[2], PairId(r[3]), PairKey(r[4]), r[5]),
             *(bool(r[6]), r[7], r[8], bool(r[9]), r[10], r[11]),
             note=r[12] or "",

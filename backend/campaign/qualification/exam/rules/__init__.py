@@ -1,1 +1,1 @@
-"""The exam as pure functions: which pairs make one, what is right, what answers come to."""
+"""The exam as pure functions: which pairs it asks, what is right, what answers come to."""

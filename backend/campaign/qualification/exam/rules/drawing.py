@@ -1,36 +1,29 @@
-"""Which pairs make an exam."""
+"""Draw the pairs of an exam or a calibration round."""
 
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from backend.campaign.qualification.answers.rules import KnownPair
 from backend.campaign.qualification.exam.rules.spreading import even_out, even_queries
 from backend.core.ids import PairId, QueryId
 
 
-class Settled(NamedTuple):
-    """A pair whose relevance is known."""
-
-    query_id: QueryId
-    pair_id: PairId
-    relevance: int
-
-
-def draw(settled: Iterable[Settled], *, queries: int, pairs: int, seed: int, spread: bool = True) -> list[Settled]:
+def draw(settled: Iterable[KnownPair], *, queries: int, pairs: int, seed: int, spread: bool = True) -> list[KnownPair]:
     """The items of an exam: a seeded sample of queries, and of the settled pairs of each.
 
     Queries that have enough settled pairs come before those that have fewer; fewer items come out where the project
     has no more. Where the draw is to `spread`, it is as even over the grades as these queries and pairs allow
     (`spreading`), and the seed decides among equals; otherwise the seed alone decides.
 
-    >>> there = [Settled(QueryId(q), PairId(10 * q + n), n) for q in (1, 2, 3) for n in range(4)]
+    >>> there = [KnownPair(PairId(10 * q + n), n, QueryId(q)) for q in (1, 2, 3) for n in range(4)]
     >>> [item.query_id for item in draw(there, queries=2, pairs=2, seed=1)]
     [2, 2, 3, 3]
     >>> draw(there, queries=2, pairs=2, seed=1) == draw(reversed(there), queries=2, pairs=2, seed=1)
     True
     """
-    by_query: defaultdict[QueryId, list[Settled]] = defaultdict(list)
+    by_query: defaultdict[QueryId, list[KnownPair]] = defaultdict(list)
     for one in sorted(settled, key=lambda one: one.pair_id):
         by_query[one.query_id].append(one)
     rng = random.Random(seed)
@@ -40,22 +33,22 @@ def draw(settled: Iterable[Settled], *, queries: int, pairs: int, seed: int, spr
     if not spread:
         taken = {query: rng.sample(by_query[query], min(pairs, len(by_query[query]))) for query in order[:queries]}
         return [item for query in sorted(taken) for item in taken[query]]
-    grades = range(max((one.relevance for ones in by_query.values() for one in ones), default=-1) + 1)
+    grades = range(max((one.right for ones in by_query.values() for one in ones), default=-1) + 1)
 
-    def count(ones: Iterable[Settled]) -> list[int]:
-        counts = Counter(one.relevance for one in ones)
+    def count(ones: Iterable[KnownPair]) -> list[int]:
+        counts = Counter(one.right for one in ones)
         return [counts[grade] for grade in grades]
 
     stock = {query: count(there) for query, there in by_query.items()}
     chosen = even_queries(stock, order, queries, pairs)
     numbers = [count(rng.sample(by_query[query], min(pairs, len(by_query[query])))) for query in chosen]
     even_out([stock[query] for query in chosen], numbers)
-    items: list[Settled] = []
+    items: list[KnownPair] = []
     for query, number in sorted(zip(chosen, numbers, strict=True)):
         some = [
             one
             for grade in grades
-            for one in rng.sample([one for one in by_query[query] if one.relevance == grade], number[grade])
+            for one in rng.sample([one for one in by_query[query] if one.right == grade], number[grade])
         ]
         items += rng.sample(some, len(some))
     return items

@@ -1,11 +1,12 @@
-"""What an exam comes to for somebody who does not look at the clips: one grade throughout, or grades by chance."""
+"""Compute what an exam comes to for somebody who does not look: one grade throughout, or grades by chance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from backend.campaign.qualification.exam.rules.marking import misses, passes
+from backend.campaign.qualification.answers.rules import missed as count_missed
+from backend.campaign.qualification.exam.rules.marking import passes
 from backend.core.errors import ProjectError
 from backend.core.saying import joined, said
 
@@ -71,10 +72,10 @@ def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, toler
         raise ValueError("an exam without items has no key")
     n, constants = len(key), []
     for grade in grades:
-        missed = sum(misses(grade, right, tolerance) for right in key)
+        missed = count_missed(((grade, right) for right in key), tolerance)
         near = 100 * missed <= (most_missed + MARGIN) * n
         constants.append(Constant(grade, missed, passes(missed, n, most_missed), near))
-    chance = [sum(misses(grade, right, tolerance) for grade in grades) / len(grades) for right in key]
+    chance = [count_missed(((grade, right) for grade in grades), tolerance) / len(grades) for right in key]
     likely = np.ones(1)
     for p in chance:
         likely = np.convolve(likely, [1 - p, p])

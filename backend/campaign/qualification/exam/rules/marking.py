@@ -1,20 +1,12 @@
-"""What a person's answers come to, held against the key."""
+"""Mark an attempt: what its answers come to against the answer key."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from backend.campaign.qualification.answers.rules import missed as count_missed
 from backend.campaign.qualification.exam.model import ExamResult
 from backend.scoring.statistics.agreement import cohen_kappa
-
-
-def misses(answer: int, right: int, tolerance: int) -> bool:
-    """Whether an answer misses consensus with the key: they agree within the same tolerance as two grades of a pair.
-
-    >>> misses(3, 4, 1), misses(2, 4, 1)
-    (False, True)
-    """
-    return abs(answer - right) > tolerance
 
 
 def passes(missed: int, answers: int, most_missed: float) -> bool:
@@ -52,7 +44,7 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int)
     >>> mark([(2, 2)], 20, 1).undefined
     'both gave one and the same grade throughout'
     """
-    missed = sum(misses(answer, right, tolerance) for answer, right in answers)
+    missed = count_missed(answers, tolerance)
     given, key = (np.array(column, dtype=np.int64) for column in (list(zip(*answers, strict=True)) or ((), ())))
     plain, quadratic = cohen_kappa(given, key), cohen_kappa(given, key, "quadratic")
     return ExamResult(

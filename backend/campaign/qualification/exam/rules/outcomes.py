@@ -1,4 +1,4 @@
-"""How people did in an exam, in numbers and with how sure these are: one person, and all together."""
+"""Compute how people did in an exam, each and together, with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from backend.campaign.qualification.exam.rules.marking import misses
+from backend.campaign.qualification.answers.rules import misses
 from backend.core.saying import said
 from backend.scoring.statistics.agreement import Weights, cohen_kappa, kappas
 from backend.scoring.statistics.bootstrap import RESAMPLES, SEED, drawn_patterns, interval

@@ -1,4 +1,4 @@
-"""Which of the settled pairs there are make an exam as even over the grades as they allow."""
+"""Choose settled pairs that make an exam as even over the grades as possible."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence

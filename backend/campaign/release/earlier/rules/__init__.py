@@ -1,1 +1,1 @@
-"""What the files of an earlier campaign say."""
+"""Rules that read the files of an earlier campaign."""

@@ -1,4 +1,4 @@
-"""The two files of an earlier campaign: its raw annotations, and what each of its pairs is.
+"""Read the two files of an earlier campaign: its raw annotations, and what each of its pairs is.
 
 Reads no disk and no project; `judgements` compares what comes out with the project and stores it.
 Nothing is raised here: what is wrong is collected, so that the problems of both files and those that only the

@@ -1,4 +1,4 @@
-"""Raw annotation files, `pair_id,worker,relevance`: reading one, and the statistics of its consensus.
+"""Read raw annotation files, `pair_id,worker,relevance`, and count the consensus that they give.
 
 Needs no project. `reelrank consensus` prints `summarise`; `campaign_files` beside this reads such a file further.
 

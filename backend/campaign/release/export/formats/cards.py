@@ -1,4 +1,4 @@
-"""The card of a release in another form; that of Parquet begins with YAML for Hugging Face's programs. Pure."""
+"""Write the card of a release in another form; Parquet's begins with YAML for Hugging Face's programs. Pure."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Write the state of a project in another form than TVR-Ranking's.
+"""Export the state of a project in another form than TVR-Ranking's.
 
 *Reads* everything that a release holds. *Writes* one folder (complete or not at all), and nothing in the project: what
 is kept, named and compared is the release in the form of TVR-Ranking; these are other spellings of the same state.
@@ -12,14 +12,16 @@ from pathlib import Path
 
 import msgspec
 
+from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.export.contents import read
-from backend.campaign.release.export.export import require_ready
 from backend.campaign.release.export.formats import cards, qvhighlights, trec
 from backend.campaign.release.export.formats.model import FormReport, MadeTable, ReleaseForm
+from backend.campaign.release.export.freezing import require_ready
 from backend.campaign.release.export.model import Contents, ReleaseOptions
 from backend.campaign.release.export.rules.documents import manifest, to_count
 from backend.campaign.release.export.statistics.rules import statistics
 from backend.campaign.selection.candidates import pseudo_train
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.arriving import new_folder
 from backend.core.errors import ProjectError
@@ -29,12 +31,13 @@ from backend.core.saying import as_text
 from backend.encoders.sentence import Encoder
 
 
+@in_charge
 def export_form(
     project: Project,
-    encoder: Encoder | None,
+    by: Lead | Operator,
     out: Path,
-    form: ReleaseForm,
-    options: ReleaseOptions,
+    form: str,
+    options: ReleaseOptions | None = None,
     *,
     threshold: int | None = None,
     progress: Progress | None = None,
@@ -43,17 +46,20 @@ def export_form(
 
     Args:
         project: the project.
-        encoder: of the training sets, which only Parquet has; None where it is not needed.
+        by: who asks for it.
         out: folder to make; it must not exist, or be empty.
-        form: which one.
+        form: `trec`, `parquet` or `qvhighlights`.
         options: what goes into it.
         threshold: of QVHighlights: from which relevance on a moment is a window; the best two grades where not said.
         progress: called with (what is done, done, all).
 
     Raises:
-        ProjectError: see `export.require_ready`; or the threshold is no relevance above 0.
+        ProjectError: see `freezing.require_ready`; or the threshold is no relevance above 0.
+        EncoderUnavailable: the encoder of the candidate lists, which Parquet needs, cannot be found.
     """
-    require_ready(project, options, out)
+    form, options = ReleaseForm(form), options or ReleaseOptions()
+    require_ready(project, by, options, out)  # before the encoder is loaded
+    encoder = pseudo_train.training_encoder(project) if form is ReleaseForm.PARQUET else None
     level = _level(project, form, threshold)
     with new_folder(out) as part:
         sizes = _training(project, encoder, part, options, progress) if form is ReleaseForm.PARQUET else {}

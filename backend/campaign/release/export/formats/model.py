@@ -1,4 +1,4 @@
-"""What other forms of a release are, as values."""
+"""The other forms of a release, and what writing one reports."""
 
 from dataclasses import dataclass
 from enum import StrEnum

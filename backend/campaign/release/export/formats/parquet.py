@@ -1,4 +1,4 @@
-"""A release as Parquet in the layout of Hugging Face `datasets`: one table a file, and a card that says what is where.
+"""Write a release as Parquet in the layout of Hugging Face `datasets`: a table a file, with a card that lists them.
 
 The tables hold what the files of the release hold, in the same order; cells of CSV that are empty are null.
 """

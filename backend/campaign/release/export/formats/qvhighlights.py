@@ -1,4 +1,4 @@
-"""Graded moments as annotations of QVHighlights: a line for each query and video, with the windows that are relevant.
+"""Write graded moments as annotations of QVHighlights: a line for each query and video, with the relevant windows.
 
 QVHighlights asks a query of one video and knows no grades: a window is one if its relevance reaches a threshold. Its
 saliency scores are people's grades of clips of two seconds, which nobody gave here, so there are none.

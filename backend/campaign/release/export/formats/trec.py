@@ -1,4 +1,4 @@
-"""Relevance judgements as programs of TREC read them: a line `query 0 pair relevance`, and what each pair is.
+"""Write relevance judgements as programs of TREC read them: a line `query 0 pair relevance`, and what each pair is.
 
 TREC knows documents, not moments, so the pairs are the documents. A run has no pairs: `reelrank match-run` gives each
 of its predictions the pair that it takes at one IoU threshold.

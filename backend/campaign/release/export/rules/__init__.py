@@ -1,1 +1,1 @@
-"""What a release says, from what the project knows. Pure."""
+"""Rules of releases. Pure."""

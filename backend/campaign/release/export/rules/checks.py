@@ -1,10 +1,10 @@
-"""What is wrong with the truth and the training sets of anybody's release, by themselves and together. Pure."""
+"""Check the truth and the training sets of anybody's release, by themselves and together. Pure."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from backend.campaign.corpus.importing.rules.checks import outside
+from backend.campaign.corpus.importing.rules import outside
 from backend.core.errors import Problem
 from backend.core.release_entries import Entry, GradedMoment, Moment, Queries, name_of
 from backend.core.typed_text import is_visible

@@ -1,4 +1,4 @@
-"""What is different between two releases, with the reasons that they or the log give. Pure."""
+"""Compare two releases, with the reasons for each change that they or the log give. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

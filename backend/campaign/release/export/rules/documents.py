@@ -1,4 +1,4 @@
-"""The documents of a release, from pairs and moments. Pure."""
+"""Make the documents of a release from pairs and moments. Pure."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Whether the truth of anybody's release is what its pairs and its raw annotations give. Pure.
+"""Check that the truth of anybody's release is what its pairs and its raw annotations give. Pure.
 
 The rule is asked anew for every pair. What leads decided goes over it: the pairs that `raw_query_moment_pair.csv` or
 `raw_annotation.csv` calls adjudicated.

@@ -1,4 +1,4 @@
-"""What a project needs to have of a release, from the release's files. Pure.
+"""Turn a release's files back into what a project holds. Pure.
 
 What no file of a release says does not come back: see docs/decisions/068-formats-of-a-release.md.
 """

@@ -1,25 +1,25 @@
-"""Which queries a release holds. Pure."""
+"""Select the queries that a release holds. Pure."""
 
 from collections.abc import Iterable
 
-from backend.campaign.release.export.model import Adjudicated, QueryStanding, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.model import Adjudicated, QueryCounts, ReleaseOptions, ReleaseSelection
 
 
-def select(standings: Iterable[QueryStanding], options: ReleaseOptions) -> ReleaseSelection:
+def select(counted: Iterable[QueryCounts], options: ReleaseOptions) -> ReleaseSelection:
     """Which queries are in a release.
 
     A query with 1 of 20 pairs settled would count 0 for every run that finds one of the other 19, so it waits, unless
     somebody asks for it.
 
     Args:
-        standings: of all validation and test queries, in judging order.
+        counted: all validation and test queries, in judging order.
         options: what somebody said.
     """
     included = options.adjudicated is Adjudicated.INCLUDE
-    within: list[QueryStanding] = []
-    unfinished: list[QueryStanding] = []
-    empty: list[QueryStanding] = []
-    for query in standings:
+    within: list[QueryCounts] = []
+    unfinished: list[QueryCounts] = []
+    empty: list[QueryCounts] = []
+    for query in counted:
         usable = query.settled if included else query.consensus
         if not query.finished and not (options.unfinished and usable):
             unfinished.append(query)

@@ -1,4 +1,4 @@
-"""The statistics of a release as pictures for its dataset card: the same documents give the same bytes."""
+"""Draw the statistics of a release for its dataset card: the same documents give the same bytes."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

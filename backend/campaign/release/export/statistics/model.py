@@ -1,4 +1,4 @@
-"""What is counted of a release, and what comes of it."""
+"""The values that statistics of a release are counted from, and the statistics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

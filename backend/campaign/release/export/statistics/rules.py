@@ -1,4 +1,4 @@
-"""The counting, and the table that people read. Pure: from documents to values, from values to text."""
+"""Count a release's documents, and make the table that people read. Pure."""
 
 import math
 from collections import Counter, defaultdict
@@ -75,8 +75,8 @@ def statistics(documents: Documents) -> ReleaseStatistics:
     )
 
 
-def table(found: ReleaseStatistics) -> list[tuple[str, ...]]:
-    """The statistics for people: a row of titles, then what is counted and its figure in each part."""
+def release_statistics_table(found: ReleaseStatistics) -> list[tuple[str, ...]]:
+    """Return the statistics for people: a row of titles, then what is counted and its figure in each part."""
     rows: list[tuple[str, ...]] = [("", *(_TITLES.get(part.part, part.part) for part in found.parts))]
 
     def row(what: str, *cells: str) -> None:
@@ -124,7 +124,7 @@ def _settled_rows(found: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
 
 def markdown(found: ReleaseStatistics) -> str:
     """The section of the dataset card, with the figures of `figures.FIGURES` below its table."""
-    head, *rows = table(found)
+    head, *rows = release_statistics_table(found)
     lines = [f"| {' | '.join(head)} |", f"| --- |{' ---: |' * (len(head) - 1)}"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
     corpus = found.corpus_video_s

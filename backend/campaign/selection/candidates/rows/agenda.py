@@ -1,6 +1,6 @@
 """The agenda: which batches still have places, those nearest to completion first.
 
-Derived from seats and verdicts, like the consensus: one row a batch, so that finding the next batch takes a step or
+Derived from seats, as the consensus is from grades: one row a batch, so that finding the next batch takes a step or
 two however many pairs there are. `refresh` makes the row of one batch anew after every act that may change it.
 """
 
@@ -11,8 +11,8 @@ from backend.store.engine import Database
 _WANTING = """
   SELECT p.batch_id, p.query_id, min(s.seat_no) AS seat_no
   FROM pair p JOIN seat s USING (pair_id)
-  WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND p.batch_id IS NOT NULL AND {where}
-    AND NOT EXISTS (SELECT 1 FROM consensus c WHERE c.pair_id = p.pair_id AND c.verdict <> 'escalated')
+  WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND s.closed = 0
+    AND p.batch_id IS NOT NULL AND {where}
     AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id)
     AND NOT EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id)
   GROUP BY p.pair_id

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from backend.campaign.selection.candidates.rows import agenda, sources
+from backend.campaign.selection.queries.rows import any_batch as any_batch
 from backend.campaign.setup.project.model import Campaign
 from backend.core.ids import AnnotatorId, BatchId, MomentId, QueryId
 from backend.store.engine import Database, added
@@ -121,11 +122,6 @@ def longest_training_list(db: Database) -> int:
     return found
 
 
-def any_list(db: Database) -> bool:
-    """Whether candidates were chosen, from whatever source."""
-    return db.conn.execute("SELECT 1 FROM candidate LIMIT 1").fetchone() is not None
-
-
 def encoder_of_candidates(db: Database) -> str | None:
     """Identity of the encoder behind the similarities of the stored lists; None where there are none."""
     row = db.conn.execute("SELECT encoder FROM candidate WHERE encoder IS NOT NULL LIMIT 1").fetchone()
@@ -236,11 +232,6 @@ def _hand_out(
         ((seat_no, batch_id) for seat_no in range(1, campaign.seats + 1)),
     )
     return batch_id
-
-
-def any_batch(db: Database) -> bool:
-    """Whether anything has been handed out at all."""
-    return db.conn.execute("SELECT 1 FROM batch LIMIT 1").fetchone() is not None
 
 
 def batch_counts(db: Database) -> dict[str, int]:

@@ -1,0 +1,52 @@
+"""The annotator's page: one clip, one query, the grades."""
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.language import retold
+from annotate_app.session import auth
+from annotate_app.shared.player.player import player
+from backend import api
+from backend.campaign.judging.model import DeskState
+from backend.campaign.nouns import Person, Role
+from backend.campaign.qualification.guideline.model import Reading
+
+
+def page() -> None:
+    """Show the signed-in annotator's desk.
+
+    This runs once when the page opens; from then on the player talks to `/desk/exchange` by itself. Whoever is new, or
+    comes with `?tutorial`, is shown the tutorial first; whoever knows an earlier guideline, what changed.
+    """
+    person = auth.require(Role.ANNOTATOR)
+    project, now = auth.project(), time.time()
+    desk = api.desk(project, person, now=now)
+    again = "tutorial" in st.query_params
+    shown = lesson(project, person, now=now) if again or desk.state is DeskState.GUIDELINE else None
+    player(asdict(desk), person, lesson=shown)
+
+
+def lesson(project: api.Project, person: Person, *, now: float) -> dict[str, Any]:
+    """The lesson as plain JSON values; the guideline's words travel beside it.
+
+    Returns:
+        `{"version": of the guideline, "reading": "first", "changed" or "again", "reasons": [text],
+        "changes": [{"where", "before", "after"}], "practice": [{"pair", "query", "whole", "own"}]}`. Reasons and
+        changes are of a guideline that changed. No right grade is in it.
+    """
+    due = api.guideline_due(project, person)
+    news = api.guideline_news(project, person)
+    return {
+        "version": api.guideline_version(project, person),
+        "reading": due.value if due else "again",
+        "reasons": list(news.reasons) if news else [],
+        "changes": [{part: retold(text) for part, text in asdict(change).items()} for change in news.changes]
+        if news
+        else [],
+        "practice": []
+        if due is Reading.CHANGED
+        else [asdict(item) for item in api.practice_items(project, person, now=now)],
+    }

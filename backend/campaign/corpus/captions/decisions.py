@@ -1,0 +1,206 @@
+"""Decide about rewrites that wait for a person: on the page Rewrites, or in the file of a command.
+
+*Reads* rewritten captions, queries. *Writes* rewritten captions, events. The person's words count, whatever the rewrite
+check says of them, except that no name of the mapping may be left; later runs of `rewriting` leave them alone.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from backend.campaign.corpus.captions.model import RewriteQueue, TakenDecision, WaitingRewrite
+from backend.campaign.corpus.captions.name_mapping import name_mapping_of
+from backend.campaign.corpus.captions.rows import decisions
+from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.captions.rows.decisions import DecisionRow
+from backend.campaign.corpus.captions.rules import names_in
+from backend.campaign.corpus.captions.rules.differences import RewriteSummary, differences, summary
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge, lead_only, public
+from backend.campaign.setup.project import steps
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import InputError, Overtaken, Problem, ProjectError
+from backend.core.ids import AnnotatorId
+from backend.core.reading import bytes_of
+from backend.core.saying import said
+from backend.core.text_files import read_csv
+from backend.core.typed_text import tidy
+from backend.core.words import ago
+from backend.store import events
+from backend.store.connection import Store, reading, writing
+from backend.store.events import EventKind
+
+AHEAD = 30
+"""How many waiting rewrites a page is given at once."""
+_FIXED = said("queries were drawn from the captions already; their texts are fixed from then on")
+
+
+@lead_only
+def rewrite_queue(project: Project, lead: Lead) -> RewriteQueue:
+    """Return the first `AHEAD` rewrites that wait for a lead, with the counts of all."""
+    with reading(project.store) as db:
+        counts = decisions.counts(db)
+        return RewriteQueue(
+            counts=counts,
+            items=tuple(WaitingRewrite(*row, *differences(row[2], row[3])) for row in decisions.waiting(db, AHEAD)),
+            last=decisions.last_of(db, lead.annotator_id),
+            fixed=caption_rows.any_query(db),
+            then=steps.drawing(project.folder) if counts.rewritten else steps.rewriting(project.folder),
+        )
+
+
+@public
+def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
+    """Return (caption, rewrite, reason) of every rewrite that waits for a person; for the command line."""
+    return caption_rows.waiting_rewrites(project.store.db)
+
+
+@in_charge
+def rewrite_summary(project: Project, by: Lead | Operator) -> RewriteSummary:
+    """Return TVR-Ranking's Table 3 for a project: replacement words with counts, words a caption before and after."""
+    return summary(caption_rows.accepted_texts(project.store.db))
+
+
+@lead_only
+def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | None, *, now: float) -> None:
+    """Accept a rewrite that waits, in these words, or reject it: then it makes no query.
+
+    The decision is for all captions with the same published text. The same decision sent again changes nothing.
+
+    Args:
+        project: the project.
+        lead: who decides.
+        caption_id: the rewrite.
+        text: the imprecise caption; None rejects the rewrite.
+        now: seconds since 1970.
+
+    Raises:
+        Overtaken: another decision stands already.
+        ProjectError: no such rewrite, an empty text, a name of the mapping in it, or queries were drawn.
+    """
+    wanted = None if text is None else " ".join(text.split())
+    with writing(project.store) as db:
+        if caption_rows.any_query(db):
+            raise ProjectError(_FIXED)
+        found = decisions.find(db, caption_id)
+        if found is None:
+            raise ProjectError(said("this rewrite is not there any more: the captions were rewritten again since"))
+        if _stands(found, lead, wanted, now=now):
+            return
+        if wanted is not None and (problem := _problem(name_mapping_of(project), wanted)):
+            raise ProjectError(problem)
+        _decide(project.store, found.published, wanted, at=now, by=lead.annotator_id)
+
+
+@lead_only
+def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecision:
+    """Take back this lead's last decision: the rewrite waits again, with the words that it waited with.
+
+    Returns:
+        The decision that was taken back.
+
+    Raises:
+        ProjectError: they have decided nothing, or queries were drawn.
+    """
+    with writing(project.store) as db:
+        if caption_rows.any_query(db):
+            raise ProjectError(_FIXED)
+        last = decisions.last_of(db, lead.annotator_id)
+        if last is None:
+            raise ProjectError(said("there is no decision of yours to take back"))
+        captions = decisions.take_back(db, last.caption_id)
+        events.record(
+            db,
+            EventKind.REWRITE_TAKEN_BACK,
+            at=now,
+            actor=lead.annotator_id,
+            subject="captions",
+            payload={"published": last.published, "text": last.text, "captions": captions},
+        )
+    return last
+
+
+@public
+def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
+    """Accept waiting rewrites as a CSV file with the columns `caption` and `rewrite` says; for the command line.
+
+    Returns:
+        How many waiting rewrites were decided.
+
+    Raises:
+        InputError: every row that cannot be taken; nothing was taken then.
+        ProjectError: queries were drawn already.
+    """
+    if caption_rows.any_query(project.store.db):
+        raise ProjectError(_FIXED)
+    table = read_csv(bytes_of(file), file.name, ["caption", "rewrite"])
+    problems = list(table.problems)
+    mapping = name_mapping_of(project)
+    decided = 0
+    taken: dict[str, tuple[int, str]] = {}
+    with writing(project.store):
+        for row, caption, text in zip(table.rows, table.columns["caption"], table.columns["rewrite"], strict=True):
+            wanted = tidy(text)
+            if problem := _problem(mapping, wanted):
+                problems.append(Problem(file.name, row, problem))
+            elif (before := taken.setdefault(caption.strip(), (row, wanted))) != (row, wanted):
+                if before[1] != wanted:
+                    problems.append(
+                        Problem(file.name, row, said("row {before} has other words for this caption", before=before[0]))
+                    )
+            elif not (found := _decide(project.store, caption.strip(), wanted, at=now, by=None)):
+                problems.append(Problem(file.name, row, said("no rewrite of this caption waits for a person")))
+            else:
+                decided += found
+        if problems:
+            raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    return decided
+
+
+def _decide(store: Store, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
+    """Record a decision with its event; how many captions it is about, 0 if none waits."""
+    with writing(store) as db:
+        captions = decisions.decide(db, published, text, at=at, by=by)
+        if captions:
+            events.record(
+                db,
+                EventKind.REWRITE_DECIDED,
+                at=at,
+                actor=by,
+                subject="captions",
+                payload={"published": published, "text": text, "captions": captions},
+            )
+    return captions
+
+
+def _problem(mapping: Mapping[str, str], text: str) -> str:
+    """Why a person's words cannot stand, or an empty text."""
+    if not text:
+        return said("the rewrite is empty: write what a searcher might type, or reject it")
+    names = names_in(text, mapping, {})
+    return said("a name of the cast is left: {names}", names=", ".join(names)) if names else ""
+
+
+def _stands(found: DecisionRow, lead: Lead, wanted: str | None, *, now: float) -> bool:
+    """Whether this very decision stands already; raises where another one does."""
+    if found.decided_at is None and not found.accepted:
+        return False
+    text = found.text if found.accepted else None
+    if found.decided_by == lead.annotator_id and (None if text is None else " ".join(text.split())) == wanted:
+        return True
+    if found.decided_at is None:
+        raise Overtaken(said("this rewrite passes by now, and waits for nobody"))
+    who = (
+        said("You", _context="by")
+        if found.decided_by == lead.annotator_id
+        else found.lead or said("A command", _context="by")
+    )
+    what = said("rejected it") if text is None else said("accepted “{given}”", given=text)
+    raise Overtaken(
+        said(
+            "{who} {what} for “{published}” {when}",
+            who=who,
+            what=what,
+            published=found.published,
+            when=ago(now - found.decided_at),
+        )
+    )

@@ -1,0 +1,194 @@
+"""Propose, read and correct the name mapping: which generic phrase takes the place of each character name.
+
+*Reads* published captions, `[cast]` of reelrank.toml and `cast.csv`. *Writes* `cast.csv`: a proposal that people
+correct. A name whose `becomes` is empty there is undecided, and captions that hold it wait; a name whose `becomes` is
+the name itself stays as it is. What `[cast]` says takes precedence over the file.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.campaign.corpus.captions.first_names import known_words
+from backend.campaign.corpus.captions.model import CastLine
+from backend.campaign.corpus.captions.rules.name_mapping import contradictions, is_said
+from backend.campaign.corpus.captions.rules.proposing import MAN, PERSON, WOMAN, Proposed, propose
+from backend.campaign.corpus.captions.rules.text import tidy
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project import steps
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.places import SETTINGS_FILE
+from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.progress import Progress, named
+from backend.core.reading import bytes_of
+from backend.core.saying import said
+from backend.core.text_files import csv_text, read_csv
+from backend.store.files import arriving
+
+CAST_FILE = "cast.csv"
+_COLUMNS = ("name", "becomes", "count", "example")
+
+
+@dataclass(frozen=True, slots=True)
+class CastReport:
+    """What stands in the file now: its lines by what they become, and those that are new, the most frequent first."""
+
+    file: Path
+    names: int
+    women: int
+    men: int
+    persons: int
+    others: int
+    undecided: int
+    new: tuple[Proposed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the file, and the row at which an editor shows it."""
+
+    row: int
+    cells: tuple[str, str, str, str]
+
+    @property
+    def name(self) -> str:
+        return tidy(self.cells[0])
+
+    @property
+    def becomes(self) -> str:
+        return tidy(self.cells[1])
+
+
+def name_mapping_of(project: Project) -> dict[str, str]:
+    """Return what each name becomes, by `[cast]` and, beneath it, by `cast.csv`.
+
+    Raises:
+        InputError: every line that cannot be used, and every name whose words another name would change again.
+    """
+    lines = _lines(project)
+    return _mapping(project, {line.name: line.becomes for line in lines}, {line.name: line.row for line in lines})
+
+
+def _mapping(project: Project, becomes: Mapping[str, str], rows: Mapping[str, int]) -> dict[str, str]:
+    """The mapping of lines that stand in these rows; see `name_mapping_of`."""
+    written = {tidy(name): tidy(words) for name, words in project.settings.cast.items()}
+    mapping = {name: words for name, words in becomes.items() if words} | written
+    problems = [
+        Problem(SETTINGS_FILE, None, said("[cast]: {message}", message=message))
+        if name in written
+        else Problem(CAST_FILE, rows.get(name), message)
+        for name, message in contradictions(mapping)
+    ]
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: (problem.file, problem.row or 0)))
+    return mapping
+
+
+@in_charge
+def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> CastReport:
+    """Add the names of the published captions that the mapping lacks to `cast.csv`, each with a guess what it becomes.
+
+    Raises:
+        ProjectError: there are no captions.
+        InputError: `cast.csv` or `[cast]` cannot be used as it is; the file stays as it was.
+    """
+    texts = [caption.text.strip() for caption in corpus.published_captions(project.store.db)]
+    if not texts:
+        raise ProjectError(
+            said("there are no captions yet: run `{command}` first", command=steps.importing(project.folder))
+        )
+    lines, mapping = _lines(project), name_mapping_of(project)
+    # Proposed whatever is there, so that the same captions say the same again.
+    there, phrases = {*mapping, *(line.name for line in lines)}, {*mapping.values()}
+    new = [
+        found
+        for found in propose(texts, known_words(texts=texts), named(progress, said("reading captions")))
+        if found.name not in there and not any(is_said(found.name, phrase) for phrase in phrases)
+    ]
+    cells = [*(line.cells for line in lines), *((p.name, p.becomes, str(p.count), p.example) for p in new)]
+    path = project.folder / CAST_FILE
+    if new or not path.exists():
+        _write(path, cells)
+    return _report(path, cells, new)
+
+
+@in_charge
+def cast_lines(project: Project, by: Lead | Operator) -> tuple[CastLine, ...]:
+    """Return the lines of `cast.csv`, in its order; none if there is no such file.
+
+    Raises:
+        InputError: it cannot be used as it is.
+    """
+    return tuple(CastLine(line.name, line.becomes, *line.cells[2:]) for line in _lines(project))
+
+
+@in_charge
+def correct_cast(project: Project, by: Lead | Operator, becomes: Mapping[str, str]) -> None:
+    """Write what names become into `cast.csv`; a name that has no line gets one, and all other lines stay.
+
+    Raises:
+        InputError: with these words the mapping cannot be used; the file stays as it was.
+    """
+    said = {tidy(name): tidy(words) for name, words in becomes.items()}
+    lines = _lines(project)
+    cells = [(a, said.pop(line.name, b), c, d) for line in lines for a, b, c, d in [line.cells]]
+    rows = {line.name: line.row for line in lines}
+    cells += [(name, words, "", "") for name, words in said.items()]
+    _mapping(project, {tidy(cell[0]): tidy(cell[1]) for cell in cells}, rows)
+    _write(project.folder / CAST_FILE, cells)
+
+
+def _write(path: Path, cells: Sequence[tuple[str, str, str, str]]) -> None:
+    with arriving(path) as part:
+        part.write_text(csv_text(_COLUMNS, cells), encoding="utf-8")
+
+
+def _report(path: Path, cells: Sequence[tuple[str, str, str, str]], new: Sequence[Proposed]) -> CastReport:
+    becomes = Counter(words for _, words, _, _ in cells)
+    known = becomes[WOMAN] + becomes[MAN] + becomes[PERSON] + becomes[""]
+    return CastReport(
+        file=path,
+        names=len(cells),
+        women=becomes[WOMAN],
+        men=becomes[MAN],
+        persons=becomes[PERSON],
+        others=len(cells) - known,
+        undecided=becomes[""],
+        new=tuple(new),
+    )
+
+
+def _lines(project: Project) -> list[_Line]:
+    """The lines of `cast.csv`; none if there is no such file.
+
+    Raises:
+        InputError: not CSV, no such columns, a line without a name, a name that stands there twice.
+    """
+    path = project.folder / CAST_FILE
+    if not path.exists():
+        return []
+    data = bytes_of(path)
+    if not data.decode("utf-8-sig", "replace").strip().count("\n"):
+        return []  # nobody was found, or all lines were taken out
+    table = read_csv(data, CAST_FILE, _COLUMNS[:2], _COLUMNS[2:])
+    empty = [""] * len(table.rows)
+    columns = [table.columns.get(name, empty) for name in _COLUMNS]
+    lines = [_Line(row, (a, b, c, d)) for row, a, b, c, d in zip(table.rows, *columns, strict=True)]
+    problems = list(table.problems)
+    first: dict[str, int] = {}
+    for line in lines:
+        if not line.name:
+            problems.append(Problem(CAST_FILE, line.row, said("there is no name in this line")))
+        elif first.setdefault(line.name, line.row) != line.row:
+            message = said(
+                "the name {name!r} stands in row {first} already: keep one of them",
+                name=line.name,
+                first=first[line.name],
+            )
+            problems.append(Problem(CAST_FILE, line.row, message))
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    return lines

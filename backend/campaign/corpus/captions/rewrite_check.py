@@ -1,0 +1,108 @@
+"""Check rewrites: each has to mean what its caption means, and to name nobody, whoever or whatever wrote it."""
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from backend.campaign.corpus.captions.model import Tagger
+from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, Known, Slips, names_in, unknown_names
+from backend.campaign.corpus.captions.rules.name_mapping import NameMapping
+from backend.campaign.corpus.captions.rules.spelling import key_of
+from backend.core.progress import Progress, named
+from backend.core.saying import said
+from backend.encoders.cache import encode_cached
+from backend.encoders.sentence import Encoder
+
+MIN_SIMILARITY = 0.4
+"""Cosine below which a rewrite has lost its original (TVR-Ranking: the same floor, by SimCSE)."""
+
+_WORD = re.compile(r"\w+")
+
+NO_ANSWER = said("there is no answer of any use")
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteVerdict:
+    """The result for one rewrite: it is accepted if there is no reason against it.
+
+    `similarity` is the cosine of rewrite and original, None where there is no rewrite.
+    """
+
+    similarity: float | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteCheck:
+    """The rewrite check of one project.
+
+    Attributes:
+        encoder: measures similarity.
+        embeddings: folder where its vectors are kept.
+        mapping: names and what they become; a name that becomes itself is no person.
+        unknown: probable names in the originals that the mapping lacks.
+        tagger: finds names by a model; without one, the mapping, capitals and lists decide.
+        known: lists that tell a name where a capital only opens a sentence, and the lexicon.
+    """
+
+    encoder: Encoder
+    embeddings: Path
+    mapping: Mapping[str, str]
+    unknown: Collection[str]
+    tagger: Tagger | None = None
+    known: Known = NOTHING_KNOWN
+
+    def examine(
+        self, originals: Sequence[str], rewrites: Sequence[str], *, progress: Progress | None = None
+    ) -> list[RewriteVerdict]:
+        """Check each rewrite against the original in the same place; an empty rewrite is none."""
+        given = [number for number, text in enumerate(rewrites) if text]
+        before, after = [originals[number] for number in given], [rewrites[number] for number in given]
+        vectors = encode_cached(
+            self.encoder, [*before, *after], self.embeddings, progress=named(progress, said("encoding"))
+        )
+        similarity = np.einsum("ij,ij->i", vectors[: len(given)], vectors[len(given) :]).tolist()
+        verdicts = [RewriteVerdict(None, (NO_ANSWER,))] * len(rewrites)
+        names_left = self._names(before, after, progress)
+        slips = Slips(self.mapping, self.known, originals)
+        for number, score, text, names in zip(given, similarity, after, names_left, strict=True):
+            reasons = [said("a name is left: {names}", names=", ".join(names))] if names else []
+            told = {key_of(name) for name in names}
+            if maybe := [word for word in slips(text) if key_of(word) not in told]:
+                reasons.append(said("this may be a name: {names}", names=", ".join(maybe)))
+            if score < MIN_SIMILARITY:
+                down = math.floor(score * 100) / 100  # rounded, it might say that 0.40 is below 0.4
+                reasons.append(
+                    said("similarity {similarity:.2f} is below {least}", similarity=down, least=MIN_SIMILARITY)
+                )
+            verdicts[number] = RewriteVerdict(score, tuple(reasons))
+        return verdicts
+
+    def _names(
+        self, originals: Sequence[str], texts: Sequence[str], progress: Progress | None
+    ) -> list[tuple[str, ...]]:
+        """The names left in each text, by the mapping, by capitals, and by the tagger where there is one."""
+        suspects = {*self.unknown, *self._brought_in(originals, texts)}
+        mapping = NameMapping(self.mapping)
+        found = [names_in(text, mapping, suspects, self.known) for text in texts]
+        if self.tagger is None:
+            return found
+        nobody = {name for name, phrase in self.mapping.items() if name == phrase}
+        tagged = self.tagger.names(texts, progress=named(progress, said("looking for names")))
+        return [
+            (*names, *(name for name in more if name not in nobody and not any(name in known for known in names)))
+            for names, more in zip(found, tagged, strict=True)
+        ]
+
+    def _brought_in(self, originals: Sequence[str], texts: Sequence[str]) -> set[str]:
+        """Probable names that no original has: a language model may put in names of its own."""
+        said = {word for text in originals for word in _WORD.findall(text)}
+        new = {word for text in texts for word in _WORD.findall(text) if word not in said and not word.islower()}
+        if not new:
+            return set()
+        probable = unknown_names([*originals, *texts], self.mapping, self.known)
+        return {name for name in probable if said.isdisjoint(_WORD.findall(name))}

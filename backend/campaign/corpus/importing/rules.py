@@ -1,0 +1,247 @@
+"""Rules of importing: what a captioned moment can be, and which videos a file calls by another name.
+
+A file that a person wrote is refused as a whole if anything in it is impossible: they can mend it. A published corpus
+is as it is, and whoever imports it cannot ask its authors: what is impossible in it is left out and counted.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from backend.campaign.corpus.importing.model import END_SLACK_S, CaptionedMoment, LeftOut, Parsed
+from backend.core.errors import InputError, Problem
+from backend.core.saying import joined, said
+from backend.core.typed_text import is_visible
+
+LONGEST_CAPTION = 5000
+"""Characters. Published captions have at most a few hundred; finding names in a text takes time like its square."""
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a moment: `why` in general, as it is counted, and `message` with its numbers."""
+
+    why: str
+    message: str
+
+
+def finish(
+    moments: list[CaptionedMoment],
+    problems: Iterable[Problem],
+    file: str,
+    *,
+    published: bool = False,
+    notes: Iterable[str] = (),
+    left_out: Iterable[LeftOut] = (),
+    end_slack_s: float = END_SLACK_S,
+) -> Parsed:
+    """Check the moments of a file and merge those that repeat another.
+
+    Args:
+        moments: as they stand in the file.
+        problems: found already.
+        file: its name, for messages.
+        published: leave out what is impossible, instead of refusing the file.
+        notes: what is to be told already.
+        left_out: what was left out already.
+        end_slack_s: how many seconds a moment may end after its video.
+
+    Raises:
+        InputError: with every problem of the file, or if nothing is left.
+    """
+    good, faulty = check(moments, problems, file, published=published, end_slack_s=end_slack_s)
+    return merge(good, published=published, notes=notes, left_out=(*left_out, *faulty), end_slack_s=end_slack_s)
+
+
+def check(
+    moments: Sequence[CaptionedMoment],
+    problems: Iterable[Problem],
+    file: str,
+    *,
+    published: bool = False,
+    end_slack_s: float = END_SLACK_S,
+) -> tuple[list[CaptionedMoment], list[LeftOut]]:
+    """Return the moments that are possible, and what was left out; see `finish`."""
+    refused = [(problem.row or 0, problem) for problem in problems]
+    durations: dict[str, CaptionedMoment] = {}
+    identified: dict[str, CaptionedMoment] = {}
+
+    def refuse(moment: CaptionedMoment, message: str) -> None:
+        refused.append((moment.row, moment.problem(file, message)))
+
+    for moment in moments:
+        if moment.duration_s is not None:
+            first = durations.setdefault(moment.video, moment)
+            if first.duration_s != moment.duration_s:
+                here = said(
+                    "video {video!r} lasts {duration_s} s here", video=moment.video, duration_s=moment.duration_s
+                )
+                refuse(
+                    moment,
+                    said(
+                        "{here} and {duration_s} s in {place}",
+                        here=here,
+                        duration_s=first.duration_s,
+                        place=first.place,
+                    ),
+                )
+            if moment.duration_s <= 0 and moment.sentence in (None, 1):
+                refuse(moment, said("duration {duration_s} is not positive", duration_s=moment.duration_s))
+        if moment.external_id is not None:
+            first = identified.setdefault(moment.external_id, moment)
+            if first is not moment:
+                refuse(
+                    moment,
+                    said(
+                        "id {external_id!r} is already that of {place}",
+                        external_id=moment.external_id,
+                        place=first.place,
+                    ),
+                )
+    good: list[CaptionedMoment] = []
+    faulty: list[tuple[CaptionedMoment, Fault]] = []
+    for moment in moments:
+        # Another line may know the duration where this one does not say it.
+        known = durations.get(moment.video)
+        faults = list(_faults(moment, known.duration_s if known else None, end_slack_s))
+        if not is_visible(moment.video):
+            refuse(moment, said("the video name is empty"))
+        if not faults:
+            good.append(moment)
+        elif published:
+            faulty.append((moment, faults[0]))
+        else:
+            for fault in faults:
+                refuse(moment, fault.message)
+    if not refused and not good:
+        refused = [(moment.row, moment.problem(file, fault.message)) for moment, fault in faulty]
+        refused = refused or [(0, Problem(file, None, said("no captioned moment is in it")))]
+    if refused:
+        raise InputError([problem for _, problem in sorted(refused, key=lambda one: one[0])])
+    return good, leaving_out(faulty)
+
+
+def merge(
+    moments: Iterable[CaptionedMoment],
+    *,
+    published: bool = False,
+    notes: Iterable[str] = (),
+    left_out: Sequence[LeftOut] = (),
+    end_slack_s: float = END_SLACK_S,
+) -> Parsed:
+    """Remove moments that repeat an earlier one's video, span and caption."""
+    total = 0
+    distinct: dict[tuple[str, float, float, str], CaptionedMoment] = {}
+    for moment in moments:
+        total += 1
+        distinct.setdefault((moment.video, moment.start_s, moment.end_s, moment.caption), moment)
+    kept = list(distinct.values())
+    told = list(notes)
+    late = [m.place for m in kept if m.duration_s is not None and m.end_s > m.duration_s]
+    if late:
+        told.append(
+            said(
+                "moments that end up to {end_slack_s:g} s after their video, kept: {n:,} ({first})",
+                end_slack_s=end_slack_s,
+                n=len(late),
+                first=first(late),
+            )
+        )
+    return Parsed(kept, told, tuple(left_out), total - len(kept), published, end_slack_s)
+
+
+def leaving_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[LeftOut]:
+    """Count moments by what is wrong with them."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for moment, fault in faulty:
+        places[fault.why].append(moment.place)
+    return [LeftOut(why, len(where), tuple(where[:_SHOWN])) for why, where in places.items()]
+
+
+def first(places: Sequence[str]) -> str:
+    """Name the first few places of many."""
+    return joined(", ", [*places[:_SHOWN], *(["..."] if len(places) > _SHOWN else [])])
+
+
+def outside(start_s: float, end_s: float, duration_s: float, end_slack_s: float = END_SLACK_S) -> Fault | None:
+    """Find in which way a moment lies outside a video of `duration_s` seconds; None if it does not.
+
+    >>> found = outside(12.0, 14.0, 10.0)
+    >>> found.message if found else None
+    'start 12.0 is outside the video, which lasts 10.0 s'
+    """
+    if start_s >= duration_s:
+        message = said(
+            "start {start_s} is outside the video, which lasts {duration_s} s",
+            start_s=start_s,
+            duration_s=duration_s,
+        )
+        return Fault(said("the start is after the end of the video"), message)
+    if end_s > duration_s + end_slack_s:
+        message = said(
+            "end {end_s} is more than {end_slack_s:g} s after the video's end at {duration_s} s",
+            end_s=end_s,
+            end_slack_s=end_slack_s,
+            duration_s=duration_s,
+        )
+        return Fault(
+            said("the end is more than {end_slack_s:g} s after that of the video", end_slack_s=end_slack_s), message
+        )
+    return None
+
+
+def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s: float) -> Iterable[Fault]:
+    """What is impossible in one moment."""
+    duration_s = known_duration_s if moment.duration_s is None else moment.duration_s
+    if not is_visible(moment.caption):
+        yield Fault(said("the caption is empty"), said("the caption is empty"))
+    if len(moment.caption) > LONGEST_CAPTION:
+        message = said(
+            "the caption has {length:,} characters; at most {longest:,} are allowed",
+            length=len(moment.caption),
+            longest=LONGEST_CAPTION,
+        )
+        yield Fault(said("the caption is too long"), message)
+    if moment.start_s < 0:
+        yield Fault(said("the start is negative"), said("start {start_s} is negative", start_s=moment.start_s))
+    if moment.end_s <= moment.start_s:
+        yield Fault(
+            said("the end is not after the start"),
+            said("end {end_s} is not after start {start_s}", end_s=moment.end_s, start_s=moment.start_s),
+        )
+    if duration_s is not None and duration_s > 0:
+        trouble = outside(moment.start_s, moment.end_s, duration_s, end_slack_s)
+        if trouble:
+            yield trouble
+
+
+def called_otherwise(named: Iterable[str], here: Iterable[str], extensions: Iterable[str]) -> dict[str, str]:
+    """Find videos that a file calls by another name: with or without an extension or the folders above it.
+
+    Args:
+        named: what a file calls videos, but for names that a video of the project has.
+        here: the project's names of the videos that may take another one.
+        extensions: of video files, in small letters, with their dot.
+
+    Returns:
+        The file's name of a video, by the project's; nothing where two videos could be meant.
+
+    >>> called_otherwise(["dog.avi", "cat"], ["dog", "pets/cat", "bird"], [".avi", ".mp4"])
+    {'dog': 'dog.avi', 'pets/cat': 'cat'}
+    """
+    suffixes = frozenset(extensions)
+
+    def bare(name: str) -> str:
+        stem, dot, extension = name.rpartition(".")
+        return stem if f"{dot}{extension}".lower() in suffixes else name
+
+    found: dict[str, set[str]] = defaultdict(set)
+    for name in here:
+        for known in {bare(name), bare(name).rpartition("/")[2]}:
+            found[known].add(name)
+    meant: dict[str, set[str]] = defaultdict(set)
+    for name in named:
+        if len(videos := found.get(bare(name), set())) == 1:
+            meant[next(iter(videos))].add(name)
+    return {video: next(iter(names)) for video, names in meant.items() if len(names) == 1}

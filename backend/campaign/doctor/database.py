@@ -1,0 +1,96 @@
+"""Restore, migrate and move the database of a project.
+
+*Reads* and *writes* the database as a whole, copies beside it, and where `reelrank.toml` says that it lies.
+"""
+
+from pathlib import Path
+
+from backend.campaign.selection.candidates.rows import agenda, lists
+from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.project import database_place, places, settings_file
+from backend.campaign.setup.project import folder as projects
+from backend.campaign.setup.project import rows as project_rows
+from backend.campaign.setup.project.places import require_inside
+from backend.core import person_names
+from backend.core.errors import ProjectError
+from backend.store import connection, dumping, secret, upkeep
+from backend.store.connection import Database
+from backend.store.upkeep import Restored
+
+
+def restore(folder: Path, file: Path, *, now: float) -> Restored:
+    """Put a copy in the place of a project's database, which may be damaged or gone and is kept beside it.
+
+    Raises:
+        ProjectError: the database is in PostgreSQL, the copy is a dump of one, or see `require_inside`.
+    """
+    require_inside(folder)
+    if file.suffix == dumping.ENDING:
+        raise ProjectError(
+            f"{file} is a dump of PostgreSQL's: make an empty database, run `{dumping.RESTORING}`, and write its "
+            f"address into {folder / places.SETTINGS_FILE} (database = ...). Nothing was changed."
+        )
+    database_place.require_file(folder)
+    return upkeep.restore(folder / places.DATABASE_FILE, file, now=now)
+
+
+def migrate(folder: Path) -> tuple[list[str], Path | None]:
+    """Bring a project's database up to the schema of this version.
+
+    Returns:
+        The migrations applied, and where the copy of the old state lies (None if nothing was to do).
+
+    The batch size of an old `reelrank.toml` goes into the database, where no batch shows another one.
+    """
+    require_inside(folder)
+    database_place.require_file(folder)
+    database_place.require_database(folder)
+    size = settings_file.old_batch_size(folder)
+
+    def derive(db: Database) -> None:
+        if size is not None and not lists.any_batch(db):
+            project_rows.set_batch_size(db, size)
+        agenda.rebuild(db)
+        secret.ensure(db)
+
+    done = upkeep.migrate(folder / places.DATABASE_FILE, derive=derive)
+    if size is not None:
+        settings_file.retire_batch_size(folder)
+    return done
+
+
+def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path | None]:
+    """Bring a project's database into PostgreSQL, or back into its file.
+
+    Args:
+        folder: the project's.
+        target: an address of PostgreSQL with an empty database, or "file".
+        now: seconds since 1970.
+
+    Returns:
+        Rows by table, and where the file lies that was the database (None on the way back).
+
+    Raises:
+        ProjectError: somebody has the project open, or there is something at the target. Nothing changed.
+    """
+    require_inside(folder)
+    path, address = folder / places.DATABASE_FILE, database_place.database_address(folder)
+    if target == "file":
+        if not address:
+            database_place.require_database(folder)
+            raise ProjectError(f"{folder} has its database in {path.name} already: there is nothing to move")
+        projects.open_project(folder).store.close()  # says in words what keeps it from being opened
+        from backend.store import moving
+
+        return moving.into_file(address, path, lambda: database_place.set_database(folder, "")), None
+    database_place.require_address("the address", target)
+    database_place.require_elsewhere(folder, target)
+    database_place.require_database(folder)
+    store = connection.open_store(path)  # refuses what is no project, or not of this schema
+    names = people.names(store.db)
+    store.close()
+    person_names.require_told_apart(names)
+    settings_file.read_settings(folder)
+    with connection.driver():
+        from backend.store import moving
+    return moving.into_postgresql(path, target, lambda: database_place.set_database(folder, target), now=now)

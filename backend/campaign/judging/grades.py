@@ -1,0 +1,232 @@
+"""Record a grade, or a correction of one, from the person who holds a seat at the pair, and settle the pair.
+
+A key of a pair gives nobody a right: a grade counts only at a seat that its giver holds, within their quota and
+assignment, while they are not paused. A seat whose lease ran out stays its holder's until somebody else takes it, so a
+grade that was given offline still counts then.
+
+*Reads* seats, pauses, assignments. *Writes* judgements, notes, seats, consensus, events.
+"""
+
+from backend.campaign.judging import consensus
+from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent, Receipt, ReceiptStatus
+from backend.campaign.judging.rows import assigned, judgements, queue, seats, verdicts
+from backend.campaign.judging.rows.judgements import PairRow, Standing
+from backend.campaign.judging.rows.seats import Seat
+from backend.campaign.judging.rows.verdicts import GoneOn
+from backend.campaign.nouns import FROM_EXAM, Annotator, Verdict
+from backend.campaign.setup.people.crediting import WorkTime, counted, work_time
+from backend.campaign.setup.project import rows as facts
+from backend.core import days, typed_text
+from backend.core.errors import PairLocked, ReelRankError, SeatUnavailable
+from backend.core.ids import AnnotatorId
+from backend.core.saying import said
+from backend.store import events
+from backend.store.connection import Database, Store, reading, writing
+from backend.store.events import EventKind
+
+LONGEST_NOTE = 300
+GONE = said("this pair is not on your desk any more; your grade is kept in the log but does not count")
+PAUSED = said("your work is paused; your grade is kept in the log but does not count")
+QUOTA = said(
+    "you have given as many grades as your lead annotator asked of you; this one is kept in the log but does not count"
+)
+NOT_ASSIGNED = said("this pair is not assigned to you any more; your grade is kept in the log but does not count")
+SET_ASIDE = said("this pair is asked in an exam now; your grade is kept in the log but does not count")
+KNOWN = said(
+    "you have graded this pair in an exam, so it is left to others; your grade is kept in the log but does not count"
+)
+IN_EXAM = said("it was graded in an exam, whose answers are final")
+EARLIER_CAMPAIGN = said("it was graded in an earlier campaign, whose record is closed")
+DECIDED = said("a lead annotator has decided this pair, so your earlier grade stays")
+LOOKED_AT = said("others have gone on from your grade, so it stays")  # not how: nobody learns that a pair was re-opened
+TOO_LATE = said(
+    "a grade can be taken back for {minutes:.0f} minutes; yours is older, so it stays",
+    minutes=CORRECTION_S / 60,
+)
+GONE_ON = {
+    GoneOn.GRADED: said("another annotator has graded this pair after you, so your earlier grade stays"),
+    GoneOn.ON_SCREEN: said("another annotator has this pair on screen, so your earlier grade stays"),
+}
+
+
+def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
+    """Take a grade and settle its pair, as one transaction: `saved` means committed, with all that follows.
+
+    A grade that cannot count is refused in words and kept in the event log.
+    """
+    with writing(store) as db:
+        pair = judgements.pair_by_key(db, event.pair)
+        if pair is None:
+            return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
+        try:
+            if accept(store, person, pair, event, now=now, simulated=simulated):
+                consensus.settle(db, pair.pair_id, person, now=now)
+        except ReelRankError as refusal:
+            refuse(store, person, pair, event, str(refusal), now=now)
+            return Receipt(event.key, ReceiptStatus.REFUSED, str(refusal))
+    return Receipt(event.key, ReceiptStatus.SAVED)
+
+
+def accept(
+    store: Store, person: Annotator, pair: PairRow, event: GradeEvent, *, now: float, simulated: bool = False
+) -> bool:
+    """Store one grade; sending the same event again changes nothing.
+
+    Args:
+        store: the project's store.
+        person: who graded.
+        pair: what was graded.
+        event: the grade, with the key of its key press.
+        now: when it arrived.
+        simulated: made by the demo, not by a person.
+
+    Returns:
+        Whether anything was written (False for a repeated event). The same grade once more is a revision too: were
+        its key forgotten, a late repetition of it would overrule a grade given after it.
+
+    Raises:
+        SeatUnavailable: the person holds no seat at the pair, is paused, or the grade is beyond their quota or outside
+            their assignment.
+        PairLocked: the pair is settled.
+        ReelRankError: not a grade, or the key of another key press.
+    """
+    me = person.annotator_id
+    with writing(store) as db:
+        scale = facts.scale(db)
+        if event.grade not in scale:
+            raise ReelRankError(
+                said("{grade} is not a grade: grades are {words}", grade=event.grade, words=scale.words)
+            )
+        if event.key.startswith(FROM_EXAM):
+            raise ReelRankError(said("a key press cannot be named as answers of an exam are: grade the pair again"))
+        owner, why = judgements.key_press(db, pair.pair_id, event.key)
+        if owner == (pair.pair_id, me):
+            return False
+        if owner is not None:
+            raise ReelRankError(
+                said("this key press was stored for another pair or person already: grade the pair again")
+            )
+        if why:
+            raise SeatUnavailable(why)
+        paused, has_assignment = assigned.limits(db, me)
+        if paused:
+            raise SeatUnavailable(PAUSED)
+        seat = seats.seat_of(db, pair.pair_id, me)
+        if seat is None:
+            raise SeatUnavailable(_why_no_seat(db, me, pair))
+        earlier = judgements.own(db, pair.pair_id, me) if seat.judged else None
+        if earlier is not None and (why := locked(store, person, pair, earlier, now=now)):
+            raise PairLocked(why)
+        if has_assignment and not seat.judged and (why := _beyond(db, me, seat, pair, now=now)):
+            raise SeatUnavailable(why)
+        work = WorkTime(counted(event.active_ms), event.elapsed_ms)  # as the demo made it up
+        if not simulated:
+            work = work_time(db, me, event.active_ms, event.elapsed_ms, since=seat.claimed_at, now=now)
+        note = None if event.note is None else tidy(event.note)
+        if note is not None and note == judgements.note_on(db, pair.pair_id, me):
+            note = None
+        given = judgements.add(
+            db,
+            seat,
+            me,
+            event.grade,
+            revision=earlier.revision + 1 if earlier else 1,
+            at=now,
+            active_ms=work.active_ms,
+            elapsed_ms=work.elapsed_ms,
+            contexts=counted(event.contexts),
+            event_key=event.key,
+            simulated=simulated,
+            note=note,
+        )
+        seats.mark_judged(db, seat, me)
+        if note is not None and not seat.gold:
+            judgements.add_note(db, given, note)
+    return True
+
+
+def _why_no_seat(db: Database, me: AnnotatorId, pair: PairRow) -> str:
+    """Why somebody has no seat at a pair, in words for them."""
+    if not verdicts.verdict(db, pair.pair_id).is_settled:
+        if seats.is_set_aside(db, pair.pair_id):
+            return SET_ASIDE
+        if seats.knows(db, me, pair.pair_id):
+            return KNOWN
+    return GONE
+
+
+def _beyond(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, now: float) -> str | None:
+    """Return why this seat's first grade exceeds its holder's quota or assignment; None if it does not.
+
+    Gold is handed out whatever the assignment, and counts in the quota.
+    """
+    mine = assigned.standing(db, me)
+    if mine is None:
+        return None
+    if mine.room(*judgements.counts(db, me, days.midnight(now))) == 0:
+        return QUOTA
+    return None if seat.gold or assigned.holds(db, mine, pair.batch_id) else NOT_ASSIGNED
+
+
+def tidy(note: str) -> str:
+    r"""A note as it is kept: tidy, and no longer than may be.
+
+    >>> tidy("  Is\tthis  a cup?\x07 "), len(tidy("far " * 100)) <= LONGEST_NOTE
+    ('Is this a cup?', True)
+    """
+    return typed_text.tidy(note)[:LONGEST_NOTE].strip()
+
+
+def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *, now: float) -> str | None:
+    """Why a person may not change the grade they gave, in words for them; None if they may.
+
+    Never one of an earlier campaign or of an exam: their records are closed. Else always while the pair is open;
+    afterwards only for `CORRECTION_S`, and only while nobody has gone on from it: no later grade, no lead's decision,
+    nor any other act of theirs, and nobody at a seat of a later round who has the clip on screen.
+    """
+    if earlier.imported:
+        return EARLIER_CAMPAIGN
+    with reading(store) as db:
+        if seats.knows(db, person.annotator_id, pair.pair_id):
+            return IN_EXAM
+        verdict = verdicts.verdict(db, pair.pair_id)
+        if verdict is Verdict.OPEN:
+            return None
+        if verdict is Verdict.ADJUDICATED and not earlier.gold:
+            return DECIDED
+        if not earlier.gold and verdicts.lead_has_gone_on(db, pair.pair_id, earlier.seat_no):
+            return LOOKED_AT
+        gone_on = verdicts.annotator_has_gone_on(db, pair.pair_id, person.annotator_id, now=now)
+    if gone_on is not None:
+        return GONE_ON[gone_on]
+    return TOO_LATE if now - earlier.graded_at > CORRECTION_S else None
+
+
+def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:
+    """Keep a grade that cannot count in the event log, so that nothing anybody typed is lost."""
+    with writing(store) as db:
+        if judgements.key_press(db, pair.pair_id, event.key)[1] is None:
+            events.record(
+                db,
+                EventKind.GRADE_REFUSED,
+                at=now,
+                actor=person.annotator_id,
+                subject=f"pair:{pair.pair_id}",
+                payload={"grade": event.grade, "event_key": event.key, "why": why}
+                | ({"note": tidy(event.note)} if event.note else {}),
+            )
+
+
+def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
+    """The pair this person graded last, if they may still correct it."""
+    with reading(store) as db:
+        last = judgements.last_graded(db, person.annotator_id)
+        if last is None:
+            return None
+        pair, grade = last
+        earlier = judgements.own(db, pair.pair_id, person.annotator_id)
+        if earlier is None or locked(store, person, pair, earlier, now=now):
+            return None
+        graded, total = queue.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
+        note = judgements.note_on(db, pair.pair_id, person.annotator_id)
+    return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, grade, pair.whole, note)

@@ -1,0 +1,159 @@
+"""Assign work to annotators: which queries they grade, and how many grades are wanted of them.
+
+Nothing that anybody graded is touched, and a grade that is under way counts like one whose lease ran out. The desk
+obeys in `backend.campaign.judging.queue`.
+
+*Reads* annotator, query. *Writes* assignment, assigned_query, seats, events.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from backend.campaign.judging import queue
+from backend.campaign.judging.model import Assignment
+from backend.campaign.judging.rows import assigned
+from backend.campaign.nouns import Lead, Operator, Role, Split
+from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.people.permissions import in_charge, lead_only
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import Overtaken, ProjectError
+from backend.core.ids import AnnotatorId
+from backend.core.saying import said
+from backend.core.words import ago
+from backend.store import events
+from backend.store.connection import Database, reading, writing
+from backend.store.events import EventKind
+
+
+@lead_only
+def assign(
+    project: Project,
+    lead: Lead,
+    annotators: Sequence[AnnotatorId],
+    given: Assignment,
+    *,
+    seen: Mapping[AnnotatorId, int] | None = None,
+    now: float,
+) -> int:
+    """Give annotators a split, a part or chosen queries to grade, or quotas: all of them, or nobody.
+
+    It takes the place of the assignment they have. What they hold of other queries goes back at once, but for gold.
+
+    Args:
+        project: the project.
+        lead: who says so.
+        annotators: whom.
+        given: what; its number, time and giver do not matter.
+        seen: the assignments that the lead had seen, by their numbers; who is not in it had none. None takes any.
+        now: seconds since 1970.
+
+    Returns:
+        How many queries it comes to, of those that have a batch.
+
+    Raises:
+        Overtaken: somebody's assignment is another one than the lead had seen.
+        ProjectError: nobody, no such person, a lead; or an assignment that says nothing or cannot be.
+    """
+    _require_sound(given)
+    if not annotators:
+        raise ProjectError(said("an assignment is somebody's: choose at least one person"))
+    with writing(project.store) as db:
+        if given.queries and (unknown := set(given.queries) - assigned.known(db, given.queries)):
+            raise ProjectError(
+                said("{n} of these queries are not for judging (any more): reload the page", n=len(unknown))
+            )
+        for annotator_id in dict.fromkeys(annotators):
+            name = _require_annotator(db, annotator_id)
+            if seen is not None:
+                _require_seen(db, lead, annotator_id, name, seen.get(annotator_id, 0), now)
+            assigned.end(db, annotator_id, by=lead.annotator_id, at=now)
+            assigned.add(db, annotator_id, _at(given, now), by=lead.annotator_id)
+            mine = assigned.standing(db, annotator_id)
+            queue.give_back_others(db, annotator_id, mine, lead.annotator_id, now=now)
+            events.record(
+                db,
+                EventKind.ASSIGNED,
+                at=now,
+                actor=lead.annotator_id,
+                subject=f"annotator:{annotator_id}",
+                payload={
+                    **{"split": given.split, "part": given.part, "parts": given.parts},
+                    "queries": None if given.queries is None else len(given.queries),
+                    **{"a_day": given.a_day, "in_all": given.in_all},
+                },
+            )
+        return len(assigned.queries_of(db, mine)) if mine else 0
+
+
+@lead_only
+def unassign(project: Project, lead: Lead, annotator_id: AnnotatorId, *, seen: int | None = None, now: float) -> None:
+    """Let an annotator grade whatever there is again; `seen` is the assignment that the lead saw, None any.
+
+    Raises:
+        Overtaken: they have no assignment (any more), or another one than the lead had seen.
+        ProjectError: no such person, or a lead.
+    """
+    with writing(project.store) as db:
+        name = _require_annotator(db, annotator_id)
+        if seen is not None:
+            _require_seen(db, lead, annotator_id, name, seen, now)
+        if not assigned.end(db, annotator_id, by=lead.annotator_id, at=now):
+            raise Overtaken(said("{name} has no assignment any more: somebody else took it back", name=name))
+        events.record(db, EventKind.UNASSIGNED, at=now, actor=lead.annotator_id, subject=f"annotator:{annotator_id}")
+
+
+@in_charge
+def assignments_standing(project: Project, by: Lead | Operator) -> dict[AnnotatorId, Assignment]:
+    """Return the current assignment of every annotator who has one."""
+    with reading(project.store) as db:
+        return assigned.all_standing(db)
+
+
+def _require_seen(db: Database, by: Lead, annotator_id: AnnotatorId, name: str, seen: int, now: float) -> None:
+    """Refuse an act about another assignment than the lead had seen; 0 for none."""
+    mine = assigned.standing(db, annotator_id)
+    if (mine.assignment_id if mine else 0) == seen:
+        return
+    lead, at, gave = assigned.last_act(db, annotator_id)
+    who = said("You", _context="by") if lead == by.name else lead
+    did = (
+        said("gave {name} another assignment", name=name)
+        if gave
+        else said("took back the assignment of {name}", name=name)
+    )
+    raise Overtaken(
+        said(
+            "{who} {did} {when}: look at it, and do yours again if it shall count", who=who, did=did, when=ago(now - at)
+        )
+    )
+
+
+def _require_annotator(db: Database, annotator_id: AnnotatorId) -> str:
+    person = people.by_id(db, annotator_id)
+    if person is None:
+        raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
+    if person.role is Role.LEAD:
+        raise ProjectError(said("{name} is a lead and takes no pairs: there is nothing to assign", name=person.name))
+    return person.name
+
+
+def _require_sound(given: Assignment) -> None:
+    if given.split is Split.TRAIN:
+        raise ProjectError(said("training queries are not judged: choose the validation or the test queries"))
+    if (given.part is None) != (given.parts is None) or (
+        given.part is not None and given.parts is not None and not 1 <= given.part <= given.parts
+    ):
+        raise ProjectError(
+            said("there is no part {part} of {parts}: parts count from 1", part=given.part, parts=given.parts)
+        )
+    if given.parts is not None and given.parts < 2:
+        raise ProjectError(said("a share is one part of at least two"))
+    if given.queries is not None and not given.queries:
+        raise ProjectError(said("an assignment of chosen queries needs at least one: choose some"))
+    if any(quota is not None and quota < 1 for quota in (given.a_day, given.in_all)):
+        raise ProjectError(said("a quota is at least one grade; to hand somebody nothing, pause them"))
+    if not given.narrows and given.a_day is None and given.in_all is None:
+        raise ProjectError(said("this assignment says nothing: choose a split, a part, queries or a quota"))
+
+
+def _at(given: Assignment, now: float) -> Assignment:
+    return Assignment(given.split, given.part, given.parts, given.queries, given.a_day, given.in_all, at=now)

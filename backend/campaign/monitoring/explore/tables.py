@@ -1,0 +1,129 @@
+"""Tabulate what the judged pairs show: the funnel, relevance, sources, coverage, durations, agreement on queries.
+
+*Reads* everything before. *Writes* nothing.
+"""
+
+from collections.abc import Sequence
+
+from backend.campaign.monitoring.explore import rows, rules
+from backend.campaign.monitoring.explore.model import (
+    AgreedQuery,
+    Along,
+    FoundPair,
+    Funnel,
+    Lasting,
+    PairPart,
+    RelevanceBin,
+    SourceStanding,
+    VideoCoverage,
+)
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.selection.queries.rules import named_shows
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project import rows as project_rows
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
+from backend.core.text_files import csv_text
+from backend.store.connection import reading
+
+
+@in_charge
+def funnel(project: Project, by: Lead | Operator) -> Funnel:
+    """Return how far the pairs came that were handed out, and where they ended."""
+    with reading(project.store) as db:
+        return rules.funnel(rows.fates(db))
+
+
+@in_charge
+def explored_version(project: Project, by: Lead | Operator) -> str:
+    """Return another text whenever anything here would be another."""
+    return rows.version(project.store.db)
+
+
+@in_charge
+def relevances_along(project: Project, by: Lead | Operator, along: Along) -> list[RelevanceBin]:
+    """Return relevance against similarity, rank or the moment's duration, in bins; pairs without any count apart."""
+    with reading(project.store) as db:
+        return rules.bins(along, rows.relevances(db, along), project_rows.campaign(db).scale.highest)
+
+
+@in_charge
+def source_standings(project: Project, by: Lead | Operator) -> list[SourceStanding]:
+    """Return what became of the candidates that each source found, those that made the lists first."""
+    with reading(project.store) as db:
+        return rows.sources(db)
+
+
+@in_charge
+def coverage(project: Project, by: Lead | Operator) -> list[VideoCoverage]:
+    """Return what was handed out of every video, and what came of it, by name.
+
+    A show is told as the queries were drawn by, or as TVR names it.
+    """
+    with reading(project.store) as db:
+        found, pattern = rows.coverage(db), rows.show_pattern(db)
+    names = [row[1] for row in found]
+    try:
+        shows = named_shows(names, pattern)
+    except ProjectError:  # an earlier release took the pattern without a limit
+        shows = named_shows(names)
+    return [VideoCoverage(video_id, name, shows[name], *counted) for video_id, name, *counted in found]
+
+
+@in_charge
+def durations(project: Project, by: Lead | Operator) -> tuple[Lasting | None, Lasting | None]:
+    """Return how long moments last, and how long videos; None where there are none."""
+    with reading(project.store) as db:
+        return rules.lasting(*rows.moment_seconds(db)), rules.lasting(*rows.video_seconds(db))
+
+
+@in_charge
+def same_words(project: Project, by: Lead | Operator) -> tuple[tuple[int, ...], int]:
+    """Return (pairs of each relevance, pairs without any) of those whose similarity is 1."""
+    with reading(project.store) as db:
+        counts = rows.same_words(db)
+        return tuple(counts.get(value, 0) for value in project_rows.campaign(db).scale.grades), counts.get(None, 0)
+
+
+@in_charge
+def agreed_queries(project: Project, by: Lead | Operator) -> list[AgreedQuery]:
+    """Return queries with two grades or more of some pair, those on which people agree least first."""
+    found = agreement_board(project, by, resamples=0).queries
+    with reading(project.store) as db:
+        ids = rows.judged_queries(db)
+    judged = [AgreedQuery(ids[one.name], one) for one in found if one.within is not None and one.name in ids]
+    return sorted(judged, key=lambda one: (one.agreement.within, one.agreement.exact, one.query_id))
+
+
+@in_charge
+def found_pairs(
+    project: Project, by: Lead | Operator, part: PairPart, *, first: int = 0, most: int = -1
+) -> list[FoundPair]:
+    """Return pairs of a part by query and rank, from the given one on (counted from 0), at most so many.
+
+    Below 0, `most` stands for all of them.
+    """
+    with reading(project.store) as db:
+        return rows.found_pairs(db, part, project_rows.campaign(db).scale.highest, first, most)
+
+
+@in_charge
+def found_pair_count(project: Project, by: Lead | Operator, part: PairPart) -> int:
+    """Count the pairs of a part."""
+    with reading(project.store) as db:
+        return rows.found_count(db, part, project_rows.campaign(db).scale.highest)
+
+
+def explored_csv(
+    found: Sequence[RelevanceBin]
+    | Sequence[FoundPair]
+    | Sequence[VideoCoverage]
+    | Sequence[AgreedQuery]
+    | Sequence[SourceStanding]
+    | Lasting,
+) -> str:
+    """Return what is shown as CSV; what is unknown is an empty cell."""
+    table = rules.lasting_table(found) if isinstance(found, Lasting) else rules.table(found)
+    columns = list(table[0]) if table else []
+    return csv_text(columns, ([row[column] for column in columns] for row in table), for_people=True)

@@ -1,0 +1,123 @@
+"""Report how long people worked, what that costs, and how much of both is still to come.
+
+*Reads* judgements, answers of exams and to gold, descriptions, seats, queries, moments, `reelrank.toml`. *Writes*
+nothing. Working time is active time, as docs/decisions/058 says.
+"""
+
+from collections.abc import Sequence
+
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.monitoring.hours import rows, rules
+from backend.campaign.monitoring.hours.model import MS_AN_HOUR, Expected, HoursReport, WorkDay
+from backend.campaign.monitoring.progress.demand import demand
+from backend.campaign.nouns import Lead, Operator, Split
+from backend.campaign.selection.candidates.rules import PROBE_OTHERS, PROBE_TOP
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project import rows as project_rows
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.settings_file import read_settings
+from backend.core.person_names import name_key
+from backend.core.text_files import csv_text
+from backend.store.connection import reading
+
+COLUMNS = (
+    *("person", "day", "judgements", "exam_answers", "gold_answers", "descriptions", "unmeasured"),
+    *("judging_hours", "exam_hours", "gold_hours", "describing_hours", "active_hours", "pay", "currency"),
+)
+
+
+@in_charge
+def hours(
+    project: Project,
+    by: Lead | Operator,
+    *,
+    first: str | None = None,
+    last: str | None = None,
+    rate: float | None = None,
+    currency: str | None = None,
+) -> HoursReport:
+    """Return how long people worked, what it costs, and how much is still to come: all of one instant.
+
+    What is still to come goes by all days, whatever days are asked for.
+
+    Args:
+        project: the project; its rates are read anew, as they may change any day.
+        by: a lead, or whoever runs commands.
+        first: only days from this one on, such as `2026-03-01`.
+        last: only days up to this one.
+        rate: of an hour, instead of that of `reelrank.toml`; rates of people's own stay.
+        currency: instead of that of `reelrank.toml`.
+
+    Raises:
+        InputError: `reelrank.toml` says something that is not understood.
+    """
+    pay = read_settings(project.folder).pay
+    rate = pay.hourly_rate if rate is None else rate
+    with reading(project.store) as db:
+        everything = rules.paid(rules.bounded(rows.days(db)), rate, pay.rates)
+        wanted = demand(db)
+        ahead = rules.outlook(
+            everything,
+            wanted.needed,
+            further=wanted.further,
+            disputed=wanted.disputed,
+            stuck=sum(one.grades for one in wanted.stuck),
+        )
+        simulated, imported = rows.left_out(db)
+        known = {name_key(name) for name in rows.names(db)}
+    asked = [day for day in everything if (first or day.day) <= day.day <= (last or day.day)]
+    return HoursReport(
+        days=tuple(asked),
+        people=tuple(rules.by_person(asked)),
+        rate=rate,
+        currency=currency or pay.currency,
+        own_rates=tuple(sorted(pay.rates.items())),
+        hours=sum(day.hours for day in asked),
+        pay=rules.total(asked),
+        outlook=ahead,
+        simulated=simulated,
+        imported=imported,
+        unknown_rates=tuple(sorted(name for name in pay.rates if name_key(name) not in known)),
+    )
+
+
+@in_charge
+def expected_work(
+    project: Project, by: Lead | Operator, *, batch_size: int, probe: int = 0, pooled: bool = False
+) -> Expected:
+    """Return how many pairs and grades candidates would make, and how long those take.
+
+    This is said before candidates are chosen, because afterwards the work is in the queue.
+
+    Args:
+        project: with queries.
+        by: a lead, or whoever runs commands.
+        batch_size: candidates a batch.
+        probe: queries that are probed.
+        pooled: whether runs find candidates too, which may be moments that the project does not have yet.
+    """
+    with reading(project.store) as db:
+        counts = queries.split_counts(db)
+        asked = counts[Split.VAL.value] + counts[Split.TEST.value]
+        _, moments, _ = corpus.counts(db)
+        batch = batch_size if pooled else min(batch_size, moments)
+        pairs = asked * batch + min(probe, asked) * max(min(PROBE_TOP + PROBE_OTHERS, moments) - batch, 0)
+        grades = pairs * project_rows.campaign(db).seats
+        measured = rules.outlook(rules.bounded(rows.days(db)), grades).seconds
+        seconds = rows.mean_moment_s(db) if measured is None else measured
+    return Expected(asked, pairs, grades, seconds, measured is not None)
+
+
+def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:
+    """Return one line for each person and day. Hours have six digits, so that no millisecond is lost; pay adds up."""
+    lines = (
+        [
+            *(day.name, day.day, day.judgements, day.exam_answers, day.gold_answers, day.descriptions, day.unmeasured),
+            *(f"{ms / MS_AN_HOUR:.6f}" for ms in (day.judging_ms, day.exam_ms, day.gold_ms, day.describing_ms)),
+            f"{day.active_ms / MS_AN_HOUR:.6f}",
+            *(day.pay, None if day.pay is None else currency),
+        ]
+        for day in days
+    )
+    return csv_text(COLUMNS, lines, for_people=True)

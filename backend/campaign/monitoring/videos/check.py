@@ -1,0 +1,239 @@
+"""Check the videos of a project as they lie there now.
+
+*Reads* video files, folders of frames. *Writes* video, video_check, clip_fault, seats, agenda, one event.
+
+A video is its content: it is found again under another name or in another folder, and another content under its name is
+not taken for it unless somebody says so.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.corpus.importing.measuring import found_again, measure
+from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
+from backend.campaign.judging.rows import clip_faults, seats
+from backend.campaign.monitoring.videos import rows
+from backend.campaign.monitoring.videos.model import LookReport, VideoState
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project.folder import Project
+from backend.core.addresses import Address, Place
+from backend.core.errors import InputError, Problem, VideoUnreadable
+from backend.core.links import leads_out
+from backend.core.progress import Progress, Steps, named
+from backend.core.saying import said
+from backend.core.typed_text import nfc
+from backend.core.where import Where
+from backend.media.content import changed_words, sha256_of
+from backend.media.facts import VideoFacts
+from backend.media.probe import EXTENSIONS, VideoFolder
+from backend.media.sources import USUAL_FPS, Source, place_of_video, source_at
+from backend.store import events
+from backend.store.connection import Database, reading, writing
+from backend.store.events import EventKind
+
+
+@in_charge
+def video_states(project: Project, by: Lead | Operator, *, wrong: bool = False) -> list[VideoState]:
+    """Return every video, or those with something wrong, with what was found the last time that somebody looked."""
+    with reading(project.store) as db:
+        return rows.states(db, wrong=wrong)
+
+
+@in_charge
+def look_at_videos(
+    project: Project,
+    by: Lead | Operator,
+    *,
+    videos: Path | None = None,
+    fps: Fraction = USUAL_FPS,
+    decode: bool | None = None,
+    where: Where | None = None,
+    accept: Collection[str] = (),
+    now: float,
+    progress: Progress | None = None,
+) -> LookReport:
+    """Measure every video anew, find those that were moved, and keep back the pairs that cannot be shown.
+
+    Args:
+        project: the project; its server may be running.
+        by: who does.
+        videos: where to look for videos that are not in their place; else where the others lie.
+        fps: frames a second of folders of frames that are found for the first time.
+        decode: look at every picture for damage inside; None does where that is cheap.
+        where: where videos are measured; see `survey`.
+        accept: videos whose new content is taken in.
+        now: seconds since 1970.
+        progress: called with (what is done, videos measured, all).
+
+    Raises:
+        InputError: a video to accept is not one, or has not changed; nothing was written.
+    """
+    accept = [nfc(name) for name in accept]
+    found = _find(project, videos, fps, decode, where, named(progress, said("looking at videos")))
+    if wrong := [name for name in accept if name not in found.changed]:
+        raise InputError([Problem(name, None, said("is no video of the project that has changed")) for name in wrong])
+    accepted = {name: found.changed[name] for name in accept}
+    troubles = [
+        *found.troubles,
+        *(
+            VideoTrouble(name, Trouble.CHANGED, changed_words(one.path))
+            for name, one in found.changed.items()
+            if name not in accepted
+        ),
+    ]
+    with writing(project.store) as db:
+        corpus.set_video_facts(db, {**found.well, **accepted})
+        corpus.set_troubles(db, troubles)
+        freed = settle(db, now=now)
+        report = LookReport(tuple(rows.states(db)), found.moved, tuple(sorted(accepted)), freed, found.decoded)
+        events.record(
+            db,
+            EventKind.VIDEOS_LOOKED_AT,
+            at=now,
+            actor=by.annotator_id,
+            subject="videos",
+            payload={
+                "videos": len(report.videos),
+                "wrong": len(report.wrong),
+                "moved": len(report.moved),
+                "accepted": list(report.accepted),
+            },
+        )
+    return report
+
+
+def find_moved(project: Project) -> None:
+    """Write down where moved videos lie now, and offer their clips again; nobody's seat, and no event, is touched."""
+    found = _find(project, None, USUAL_FPS, False, None, None)
+    with writing(project.store) as db:
+        corpus.set_video_facts(db, {name: found.well[name] for name, _ in found.moved})
+        _free(db)
+
+
+def settle(db: Database, *, now: float) -> int:
+    """Keep back the pairs of videos that cannot be shown, offer those again that can; how many clips are offered again.
+
+    What a person reported about a clip stays.
+    """
+    for moment_id, message in rows.to_block(db):
+        clip_faults.add_fault(db, moment_id, message, at=now, found_by=clip_faults.BY_FILE)
+        seats.release_broken(db, moment_id)
+        agenda.refresh_moment(db, moment_id)
+    return _free(db)
+
+
+def _free(db: Database) -> int:
+    freed = rows.to_free(db)
+    for moment_id in freed:
+        clip_faults.remove_fault(db, moment_id)
+        agenda.refresh_moment(db, moment_id)
+    return len(freed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The videos as they are: those that are what they were, those with another content, and other troubles."""
+
+    well: dict[str, VideoFacts]
+    changed: dict[str, VideoFacts]
+    troubles: list[VideoTrouble]
+    moved: tuple[tuple[str, str], ...]
+    decoded: bool
+
+
+def _find(
+    project: Project,
+    folder: Path | None,
+    fps: Fraction,
+    decode: bool | None,
+    where: Where | None,
+    progress: Steps | None,
+) -> _Found:
+    with reading(project.store) as db:
+        facts, contents, names = corpus.all_facts(db), corpus.contents(db), corpus.known_videos(db)
+    places = {name: place_of_video(project.source(one)) for name, one in facts.items()}
+
+    @cache
+    def folders() -> list[VideoFolder]:
+        return [VideoFolder(one) for one in ([folder] if folder else _roots(places.values()))]
+
+    @cache
+    def proven() -> list[VideoFolder]:
+        return [VideoFolder(one) for one in _roots(_proven(places, contents))]
+
+    lying: dict[str, Source] = {}
+    path: Place | None
+    for name in names:
+        # A stranger's database could name any file of this machine: without the content that goes with it, a path, and
+        # the folder that it leads to, count for nothing.
+        if name not in contents:
+            path = _by_name(name, folders() if folder else proven())
+        elif name in places and _there(project, places[name]):
+            path = places[name]
+        else:
+            path = _by_name(name, folders())
+        if path is not None:
+            lying[name] = source_at(path, contents[name].fps if name in contents else fps)
+    measured = measure(project, lying, decode=decode, where=where, progress=progress)
+    other = {name for name, one in measured.facts.items() if name in contents and contents[name].sha256 != one.sha256}
+    well = {name: one for name, one in measured.facts.items() if name not in other}
+    lost = {name: content for name, content in contents.items() if name not in well}
+    candidates = sorted({path for one in folders() for path in one.videos}) if lost else []
+    again = found_again(lost, candidates, {place_of_video(lying[name]) for name in well})
+    well |= measure(project, again, decode=decode, where=where).facts
+    changed = {name: measured.facts[name] for name in sorted(other - well.keys())}
+    troubles = [
+        VideoTrouble(name, Trouble.UNREADABLE, why) for name, why in measured.unreadable.items() if name not in well
+    ]
+    for name in sorted(names.keys() - lying.keys() - well.keys()):
+        file, place = (places[name].name, places[name].parent) if name in places else (name, folder)
+        told = (
+            said("{file}: no video file in {folder}", file=file, folder=folder or place)
+            if place
+            else said("{file}: nobody has shown its video file", file=file)
+        )
+        troubles.append(VideoTrouble(name, Trouble.MISSING, told))
+    moved = sorted((name, one.path) for name, one in well.items() if name in facts and facts[name].path != one.path)
+    return _Found(well, changed, troubles, tuple(moved), measured.decoded)
+
+
+def _there(project: Project, place: Place) -> bool:
+    """Whether to measure it; what lies at an address is asked then, and a link out of the project is not followed."""
+    if isinstance(place, Address):
+        return True
+    return place.exists() and not (place.is_relative_to(project.folder) and leads_out(place, project.folder))
+
+
+def _proven(places: Mapping[str, Place], contents: Mapping[str, corpus.Content]) -> Iterator[Path]:
+    """Yield a video of each folder in which one lies that has the content which the project knows."""
+    done: set[Path] = set()
+    for name, content in contents.items():
+        place = places.get(name)
+        if not isinstance(place, Path) or place.parent in done:
+            continue
+        with suppress(OSError, VideoUnreadable):
+            if (place.is_dir() or place.suffix.lower() in EXTENSIONS) and (
+                sha256_of(source_at(place, content.fps)) == content.sha256
+            ):
+                done.add(place.parent)
+                yield place
+
+
+def _roots(videos: Iterable[Place]) -> list[Path]:
+    """The folders that videos lie in, without those that lie in another of them."""
+    parents = sorted({path.parent.resolve() for path in videos if isinstance(path, Path) and path.parent.is_dir()})
+    return [one for one in parents if not any(one != other and one.is_relative_to(other) for other in parents)]
+
+
+def _by_name(name: str, folders: Iterable[VideoFolder]) -> Path | None:
+    for folder in folders:
+        with suppress(VideoUnreadable):
+            return folder.find(name)
+    return None

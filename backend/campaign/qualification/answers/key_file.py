@@ -1,0 +1,84 @@
+"""Read right grades from CSV files of leads: the answer keys of exam and gold, and practice pairs.
+
+*Reads* pairs, scale. *Writes* nothing.
+"""
+
+from collections.abc import Sequence
+
+from backend.campaign.qualification.answers import rows as pairs_known
+from backend.campaign.setup.project import rows as facts
+from backend.core.errors import InputError, Problem
+from backend.core.ids import PairId
+from backend.core.saying import said
+from backend.core.text_files import CsvTable, read_csv, whole
+from backend.store.connection import Database
+
+LONGEST_TEXT = 400
+"""So many characters an explanation may have."""
+KeyItem = tuple[PairId, int, str]
+"""(pair, right grade, explanation)"""
+
+
+def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[KeyItem]:
+    """The settled pairs of a CSV file `pair_id,grade` and perhaps `query_id,explanation`, each with its right grade.
+
+    Raises:
+        InputError: with every problem of the file.
+    """
+    table = read_csv(data, file, ("pair_id", "grade"), ("query_id", "explanation"))
+    problems = list(table.problems)
+    pairs, bad_pairs = table.values("pair_id", whole, needed=True)
+    grades, bad_grades = grade_column(db, table, file)
+    queries, bad_queries = table.values("query_id", whole)
+    problems += [
+        Problem(file, row, said("pair_id is {given!r}, not a whole number", given=text)) for row, text in bad_pairs
+    ]
+    problems += bad_grades
+    problems += [
+        Problem(file, row, said("query_id is {given!r}, not a whole number", given=text)) for row, text in bad_queries
+    ]
+    explanations = table.columns.get("explanation", [""] * len(table.rows))
+    items: dict[PairId, KeyItem] = {}
+    for row, pair, grade, query, text in zip(table.rows, pairs, grades, queries, explanations, strict=True):
+        if pair is None or grade is None:
+            continue
+        pair_id, explanation = PairId(pair), " ".join(text.split())
+        if pair_id in items:
+            problems.append(Problem(file, row, said("pair {pair} stands in the file twice", pair=pair)))
+        elif why := pairs_known.why_unfit(db, pair_id, now=now):
+            problems.append(Problem(file, row, said("pair {pair} {why}", pair=pair, why=why)))
+        elif query is not None and pairs_known.query_of(db, pair_id) != query:
+            problems.append(
+                Problem(file, row, said("pair {pair} does not belong to query {query}", pair=pair, query=query))
+            )
+        elif len(explanation) > LONGEST_TEXT:
+            problems.append(
+                Problem(
+                    file,
+                    row,
+                    said("the explanation is longer than {longest} characters", longest=LONGEST_TEXT),
+                )
+            )
+        items.setdefault(pair_id, (pair_id, grade, explanation))
+    require_none(problems)
+    return list(items.values())
+
+
+def grade_column(db: Database, table: CsvTable, file: str) -> tuple[list[int | None], list[Problem]]:
+    """The column `grade`, None where it is no grade of the scale, and what is wrong with it."""
+    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
+    grades, bad = table.values("grade", grade_of.get, needed=True)
+    return grades, [
+        Problem(file, row, said("grade is {given!r}, not one of {grades}", given=text, grades=", ".join(grade_of)))
+        for row, text in bad
+    ]
+
+
+def require_none(problems: Sequence[Problem]) -> None:
+    """Refuse a file with problems, in the order of its rows.
+
+    Raises:
+        InputError: there is one or more.
+    """
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))

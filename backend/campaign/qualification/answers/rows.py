@@ -1,0 +1,149 @@
+"""Pairs whose right grade is known, whether one can be asked about, and who can be asked.
+
+A pair whose grade people are told, or are measured by, must be settled for good and on nobody's desk.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from backend.campaign.judging.model import CORRECTION_S
+from backend.campaign.nouns import Person, Role
+from backend.campaign.qualification.answers.rules import KnownPair
+from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
+from backend.core.saying import recalled, said
+from backend.store.engine import Database
+
+CLIP = "JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id)"
+"""From pairs to what shows them: a moment `m`, its video `v`, and the fault `f` of its clip, if it has one."""
+HAS_CLIP = "f.moment_id IS NULL AND v.path IS NOT NULL"
+ON_A_DESK = "EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = p.pair_id AND s.lease_until >= :now)"
+_IS_EXAMPLE = "EXISTS (SELECT 1 FROM example x WHERE x.pair_id = p.pair_id AND x.withdrawn_at IS NULL)"
+_SETTLED = (
+    f"SELECT p.pair_id, c.relevance, p.query_id FROM consensus c JOIN pair p USING (pair_id) {CLIP} "
+    f"WHERE c.relevance IS NOT NULL AND {HAS_CLIP} AND NOT {_IS_EXAMPLE} "
+    "AND (c.verdict = 'adjudicated' OR NOT EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id "
+    "AND j.graded_at > :final AND NOT j.imported AND NOT j.simulated))"
+)
+"""Pairs with a relevance that no grade can change any more, a clip, and not shown in the guideline with their grade.
+
+Those that were graded after `:final` are left out, unless a lead decided them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitness:
+    """What decides whether people may be told the grade of a pair.
+
+    `newest` is when its newest grade was given by a person here (None without any), `held_until` when the last lease
+    at it ends, `ruled` whether a lead decided its relevance.
+    """
+
+    relevance: int | None
+    ruled: bool
+    fault: str
+    newest: float | None
+    held_until: float | None
+
+    def correctable_s(self, now: float) -> float:
+        """For how many seconds whoever graded it last may still correct it; 0 or less if nobody may.
+
+        Only a relevance that follows from grades can change by a correction; a lead's decision locks them.
+        """
+        return 0.0 if self.ruled or self.newest is None else self.newest + CORRECTION_S - now
+
+    def is_held(self, now: float) -> bool:
+        """Whether somebody has it on their desk."""
+        return self.held_until is not None and self.held_until >= now
+
+
+def settled(db: Database, *, now: float) -> list[KnownPair]:
+    """Settled pairs that nobody can correct, or has on their desk."""
+    rows = db.conn.execute(f"{_SETTLED} AND NOT {ON_A_DESK}", {"now": now, "final": now - CORRECTION_S})
+    return [KnownPair(PairId(row[0]), row[1], QueryId(row[2])) for row in rows]
+
+
+def well_known(db: Database, *, now: float) -> list[KnownPair]:
+    """Settled pairs whose relevance is known well: a lead decided it, or it is the mean without rounding."""
+    rows = db.conn.execute(
+        f"{_SETTLED} AND p.batch_id IS NOT NULL AND (c.verdict = 'adjudicated' OR c.mean = c.relevance)",
+        {"final": now - CORRECTION_S},
+    )
+    return [KnownPair(PairId(row[0]), row[1], QueryId(row[2])) for row in rows]
+
+
+def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
+    """Why a pair of a lead's file cannot be asked about; an empty text if it can."""
+    row = db.conn.execute(
+        f"SELECT c.verdict, v.path IS NULL, f.reason, {ON_A_DESK}, {_IS_EXAMPLE} "
+        f"FROM pair p {CLIP} LEFT JOIN consensus c USING (pair_id) WHERE p.pair_id = :pair",
+        {"pair": pair_id, "now": now},
+    ).fetchone()
+    if row is None:
+        return said("is not a pair of this project with a known moment")
+    verdict, no_video, fault, on_a_desk, example = row
+    if verdict not in ("consensus", "adjudicated", "discarded"):
+        return said("is not settled: people may still have to grade it")
+    if why := clip_fault(fault, no_video):
+        return said("has no clip to show ({fault})", fault=why)
+    if on_a_desk:
+        return said("is on somebody's desk just now")
+    return said("is an example of the guideline, which shows its grade") if example else ""
+
+
+def is_reserved(db: Database, pair_id: PairId) -> bool:
+    """Whether a pair is kept out of the queue by an exam or a calibration round."""
+    row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = ?)", [pair_id]).fetchone()
+    return bool(row[0])
+
+
+def fitness(db: Database, pair_id: PairId) -> Fitness:
+    """Read what decides whether people may be told the grade of a pair."""
+    relevance, ruled, fault, no_video, newest, held_until = db.conn.execute(
+        "SELECT c.relevance, c.verdict IS 'adjudicated', "
+        "f.reason, v.path IS NULL, "
+        "(SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id AND NOT j.imported AND NOT j.simulated), "
+        "(SELECT max(lease_until) FROM (SELECT lease_until FROM seat s WHERE s.pair_id = p.pair_id "
+        "UNION ALL SELECT lease_until FROM gold_seat g WHERE g.pair_id = p.pair_id)) "
+        f"FROM pair p {CLIP} LEFT JOIN consensus c USING (pair_id) WHERE p.pair_id = ?",
+        [pair_id],
+    ).fetchone()
+    return Fitness(relevance, bool(ruled), clip_fault(fault, no_video), newest, held_until)
+
+
+def clip_fault(fault: str | None, no_video: bool) -> str:
+    """Say why a clip cannot be shown; an empty text if it can.
+
+    Args:
+        fault: what is on record about it.
+        no_video: whether its video's file is not known.
+    """
+    return recalled(fault) if fault else said("its video file is not known") if no_video else ""
+
+
+def query_of(db: Database, pair_id: PairId) -> QueryId | None:
+    """The query of a pair."""
+    row = db.conn.execute("SELECT query_id FROM pair WHERE pair_id = ?", [pair_id]).fetchone()
+    return None if row is None or row[0] is None else QueryId(row[0])
+
+
+def names_of(db: Database, pair_ids: Iterable[PairId]) -> dict[PairId, tuple[PairKey, QueryId, str]]:
+    """(name, query, its text) of some pairs."""
+    wanted = json.dumps(list(pair_ids))
+    rows = db.conn.execute(
+        "SELECT p.pair_id, p.pair_key, p.query_id, q.text FROM pair p JOIN query q USING (query_id) "
+        "WHERE p.pair_id IN (SELECT value FROM json_each(?))",
+        [wanted],
+    )
+    return {PairId(row[0]): (PairKey(row[1]), QueryId(row[2]), row[3]) for row in rows}
+
+
+def takers(db: Database) -> list[Person]:
+    """Annotators by name who could take an exam: a program, or a worker of an earlier campaign, cannot sign in."""
+    rows = db.conn.execute(
+        "SELECT a.annotator_id, a.name, a.suspended FROM annotator a WHERE a.role = 'annotator' AND NOT a.simulated "
+        "AND (a.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM invitation i WHERE i.annotator_id = a.annotator_id) "
+        "OR EXISTS (SELECT 1 FROM identity d WHERE d.annotator_id = a.annotator_id) "
+        "OR EXISTS (SELECT 1 FROM exam_attempt t WHERE t.annotator_id = a.annotator_id)) ORDER BY a.name"
+    )
+    return [Person(AnnotatorId(row[0]), row[1], Role.ANNOTATOR, bool(row[2])) for row in rows]

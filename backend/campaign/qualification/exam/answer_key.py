@@ -1,0 +1,171 @@
+"""Read, explain and fix the answer key of an exam; that of open pairs is fixed once, from what people answered blind.
+
+*Reads* attempts, answers. *Writes* exam, exam_item, events. From then on everybody who handed in is told their result,
+and whoever comes later, or had not handed in, takes the exam as any other.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.exam import planning
+from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey
+from backend.campaign.qualification.exam.rows import attempts, exams
+from backend.campaign.qualification.exam.rules.answer_key import median
+from backend.campaign.qualification.exam.rules.guessing import Guesses
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
+from backend.core.saying import said
+from backend.store import events
+from backend.store.connection import Database, reading, writing
+from backend.store.events import EventKind
+
+FEWEST = 2
+"""So many people have to have finished: the median of one is what this person says."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyReport:
+    """A key that was fixed: by how many people, for how many items; how many have each right grade of the scale."""
+
+    finished: int
+    items: int
+    grades: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPreview:
+    """The key that closing the round would fix now, and what the exam comes to with it for who does not look."""
+
+    grades: tuple[int, ...]
+    guesses: Guesses
+
+
+@permissions.in_charge
+def exam_items(project: Project, by: Lead | Operator) -> list[ExamItem]:
+    """Return the items of the exam that is held, with their key and explanations."""
+    with reading(project.store) as db:
+        held = exams.held(db)
+        return exams.items(db, held.exam_id) if held else []
+
+
+@permissions.lead_only
+def explain_exam_item(project: Project, lead: Lead, item_id: int, explanation: str, *, now: float) -> None:
+    """Write, for who missed an item, why its grade is right; an empty text takes the explanation back.
+
+    They are told after they handed in.
+
+    Raises:
+        ProjectError: no such item.
+    """
+    explanation = planning.written(explanation)
+    with writing(project.store) as db:
+        pair_id = exams.explain(db, item_id, explanation)
+        if pair_id is None:
+            raise ProjectError(said("there is no such item of the exam (any more): reload the page"))
+        payload, subject = {"pair": pair_id, "explanation": explanation}, f"exam_item:{item_id}"
+        events.record(db, EventKind.EXAM_EXPLAINED, at=now, actor=lead.annotator_id, subject=subject, payload=payload)
+
+
+@permissions.in_charge
+def preview_exam_key(project: Project, by: Lead | Operator) -> KeyPreview | None:
+    """Return the key that closing the round would fix now, and what guessing scores with it.
+
+    None while the round cannot be closed.
+    """
+    with reading(project.store) as db:
+        try:
+            held = _to_close(db)
+            key = list(_key(db, held).values())
+        except ProjectError:
+            return None
+        return KeyPreview(_by_grade(db, key), planning.guessed(db, key, held.most_missed))
+
+
+@permissions.in_charge
+def close_exam_round(project: Project, by: Lead | Operator, *, although: str = "", now: float) -> KeyReport:
+    """Fix the key of the exam that is held: of each item the median of everybody who finished.
+
+    The first attempts that are handed in count. An item that none of them could grade, because its clip could not be
+    shown, leaves the exam. A key of a lead's own grades is fixed when they hand it in, and here only if guessing
+    passes it, for a reason.
+
+    Args:
+        project: the project.
+        by: who closes it.
+        although: why this key is taken although a constant or chance passes, or nearly; blank for no reason.
+        now: seconds since 1970.
+
+    Raises:
+        ProjectError: no exam, one whose key is there, fewer than `FEWEST` have finished, a lead has not handed the key
+            in; or guessing passes the exam with this key, or nearly, and there is no reason why that may be.
+    """
+    with writing(project.store) as db:
+        held = _to_close(db)
+        key, finished = _key(db, held), len(attempts.first_finished(db, held.exam_id))
+        _fix(db, held, by, key, although, now=now)
+        return KeyReport(finished, len(key), _by_grade(db, list(key.values())))
+
+
+def take_own(db: Database, held: Exam, lead: Lead, *, now: float) -> None:
+    """A lead has handed the key in: it is fixed, unless guessing passes it; then it waits for a reason."""
+    key = _key(db, held)
+    if not planning.guessed(db, list(key.values()), held.most_missed).weak:
+        _fix(db, held, lead, key, "", now=now)
+
+
+def _fix(db: Database, held: Exam, by: Lead | Operator, key: Mapping[int, int], although: str, *, now: float) -> None:
+    """The key of an exam is there: the right grade of each item that has one.
+
+    Raises:
+        ProjectError: guessing passes the exam with this key, or nearly, and there is no reason.
+    """
+    reserve = planning.accept(db, list(key.values()), held.most_missed, although)
+    exams.close(db, held.exam_id, key.items(), at=now)
+    finished = len(attempts.first_finished(db, held.exam_id))
+    payload = {"key": held.key_from, "finished": finished, "items": len(key)}
+    subject = f"exam:{held.exam_id}"
+    events.record(db, EventKind.EXAM_CLOSED, at=now, actor=by.annotator_id, subject=subject, payload=payload | reserve)
+
+
+def _to_close(db: Database) -> Exam:
+    held = exams.held(db)
+    if held is None:
+        raise ProjectError(said("this project has no exam just now"))
+    if held.closed_at is not None:
+        raise ProjectError(said("this exam has its key already"))
+    return held
+
+
+def _key(db: Database, held: Exam) -> dict[int, int]:
+    """The right grade of each item that has one, as things stand now."""
+    if held.key_from is ExamKey.OWN:
+        own = attempts.of_leads(db, held.exam_id)
+        if not own:
+            raise ProjectError(
+                said("a lead's own grades are the key of this exam: give them on the page Exam, and hand them in")
+            )
+        return {answer.item_id: answer.grade for answer in attempts.answers(db, own[0].attempt_id)}
+    finished = attempts.first_finished(db, held.exam_id)
+    if len(finished) < FEWEST:
+        raise ProjectError(
+            said(
+                "{n} of at least {fewest} people have finished the exam: the median of fewer would be what one of "
+                "them says",
+                n=len(finished),
+                fewest=FEWEST,
+            )
+        )
+    grades: defaultdict[int, list[int]] = defaultdict(list)
+    for attempt in finished:
+        for answer in attempts.answers(db, attempt.attempt_id):
+            grades[answer.item_id].append(answer.grade)
+    return {item: median(given) for item, given in grades.items()}
+
+
+def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
+    counts = Counter(key)
+    return tuple(counts[grade] for grade in facts.scale(db).grades)

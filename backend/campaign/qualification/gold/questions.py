@@ -1,0 +1,235 @@
+"""Set gold questions, end them, and report how people did with them. Only leads see any of it.
+
+*Reads* pairs, consensus, gold answers, findings, pauses. *Writes* campaign, gold_pair, offers that nobody took up,
+events.
+"""
+
+import secrets
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from backend.campaign.nouns import Lead, Operator, Person
+from backend.campaign.qualification.answers.key_file import read_key
+from backend.campaign.qualification.answers.rows import takers, well_known
+from backend.campaign.qualification.gold import rows as gold
+from backend.campaign.qualification.gold.offering import within_tolerance
+from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
+from backend.campaign.qualification.gold.rules import MOST_SHARE, accuracy, constant, draw
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.people.model import Pause
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.model import GoldSettings
+from backend.core.errors import ProjectError
+from backend.core.reading import bytes_of
+from backend.core.saying import joined, said
+from backend.store import events
+from backend.store.connection import Database, reading, writing
+from backend.store.events import EventKind
+
+SETTLED = "settled pairs"
+PAIRS = 500
+"""So many gold pairs last one person, at the usual share, for 10,000 pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldReport:
+    """What gold is chosen from now: how many pairs of each right grade of the scale, and what looks like it.
+
+    Always giving `constant` would be right in `constant_right` percent.
+    """
+
+    pairs: int
+    grades: tuple[int, ...]
+    settings: GoldSettings
+    constant: int
+    constant_right: float
+
+
+@dataclass(frozen=True, slots=True)
+class GoldOptions:
+    """What a lead says; what is None stays as the campaign has it."""
+
+    share: float | None = None
+    window: int | None = None
+    fewest: int | None = None
+    warn: float | None = None
+    pause: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GoldAnswer:
+    """One answer, and whether it is within the campaign's tolerance of the right grade."""
+
+    answer: GoldGrade
+    within: bool
+    counts: bool
+    """Whether it is among the answers that accuracy is reckoned from now."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPerson:
+    """How one annotator stands.
+
+    `accuracy` is the percentage of the last answers since the last finding that are within the tolerance; None while
+    there are too few. `left` is how many gold pairs they can still meet.
+    """
+
+    person: Person
+    answers: tuple[GoldAnswer, ...]
+    """The oldest first."""
+    within: int
+    counted: int
+    accuracy: float | None
+    findings: tuple[GoldFinding, ...]
+    """The newest first."""
+    pause: Pause | None
+    left: int
+
+
+@permissions.in_charge
+def set_gold(
+    project: Project,
+    by: Lead | Operator,
+    options: GoldOptions,
+    file: Path | None = None,
+    *,
+    pairs: int = PAIRS,
+    now: float,
+) -> GoldReport:
+    """Mix pairs with known grades into everybody's work from now on.
+
+    Without a file the pairs are settled ones whose relevance is known well, as evenly over their grades as there are.
+
+    Args:
+        project: the project.
+        by: who says so.
+        options: share, window and levels.
+        file: a CSV file `pair_id,grade` with the lead's own key, instead of a draw.
+        pairs: at most so many, where they are drawn.
+        now: seconds since 1970.
+
+    Raises:
+        InputError: with every problem of the file; nothing of it was taken.
+        ProjectError: there is no pair whose grade is known, or a number makes no sense.
+    """
+    data = bytes_of(file) if file else None
+    with writing(project.store) as db:
+        settings = _settings(facts.gold(db), options)
+        key = facts.gold_key(db) or secrets.token_hex(8)
+        if file is not None and data is not None:
+            given = read_key(db, data, file.name, now=now)
+            if not given:
+                raise ProjectError(said("{name} has no pair in it", name=file.name))
+            gold.replace_pairs(db, [(pair, right) for pair, right, _ in given])
+        else:
+            if pairs < 1:
+                raise ProjectError(said("gold needs at least one pair"))
+            drawn = draw(well_known(db, now=now), pairs, key)
+            if not drawn:
+                raise ProjectError(
+                    said(
+                        "there is no pair yet whose grade is known well (decided by a lead, or graded alike, with a "
+                        "clip, not corrected any more): settle some pairs first, or bring the key in a file"
+                    )
+                )
+            gold.replace_pairs(db, [(one.pair_id, None) for one in drawn])
+        gold.withdraw_all(db)
+        facts.set_gold(db, settings)
+        facts.set_gold_key(db, key)
+        told = _report(db)
+        payload = {"source": file.name if file else SETTLED, "pairs": told.pairs, "share": settings.share}
+        payload |= {"window": settings.window, "fewest": settings.fewest, "warn": settings.warn}
+        _tell(db, EventKind.GOLD_SET, by, payload | {"pause": settings.pause}, now)
+    return told
+
+
+@permissions.in_charge
+def end_gold(project: Project, by: Lead | Operator, *, now: float) -> bool:
+    """Mix no gold into anybody's work any more, and return whether it was. Answers and pauses stay."""
+    with writing(project.store) as db:
+        settings = facts.gold(db)
+        if settings.on:
+            gold.withdraw_all(db)
+            facts.set_gold(db, replace(settings, on=False))
+            _tell(db, EventKind.GOLD_ENDED, by, {}, now)
+    return settings.on
+
+
+@permissions.in_charge
+def gold_results(project: Project, by: Lead | Operator) -> tuple[GoldReport, list[GoldPerson]]:
+    """Return what gold is chosen from, and how everybody did who takes pairs or ever answered, by name."""
+    with reading(project.store) as db:
+        return _report(db), [_stands(db, person) for person in takers(db)]
+
+
+def _report(db: Database) -> GoldReport:
+    """What gold is chosen from."""
+    known, grading = gold.known(db), facts.grading(db)
+    grades = Counter(one.right for one in known)
+    always, right = constant(known, grading.scale.grades, grading.tolerance)
+    by_grade = tuple(grades[grade] for grade in grading.scale.grades)
+    return GoldReport(len(known), by_grade, facts.gold(db), always, right)
+
+
+def _stands(db: Database, person: Person) -> GoldPerson:
+    me = person.annotator_id
+    campaign = facts.campaign(db)
+    findings = gold.findings(db, me)
+    answers = gold.answers(db, me)
+    within = within_tolerance(answers, campaign.tolerance)
+    since = findings[0].last_answer if findings else 0
+    fresh = [ok for answer, ok in zip(answers, within, strict=True) if answer.gold_answer_id > since]
+    counted = fresh[-campaign.gold.window :]
+    first = len(answers) - len(counted)
+    return GoldPerson(
+        person,
+        tuple(GoldAnswer(one, ok, nth >= first) for nth, (one, ok) in enumerate(zip(answers, within, strict=True))),
+        within=sum(counted),
+        counted=len(counted),
+        accuracy=accuracy(fresh, campaign.gold),
+        findings=tuple(findings),
+        pause=people.standing_pause(db, me),
+        left=len(gold.fit_for(db, me)),
+    )
+
+
+def _settings(before: GoldSettings, options: GoldOptions) -> GoldSettings:
+    given = {name: value for name, value in asdict(options).items() if value is not None}
+    new = replace(before, on=True, **given)
+    problems = []
+    if not 0 < new.share <= MOST_SHARE:
+        problems.append(
+            said(
+                "a share of {share:g} makes no sense: give more than 0 and at most {most:g}",
+                share=new.share,
+                most=MOST_SHARE,
+            )
+        )
+    if not 1 <= new.fewest <= new.window:
+        problems.append(
+            said(
+                "accuracy over the last {window} answers, from {fewest} on, makes no sense: begin with at least one, "
+                "and with no more than it is counted over",
+                window=new.window,
+                fewest=new.fewest,
+            )
+        )
+    if not 0 <= new.pause <= new.warn <= 100:
+        problems.append(
+            said(
+                "a warning below {warn:g} % and a pause below {pause:g} % make no sense: both are between 0 and 100, "
+                "and the pause is not above the warning",
+                warn=new.warn,
+                pause=new.pause,
+            )
+        )
+    if problems:
+        raise ProjectError(joined("; ", problems))
+    return new
+
+
+def _tell(db: Database, kind: EventKind, by: Lead | Operator, payload: dict[str, object], now: float) -> None:
+    events.record(db, kind, at=now, actor=by.annotator_id, subject="campaign", payload=payload)

@@ -1,0 +1,279 @@
+"""Import the judgements of an earlier campaign, and its pairs where a file tells what they are.
+
+*Reads* a file of raw annotations, perhaps a file of pairs; pairs, queries, moments, people. *Writes* video, moment,
+caption, query, batch, pair, seat, annotator, judgement, consensus, agenda and one event: all of it in one
+transaction, or nothing. Every row becomes a judgement at a seat of its own, as faithfully as the seats allow; what is
+odd about the files is counted in the report. docs/decisions/015-earlier-campaigns.md has the choices behind it.
+"""
+
+import gc
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from itertools import count, groupby
+from pathlib import Path
+from typing import TypeVar
+
+from backend.campaign.judging import consensus
+from backend.campaign.judging.model import ActKind
+from backend.campaign.judging.rows import verdicts as rows_verdicts
+from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
+from backend.campaign.nouns import Person, Role, Verdict
+from backend.campaign.release.earlier import pairs as earlier_pairs
+from backend.campaign.release.earlier import rows as earlier
+from backend.campaign.release.earlier.model import EarlierCampaign, JudgementsReport
+from backend.campaign.release.earlier.pairs import OPEN, AddedPairs
+from backend.campaign.release.earlier.rows import NewJudgement, NewPair, NewSeat
+from backend.campaign.release.earlier.rules.campaign_files import read_campaign
+from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
+from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.people.permissions import public
+from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.ids import AnnotatorId, PairId
+from backend.core.person_names import person_name
+from backend.core.progress import Progress
+from backend.core.reading import bytes_of
+from backend.core.text_files import whole
+from backend.store import events
+from backend.store.connection import Database, writing
+from backend.store.events import EventKind
+
+_Row = TypeVar("_Row")
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Python's search for cycles, off: there are none, and it would walk through a million rows again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@public
+def import_judgements(
+    project: Project, raw: Path, pairs: Path | None = None, *, now: float, progress: Progress | None = None
+) -> JudgementsReport:
+    """Take the raw annotations of an earlier campaign into a project, or nothing; a command alone calls this.
+
+    Args:
+        project: where to.
+        raw: CSV with one row a grade.
+        pairs: CSV with one row a pair; without it, pairs that the project does not know have only a number.
+        now: seconds since 1970.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: every problem of both files, with its row; nothing was taken.
+        ProjectError: this file was imported before.
+    """
+    described = (bytes_of(pairs), pairs.name) if pairs else None
+    return take(project, (bytes_of(raw), raw.name), described, now=now, progress=progress)
+
+
+@_no_collector()
+def take(
+    project: Project,
+    raw: tuple[bytes, str],
+    pairs: tuple[bytes, str] | None,
+    *,
+    now: float,
+    progress: Progress | None = None,
+    may_be_ungraded: bool = False,
+) -> JudgementsReport:
+    """The same from bytes and the name of their file, which `may_be_ungraded`: a header alone."""
+    content, file = raw
+    campaign = read_campaign(
+        *(content, file, *(pairs or (None, ""))),
+        highest=project.campaign.scale.highest,
+        may_be_ungraded=may_be_ungraded,
+    )
+    digest = hashlib.sha256(content).hexdigest()
+    with writing(project.store) as db:
+        if (at := earlier.imported_at(db, digest)) is not None:
+            day = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d at %H:%M UTC")
+            raise ProjectError(f"{file} was imported on {day} already; its judgements are in the project")
+        work = _Import(project, db, campaign, now, progress)
+        problems = [*campaign.problems, *work.clashes()]
+        if problems:
+            raise InputError(sorted(problems, key=lambda p: (p.file != campaign.raw_file, p.row or 0)))
+        return work.run(digest)
+
+
+class _Import:
+    """One import under way, inside its transaction."""
+
+    def __init__(
+        self, project: Project, db: Database, campaign: EarlierCampaign, now: float, progress: Progress | None
+    ) -> None:
+        self.project, self.db, self.campaign, self.now, self.progress = project, db, campaign, now, progress
+        self.known = earlier.known_pairs(db)
+        self.graded = {grade.pair_id for grade in campaign.grades}
+        self.described = {pair.pair_id for pair in campaign.pairs}
+
+    def clashes(self) -> Iterator[Problem]:
+        """What the project has to say against the files."""
+        file = self.campaign.raw_file
+        judged = earlier.judged_pairs(self.db)
+        for grade in self.campaign.grades:
+            if grade.pair_id in judged:
+                yield Problem(file, grade.row, f"pair {grade.pair_id} has judgements in the project already")
+        for worker in self.campaign.workers:
+            row = next((grade.row for grade in self.campaign.grades if grade.worker == worker), None)
+            try:
+                person_name(_name(worker))
+            except ProjectError as refusal:
+                yield Problem(file, row, f"worker {worker!a}: {refusal}")
+                continue
+            found = people.by_name(self.db, _name(worker))
+            if found and found[0].role is not Role.ANNOTATOR:
+                yield Problem(file, row, f"{found[0].name} is a {found[0].role} here, and leads do not grade")
+        yield from earlier_pairs.clashes(self.db, self.campaign, self.known)
+
+    def run(self, digest: str) -> JudgementsReport:
+        """Add everything, bring what is derived up to date, and say what was done."""
+        batch_size = facts.campaign(self.db).batch_size
+        added = earlier_pairs.add(self.db, self.campaign, self.known, batch_size=batch_size, now=self.now)
+        by_number = sorted(self.graded - self.described - self.known.keys())
+        new = [*added.pairs, *map(NewPair, by_number)]
+        earlier.add_pairs(self.db, self._counted("storing pairs", new, len(new)))
+        person_ids, people_added = self._add_people()
+        earlier.remove_seats(self.db, self.graded & self.known.keys())
+        for pair_id in sorted(self.campaign.re_opened):
+            why = f"re-opened in the campaign of {self.campaign.raw_file}"
+            rows_verdicts.add_act(self.db, PairId(pair_id), None, ActKind.RE_OPENED, why, at=self.now)
+        total = len(self.campaign.grades)
+        earlier.add_seats(self.db, self._counted("storing seats", self._seats(person_ids), total))
+        judgements = self._judgements(person_ids, digest[:16])
+        earlier.add_judgements(self.db, self._counted("storing judgements", judgements, total))
+        consensus.rebuild(self.project.store)
+        agenda.rebuild(self.db)
+        report = self._report(added, by_number, person_ids, people_added)
+        events.record(
+            self.db,
+            EventKind.JUDGEMENTS_IMPORTED,
+            at=self.now,
+            actor=None,
+            subject=earlier.subject(digest),
+            payload={
+                "file": self.campaign.raw_file,
+                "sha256": digest,
+                "pairs_file": self.campaign.pairs_file,
+                "rows": report.rows,
+                "pairs": report.pairs,
+                "people": people_added,
+                "sent_on": report.sent_on,
+            },
+        )
+        return report
+
+    def _report(
+        self, added: AddedPairs, by_number: list[int], person_ids: dict[str, AnnotatorId], people_added: int
+    ) -> JudgementsReport:
+        verdicts = earlier.verdicts(self.db)
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for pair_id in sorted(self.graded):
+            found[verdicts.get(pair_id, OPEN)[0]].append(pair_id)
+        judgeable = self._judgeable()
+        numbers = self.graded | self.described
+        return JudgementsReport(
+            rows=len(self.campaign.grades),
+            pairs=len(self.graded),
+            workers=len(self.campaign.workers),
+            people_added=people_added,
+            renumbered={worker: number for worker, number in person_ids.items() if str(number) != worker},
+            videos=added.videos,
+            moments=added.moments,
+            queries=added.queries,
+            queries_renumbered=added.queries_renumbered,
+            batches=added.batches,
+            pairs_added=len(added.pairs),
+            pairs_known=len(numbers & self.known.keys()),
+            pairs_by_number=len(by_number),
+            pairs_without_grade=len(self.described - self.graded),
+            consensus=len(found[Verdict.CONSENSUS]),
+            discarded=len(found[Verdict.DISCARDED]),
+            open=len(found[Verdict.OPEN]),
+            adjudicated=len(found[Verdict.ADJUDICATED]),
+            sent_on=tuple(pair_id for pair_id in found[Verdict.ESCALATED] if pair_id in judgeable),
+            never_sent_on=tuple(pair_id for pair_id in found[Verdict.ESCALATED] if pair_id not in judgeable),
+            pairs_graded_twice_by_one=self.campaign.graded_twice,
+            duplicate_rows=self.campaign.duplicate_rows,
+            missing_ids=max(numbers) + 1 - len(numbers),
+            verdicts_that_differ=earlier_pairs.count_differing(self.campaign.pairs, verdicts),
+        )
+
+    def _add_people(self) -> tuple[dict[str, AnnotatorId], int]:
+        """The number of every worker, and how many are new: a person of the name is the same person."""
+        found: dict[str, AnnotatorId] = {}
+        lacking = []
+        for worker in self.campaign.workers:
+            if there := people.by_name(self.db, _name(worker)):
+                found[worker] = there[0].annotator_id
+            else:
+                lacking.append(worker)
+        taken = earlier.person_ids(self.db)
+        for worker in lacking:
+            number = whole(worker)
+            if number and number not in taken:
+                found[worker] = AnnotatorId(number)
+                taken.add(number)
+        following = count(max(taken, default=0) + 1)
+        for worker in lacking:
+            if worker not in found:
+                found[worker] = AnnotatorId(next(following))
+        by_people = {grade.worker for grade in self.campaign.grades if not grade.simulated}
+        new = [(Person(found[worker], _name(worker), Role.ANNOTATOR), worker not in by_people) for worker in lacking]
+        earlier.add_people(self.db, new, at=self.now)
+        return found, len(new)
+
+    def _judgeable(self) -> set[int]:
+        """The pairs that have a moment, so that people can go on judging them."""
+        return self.described | {pair_id for pair_id, what in self.known.items() if what is not None}
+
+    def _seats(self, person_ids: dict[str, AnnotatorId]) -> Iterator[NewSeat]:
+        """The judged seats of every graded pair, and free ones where people may go on from there."""
+        judgeable = self._judgeable()
+        rule = cache(consensus.rule(self.db))
+        for pair_id, together in groupby(self.campaign.grades, key=lambda grade: grade.pair_id):
+            grades = []
+            for grade in together:
+                grades.append(grade.grade)
+                yield NewSeat(pair_id, grade.seat_no, person_ids[grade.worker], grade.repeat)
+            if pair_id in judgeable:
+                further = pair_id in self.campaign.re_opened
+                escalated = rule(tuple(grades), further).verdict is Verdict.ESCALATED
+                last = max(RE_OPENED_SEATS if further else SECOND_ROUND_SEATS if escalated else FIRST_ROUND_SEATS)
+                yield from (NewSeat(pair_id, seat_no) for seat_no in range(len(grades) + 1, last + 1))
+        for pair_id in sorted(self.described - self.graded - self.known.keys()):
+            yield from (NewSeat(pair_id, seat_no) for seat_no in FIRST_ROUND_SEATS)
+
+    def _judgements(self, person_ids: dict[str, AnnotatorId], digest: str) -> Iterator[NewJudgement]:
+        for grade in self.campaign.grades:
+            yield NewJudgement(
+                *(grade.pair_id, grade.seat_no, person_ids[grade.worker], grade.grade),
+                *(self.now if grade.graded_at is None else grade.graded_at, grade.active_ms or 0, grade.elapsed_ms),
+                *(grade.contexts or 0, f"import:{digest}:{grade.row}", grade.simulated),
+            )
+
+    def _counted(self, what: str, rows: Iterable[_Row], total: int) -> Iterator[_Row]:
+        """The rows, told to the progress bar as they go by."""
+        for done, row in enumerate(rows):
+            if self.progress and done % 5000 == 0:
+                self.progress(what, min(done, total), total)
+            yield row
+        if self.progress:
+            self.progress(what, total, total)
+
+
+def _name(worker: str) -> str:
+    return f"worker {worker}"

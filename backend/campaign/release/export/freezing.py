@@ -1,0 +1,254 @@
+"""Freeze a release: graded truth, pseudo training sets, raw annotations and a manifest with hashes.
+
+*Reads* everything. *Writes* one folder (complete or not at all), a release row and an event.
+
+Names of people never leave the project: raw annotations carry their numbers.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+
+import msgspec
+
+from backend.campaign.nouns import Lead, Operator, Split
+from backend.campaign.release.export import keeping
+from backend.campaign.release.export.card import card
+from backend.campaign.release.export.contents import read, release_preview
+from backend.campaign.release.export.kept_releases import FOLDER
+from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.rules.documents import manifest, to_count
+from backend.campaign.release.export.statistics.figures import figures
+from backend.campaign.release.export.statistics.rules import statistics
+from backend.campaign.review import status
+from backend.campaign.review.rows import reviews
+from backend.campaign.selection.candidates import pseudo_train
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.setup.people.permissions import in_charge, public
+from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
+from backend.campaign.setup.project.places import DATABASE_FILE
+from backend.core.arriving import new_files, new_folder, require_new_file, require_new_folder
+from backend.core.errors import ProjectError
+from backend.core.private import make_private_folder
+from backend.core.progress import Progress
+from backend.core.release_entries import training_file
+from backend.core.saying import as_text, said
+from backend.core.text_files import csv_text
+from backend.core.where import HERE, Where
+from backend.encoders.sentence import Encoder
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseReport:
+    """What a release holds. `place` is its folder, or its zip; `unsettled` are pairs that still wait."""
+
+    place: Path
+    name: str
+    again: bool
+    """Whether the project kept the same release before."""
+    kept: Path | None
+    """Its zip among the kept ones."""
+    sha256: str
+    """Of its manifest, which holds those of all other files."""
+    files: tuple[str, ...]
+    selection: ReleaseSelection
+    unsettled: int
+    simulated: int
+    licence: str
+
+
+@in_charge
+def export_release(
+    project: Project,
+    by: Lead | Operator,
+    out: Path | None,
+    options: ReleaseOptions | None = None,
+    *,
+    name: str | None = None,
+    notes: str = "",
+    keep: bool = True,
+    now: float,
+    progress: Progress | None = None,
+) -> ReleaseReport:
+    """Freeze a release in the form of TVR-Ranking: in a folder, among those that the project keeps, or both.
+
+    Captions in it are imprecise ones, if captions were rewritten at all. One state of a project gives one release, byte
+    for byte, whoever makes it and whenever.
+
+    Args:
+        project: the project.
+        by: who asks for it.
+        out: folder to make; it must not exist, or be empty. None: it is only kept.
+        options: what goes into it.
+        name: what to call it; None: the next `release-N`, or what the same release is called already.
+        notes: what to say about it, in the project's list.
+        keep: whether the project keeps it as a zip.
+        now: seconds since 1970, for the record of who made it.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        ProjectError: see `require_ready`; or the name is that of another release.
+        EncoderUnavailable: the encoder of the candidate lists, which the training sets need, cannot be found.
+    """
+    options = options or ReleaseOptions()
+    require_ready(project, by, options, out)  # before the encoder is loaded
+    encoder = pseudo_train.training_encoder(project)
+    name, notes = keeping.proper_name(name), keeping.proper_notes(notes)
+    with new_folder(out) if out else _staging(project) as part:
+        contents, frozen = _fill(project, encoder, part, options, progress)
+        sha256 = hashlib.sha256(frozen).hexdigest()
+        keeping.require_free(project, name, sha256)
+        files = tuple(sorted(file.name for file in part.iterdir()))
+        if progress:
+            progress(said("packing"), 0, 1)
+        kept = keeping.keep(project, part, sha256) if keep or not out else None
+        if progress:
+            progress(said("packing"), 1, 1)
+        called, again = keeping.record(project, by, frozen.decode(), sha256, name=name, notes=notes, kept=kept, now=now)
+    counts = contents.counts
+    zipped = kept[0] if kept else None
+    return ReleaseReport(
+        place=out or zipped or project.folder,
+        name=called,
+        again=again,
+        kept=zipped,
+        sha256=sha256,
+        files=files,
+        selection=contents.selection,
+        unsettled=sum(counts["pairs"][state] for state in ("open", "escalated", "set_aside")),
+        simulated=counts["simulated"],
+        licence=contents.terms.licence,
+    )
+
+
+def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions, out: Path | None = None) -> None:
+    """Refuse what would end in nothing, before the work, which takes minutes.
+
+    Raises:
+        ProjectError: no query can be in it yet, or `out` cannot become a new folder.
+    """
+    if out is not None:
+        place, home = out.resolve(), project.folder.resolve()
+        first = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
+        if first and (first[0] == CACHE_FOLDER or first[0].startswith(DATABASE_FILE)):
+            raise ProjectError(said("{out} is the project's own place: name a folder outside of it", out=out))
+        require_new_folder(out)
+    if not any(reviews.any_settled(project.store.db, split) for split in (Split.VAL, Split.TEST)):
+        raise ProjectError(said("no pair is settled yet: a release needs at least one relevance"))
+    found = release_preview(project, by, options)
+    if found.queries:
+        return
+    if not any(query.finished for query in found.unfinished + found.without_relevance) and not options.unfinished:
+        waiting = min(query.waiting for query in found.unfinished if query.settled)
+        raise ProjectError(
+            said(
+                "no query is finished yet: {waiting} pairs of the nearest one still wait for grades. Unfinished "
+                "queries come into a release only where you say so (--unfinished)",
+                waiting=waiting,
+            )
+        )
+    raise ProjectError(
+        said("no query would be in it: their pairs are discarded, or left out because a lead decided on them")
+    )
+
+
+@contextmanager
+def _staging(project: Project) -> Iterator[Path]:
+    """A folder to make a release in that is only kept; it goes with all that is in it."""
+    folder = project.folder / FOLDER
+    make_private_folder(folder)
+    with new_files(folder) as own:
+        part = own / "part"
+        part.mkdir()
+        yield part
+        rmtree(part)
+
+
+def _fill(
+    project: Project, encoder: Encoder | None, part: Path, options: ReleaseOptions, progress: Progress | None
+) -> tuple[Contents, bytes]:
+    """Write a release into a folder: what it says, and its manifest."""
+    # Before the snapshot of the judgements, because this may take long.
+    pseudo_train.write(
+        project, encoder, part, pseudo_train.TOPS, with_published=options.with_published, progress=progress
+    )
+    contents = read(project, options)
+    return contents, _write(contents, part)
+
+
+def tables(contents: Contents) -> dict[str, bytes]:
+    """The files of a release but training sets, card and manifest, by name."""
+    return {
+        **{f"{split.value}.json": _json(documents) for split, documents in contents.truth.items()},
+        "video_corpus.json": _json(contents.videos),
+        "raw_annotation.csv": csv_text(RAW_COLUMNS, contents.raw).encode(),
+        "raw_query_moment_pair.csv": csv_text(contents.pair_columns, contents.pairs).encode(),
+    }
+
+
+def _write(contents: Contents, part: Path) -> bytes:
+    """Write into a folder what a release has beside the training sets that lie there; its manifest."""
+    counted = to_count(contents)
+    found = statistics(counted)
+    files = {**tables(contents), "README.md": card(contents, found).encode(), **figures(counted)}
+    for name, data in files.items():
+        (part / name).write_bytes(data)
+    hashes = {file.name: _sha256(file) for file in sorted(part.iterdir())}
+    data = _json(manifest(contents, found, hashes))
+    (part / "manifest.json").write_bytes(data)
+    return data
+
+
+@public
+def write_pseudo_train(
+    project: Project,
+    out: Path,
+    *,
+    tops: Sequence[int] = pseudo_train.TOPS,
+    where: Where = HERE,
+    progress: Progress | None = None,
+) -> list[Path]:
+    """Write only the pseudo training sets, one `train_topNN.json` a size; for the command line.
+
+    Args:
+        project: the project.
+        out: the folder.
+        tops: how many moments of each query a file holds.
+        where: where sentences are encoded.
+        progress: called with (what is done, done, all).
+
+    Returns:
+        The files written.
+
+    Raises:
+        ProjectError: there are no training queries, or a file exists already.
+        EncoderUnavailable: the encoder cannot be found.
+    """
+    for top in tops:
+        require_new_file(out / training_file(top))
+    counts = queries.split_counts(project.store.db)
+    if not any(counts.values()):
+        raise ProjectError(
+            said(
+                "there are no queries yet: run `{command}` first",
+                command=status.next_command(project.folder, project.store),
+            )
+        )
+    if not counts[Split.TRAIN.value]:
+        raise ProjectError(said("there are no training queries: every caption was drawn for validation or test"))
+    encoder = pseudo_train.training_encoder(project, where)
+    with new_files(out) as part:
+        pseudo_train.write(project, encoder, part, tops, progress=progress)
+    return [out / training_file(top) for top in tops]
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value, enc_hook=as_text), indent=1) + b"\n"

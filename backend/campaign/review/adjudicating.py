@@ -1,0 +1,250 @@
+"""Adjudicate pairs: decide a relevance, confirm a discard, re-open a pair for two more people, and take that back.
+
+*Reads* everything before. *Writes* adjudications, rulings, seats, consensus, agenda, events. No row that anybody gave
+changes: an act counts until it is taken back, and both stay on record.
+"""
+
+from backend.campaign.judging import consensus
+from backend.campaign.judging.model import ActKind
+from backend.campaign.judging.rows import clip_faults, judgements, seats, verdicts
+from backend.campaign.judging.rows.judgements import PairRow
+from backend.campaign.judging.rows.verdicts import LeadAct
+from backend.campaign.nouns import Lead, Verdict
+from backend.campaign.review.rows import cases
+from backend.campaign.setup.people.permissions import lead_only
+from backend.campaign.setup.project import rows as campaign_rows
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import Overtaken, ProjectError
+from backend.core.ids import PairKey
+from backend.core.saying import said
+from backend.core.typed_text import is_visible
+from backend.core.words import ago
+from backend.store import events
+from backend.store.connection import Database, writing
+from backend.store.events import EventKind
+
+GONE = said("there is no such pair (any more): reload the page")
+
+
+@lead_only
+def adjudicate(
+    project: Project, lead: Lead, key: PairKey, relevance: int, reason: str, *, seen: int = 0, now: float
+) -> None:
+    """Record a lead's decision on a pair. It overrides the rule and erases nothing; the newest one counts.
+
+    Args:
+        project: the project.
+        lead: who decides.
+        key: the pair.
+        relevance: what it shall be.
+        reason: why, in the lead's words.
+        seen: how many acts of leads about the pair this lead had seen. A lead who has not seen the newest act does not
+            replace it.
+        now: seconds since 1970.
+
+    Raises:
+        Overtaken: there is an act that the lead had not seen. The same one sent again changes nothing.
+        ProjectError: no such pair, no reason, or not a relevance.
+    """
+    reason = reason.strip()
+    if not is_visible(reason):
+        raise ProjectError(said("a decision needs a reason: write one sentence about why"))
+    with writing(project.store) as db:
+        scale = campaign_rows.scale(db)
+        if relevance not in scale:
+            raise ProjectError(
+                said("{relevance} is not a relevance: choose {words}", relevance=relevance, words=scale.words)
+            )
+        pair = _pair_of(db, key)
+        if _is_done(db, pair, lead, ActKind.DECIDED, reason, seen=seen, now=now, relevance=relevance):
+            return
+        verdicts.add_decision(db, pair.pair_id, lead.annotator_id, relevance, reason, at=now)
+        consensus.settle(db, pair.pair_id, lead, now=now)
+        _record(db, pair, lead, EventKind.ADJUDICATED, now=now, relevance=relevance, reason=reason)
+
+
+@lead_only
+def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = "", *, seen: int = 0, now: float) -> None:
+    """Confirm that the discard of a pair is right: nothing is left to decide about it. A reason may be given.
+
+    Args and the rest as for `adjudicate`.
+
+    Raises:
+        Overtaken: there is an act that the lead had not seen. The same one sent again changes nothing.
+        ProjectError: no such pair, or it is not discarded.
+    """
+    with writing(project.store) as db:
+        pair = _pair_of(db, key)
+        if _is_done(db, pair, lead, ActKind.DISCARD_CONFIRMED, reason.strip(), seen=seen, now=now):
+            return
+        if verdicts.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
+            raise ProjectError(said("only a discard can be confirmed, and this pair is not discarded (any more)"))
+        _add(db, pair, lead, ActKind.DISCARD_CONFIRMED, EventKind.DISCARD_CONFIRMED, reason.strip(), now=now)
+
+
+@lead_only
+def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: int = 0, now: float) -> None:
+    """Ask two more people about a discarded pair; of the six grades the middle two decide.
+
+    Args and the rest as for `adjudicate`.
+
+    Raises:
+        Overtaken: there is an act that the lead had not seen.
+        ProjectError: no reason, the pair is not discarded or was re-opened before, its clip cannot be shown, or
+            annotators were told what is right about it.
+    """
+    reason = reason.strip()
+    if not is_visible(reason):
+        raise ProjectError(said("re-opening needs a reason: two more people will work on this pair"))
+    with writing(project.store) as db:
+        pair = _pair_of(db, key)
+        if _is_done(db, pair, lead, ActKind.RE_OPENED, reason, seen=seen, now=now):
+            return
+        if verdicts.is_re_opened(db, pair.pair_id):
+            raise ProjectError(said("six people have graded this pair already: confirm its discard, or decide it"))
+        if verdicts.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
+            raise ProjectError(said("only a discarded pair can be re-opened, and this one is not (any more)"))
+        if clip_faults.is_faulty(db, pair.moment_id):
+            raise ProjectError(
+                said("its clip cannot be shown, so nobody could grade it: hand the clip out again first")
+            )
+        _require_unknown(db, pair)
+        seats.re_open(db, pair.pair_id)
+        _add(db, pair, lead, ActKind.RE_OPENED, EventKind.RE_OPENED, reason, now=now)
+        consensus.settle(db, pair.pair_id, lead, now=now)
+
+
+@lead_only
+def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
+    """Take back what a lead did last about a pair: it is then what it was before, by the rule or an earlier decision.
+
+    Args and the rest as for `adjudicate`.
+
+    Raises:
+        Overtaken: there is an act that the lead had not seen.
+        ProjectError: no reason; nothing to take back; somebody has used the place of a re-opening; or the pair would
+            be handed out again, and annotators were told what is right about it.
+    """
+    reason = reason.strip()
+    if not is_visible(reason):
+        raise ProjectError(said("taking something back needs a reason: it is kept with it"))
+    with writing(project.store) as db:
+        pair = _pair_of(db, key)
+        if _is_done(db, pair, lead, ActKind.TAKEN_BACK, reason, seen=seen, now=now):
+            return
+        last = next((act for act in reversed(verdicts.acts(db, pair.pair_id)) if act.stands), None)
+        if last is None:
+            raise ProjectError(said("nothing that a lead did about this pair stands (any more)"))
+        if last.kind is ActKind.RE_OPENED:
+            if last.lead_id is None:
+                raise ProjectError(said("it was re-opened in an earlier campaign, whose record is closed"))
+            if who := seats.re_opened_in_use(db, pair.pair_id, now=now):
+                raise ProjectError(said("{who} has begun with this pair, so it stays open: decide it instead", who=who))
+            seats.close_re_opened(db, pair.pair_id)
+        if last.kind is ActKind.DECIDED:
+            seats.open_again(db, pair.pair_id)  # settled below: an older decision that stands closes them again
+        verdicts.add_act(
+            db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision
+        )
+        consensus.settle(db, pair.pair_id, lead, now=now)
+        if not verdicts.verdict(db, pair.pair_id).is_settled:
+            _require_unknown(db, pair)
+        _record(db, pair, lead, EventKind.TAKEN_BACK, now=now, what=last.kind, reason=last.reason, why=reason)
+
+
+def _pair_of(db: Database, key: PairKey) -> PairRow:
+    """The pair behind an opaque name.
+
+    Raises:
+        ProjectError: there is none.
+    """
+    pair = judgements.pair_by_key(db, key)
+    if pair is None:
+        raise ProjectError(GONE)
+    return pair
+
+
+def _is_done(
+    db: Database,
+    pair: PairRow,
+    lead: Lead,
+    kind: ActKind,
+    reason: str,
+    *,
+    seen: int,
+    now: float,
+    relevance: int | None = None,
+) -> bool:
+    """Whether this very act was done already; raises where there is another one that the lead had not seen."""
+    acts = verdicts.acts(db, pair.pair_id)
+    if len(acts) < seen:
+        raise ProjectError(said("what this page shows of leads is not there (any more): reload the page"))
+    if len(acts) == seen:
+        return False
+    newest = acts[-1]
+    if len(acts) == seen + 1 and (newest.lead_id, newest.kind, newest.relevance, newest.reason) == (
+        *(lead.annotator_id, kind, relevance, reason),
+    ):
+        return True
+    raise Overtaken(_in_words(newest, lead, now))
+
+
+def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
+    who: str = act.lead or said("An earlier campaign", _context="by")
+    if act.lead_id == lead.annotator_id:
+        who = said("You", _context="by")
+    when, why = ago(now - act.at), said(" (“{reason}”)", reason=act.reason) if act.reason else ""
+    again = said("Do yours again if it shall count; both stay on record")
+    match act.kind:
+        case ActKind.DECIDED:
+            return said(
+                "{who} decided this pair {when}: relevance {relevance}{why}. Decide again if yours shall take "
+                "its place; both stay on record",
+                who=who,
+                when=when,
+                relevance=act.relevance,
+                why=why,
+            )
+        case ActKind.DISCARD_CONFIRMED:
+            return said(
+                "{who} confirmed the discard of this pair {when}{why}. {again}",
+                who=who,
+                when=when,
+                why=why,
+                again=again,
+            )
+        case ActKind.RE_OPENED:
+            return said(
+                "{who} re-opened this pair for two more people {when}{why}. {again}",
+                who=who,
+                when=when,
+                why=why,
+                again=again,
+            )
+        case ActKind.TAKEN_BACK:
+            return said(
+                "{who} took back what a lead had done about this pair, {when}{why}. {again}",
+                who=who,
+                when=when,
+                why=why,
+                again=again,
+            )
+
+
+def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: EventKind, reason: str, *, now: float) -> None:
+    verdicts.add_act(db, pair.pair_id, lead.annotator_id, kind, reason, at=now)
+    _record(db, pair, lead, event, now=now, reason=reason)
+
+
+def _record(db: Database, pair: PairRow, lead: Lead, event: EventKind, *, now: float, **payload: object) -> None:
+    events.record(db, event, at=now, actor=lead.annotator_id, subject=f"pair:{pair.pair_id}", payload=payload)
+
+
+def _require_unknown(db: Database, pair: PairRow) -> None:
+    """Refuse to hand out a pair of which people may know what is right."""
+    if where := cases.shown_as_right(db, pair.pair_id):
+        raise ProjectError(
+            said(
+                "annotators were shown this pair {where}, so nobody can grade it blind any more: decide it", where=where
+            )
+        )

@@ -1,0 +1,306 @@
+"""Open or decline the next batch of one query, and take either back.
+
+*Reads* everything that people did with a batch. *Writes* batch, pair, seat, agenda, declined_batch, events. Several
+queries at once are the business of `suggestions`, which uses the same functions.
+"""
+
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.selection.batches import rules
+from backend.campaign.selection.batches.model import BatchRuleVersion, NextBatch, NextState, OpenedBatch, RuleReading
+from backend.campaign.selection.batches.rows import decisions as rows
+from backend.campaign.selection.batches.rows import open_queries as facts
+from backend.campaign.selection.batches.rows import undoing
+from backend.campaign.selection.batches.rows.open_queries import OpenQuery
+from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.setup.people.permissions import in_charge, lead_only
+from backend.campaign.setup.project import rows as campaign_rows
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.model import Campaign
+from backend.core.errors import Overtaken, ProjectError
+from backend.core.ids import QueryId
+from backend.core.saying import joined, said
+from backend.core.typed_text import tidy
+from backend.core.words import ago
+from backend.store import events
+from backend.store.connection import Database, reading, writing
+from backend.store.events import EventKind
+
+LONGEST_REASON = 300
+
+
+@in_charge
+def next_batch(project: Project, by: Lead | Operator, query_id: QueryId) -> NextBatch:
+    """Return how the next batch of a query stands, and what the rule says about it.
+
+    Raises:
+        ProjectError: no such query.
+    """
+    with reading(project.store) as db:
+        query = _query(db, query_id)
+        number = query.batches + 1
+        newest = facts.opened(db, query_id, query.batches) if query.batches > 1 else None
+        return NextBatch(
+            query_id,
+            number,
+            query.pairs,
+            query.unsettled,
+            rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined),
+            rules.read(rows.versions(db)[-1].rule, query.relevances),
+            rows.declined(db, query_id),
+            OpenedBatch(query.batches, *newest[1:], _kept(db, query, query.batches)) if newest else None,
+        )
+
+
+@lead_only
+def open_batch(
+    project: Project, lead: Lead, query_id: QueryId, *, number: int = 2, reason: str = "", now: float
+) -> int:
+    """Open a batch of a query, which the lead was shown as the next; return the number of new pairs.
+
+    Args:
+        project: the project.
+        lead: who opens it.
+        query_id: of which query.
+        number: the batch, from 2 on.
+        reason: why, where somebody says so; what the rule said is noted in any case.
+        now: seconds since 1970.
+
+    Raises:
+        Overtaken: it is open already, or somebody declined it.
+        ProjectError: the open batches are not settled yet, or the candidate list ends here.
+    """
+    reason = tidied(reason, "")
+    with writing(project.store) as db:
+        query = _decidable(db, lead, query_id, number, said("opened"), now=now)
+        version = rows.versions(db)[-1]
+        return hand_out(db, lead, query, campaign_rows.campaign(db), version, reason=reason, now=now)
+
+
+def hand_out(
+    db: Database,
+    by: Lead | Operator,
+    query: OpenQuery,
+    campaign: Campaign,
+    version: BatchRuleVersion,
+    *,
+    reason: str,
+    now: float,
+) -> int:
+    """Open the next batch of a query that was looked at, inside the caller's transaction."""
+    number = query.batches + 1
+    pairs = lists.open_batch(db, campaign, query.query_id, number, at=now, by=by.annotator_id)
+    told = _told(version, rules.read(version.rule, query.relevances))
+    _record(db, EventKind.BATCH_OPENED, by, query.query_id, reason, now=now, number=number, pairs=pairs, **told)
+    return pairs
+
+
+@lead_only
+def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> int:
+    """Take the newest batch of a query back, as if it had never been opened; return how many pairs went.
+
+    Pairs that merely lie ahead on somebody's desk go back first. Those that the query's probe had handed out before
+    are the probe's again.
+
+    Raises:
+        Overtaken: it is not open any more.
+        ProjectError: no reason, or somebody has worked on it.
+    """
+    reason = tidied(reason, said("taking a batch back"))
+    with writing(project.store) as db:
+        query = _query(db, query_id)
+        found = facts.opened(db, query_id, number)
+        if found is None:
+            raise Overtaken(
+                said("batch {number} of this query is not open (any more): somebody else took it back", number=number)
+            )
+        if why := _kept(db, query, number):
+            raise ProjectError(
+                said("batch {number} of query {query_id} stays: {why}", number=number, query_id=query_id, why=why)
+            )
+        probe = undoing.probe(db, query_id)
+        if probe is None:
+            for person, pairs in undoing.held(db, found[0]).items():
+                events.record(
+                    db,
+                    EventKind.SEATS_RETURNED,
+                    at=now,
+                    actor=lead.annotator_id,
+                    subject=f"annotator:{person}",
+                    payload={"pairs": pairs, "why": "a batch was taken back"},
+                )
+        removed = undoing.remove(db, found[0], probe)
+        _record(db, EventKind.BATCH_UNDONE, lead, query_id, reason, now=now, number=number, pairs=removed)
+    return removed
+
+
+@lead_only
+def decline_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> None:
+    """Decide not to open the next batch of a query; this can be taken back at any time.
+
+    Raises:
+        Overtaken: it is open already, or somebody declined it.
+        ProjectError: no reason, or there is nothing to decide about yet.
+    """
+    reason = tidied(reason, said("declining a batch"))
+    with writing(project.store) as db:
+        query = _decidable(db, lead, query_id, number, said("declined"), now=now)
+        note_declined(db, lead, query, rows.versions(db)[-1], reason=reason, now=now)
+
+
+def note_declined(
+    db: Database, by: Lead | Operator, query: OpenQuery, version: BatchRuleVersion, *, reason: str, now: float
+) -> None:
+    """Decline the next batch of a query that was looked at, inside the caller's transaction."""
+    number = query.batches + 1
+    rows.decline(db, query.query_id, number, by.annotator_id, reason, at=now)
+    told = _told(version, rules.read(version.rule, query.relevances))
+    _record(db, EventKind.BATCH_DECLINED, by, query.query_id, reason, now=now, number=number, **told)
+
+
+@lead_only
+def take_back_decline(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> None:
+    """Let a declined batch be decided about again.
+
+    Raises:
+        Overtaken: somebody else took it back.
+        ProjectError: no reason, or nobody declined it.
+    """
+    reason = tidied(reason, said("taking a decision back"))
+    with writing(project.store) as db:
+        if rows.declined(db, query_id) is None:
+            if ended := rows.taken_back(db, query_id, number):
+                raise Overtaken(
+                    said("{who} took this decision back {when}", who=who(ended[0], lead), when=ago(now - ended[1]))
+                )
+            raise ProjectError(
+                said(
+                    "nobody has declined batch {number} of query {query_id}: reload the page",
+                    number=number,
+                    query_id=query_id,
+                )
+            )
+        rows.end_decline(db, query_id, lead.annotator_id, at=now)
+        _record(db, EventKind.BATCH_DECLINE_ENDED, lead, query_id, reason, now=now, number=number)
+
+
+def who(name: str | None, me: Lead | Operator) -> str:
+    """Whoever did something, at the beginning of a sentence to somebody; a command has no name."""
+    if name is None:
+        return said("A command", _context="by")
+    return said("You", _context="by") if isinstance(me, Lead) and me.name == name else name
+
+
+def tidied(reason: str, what: str) -> str:
+    """A reason as it is kept: white space folded; `what` needs one, where it is not empty.
+
+    Raises:
+        ProjectError: there is none, or it is too long.
+    """
+    reason = tidy(reason)
+    if what and not reason:
+        raise ProjectError(said("{what} needs a reason: write one sentence about why", what=what))
+    if len(reason) > LONGEST_REASON:
+        raise ProjectError(
+            said(
+                "a reason has at most {longest} characters; this one has {length}",
+                longest=LONGEST_REASON,
+                length=len(reason),
+            )
+        )
+    return reason
+
+
+def _query(db: Database, query_id: QueryId) -> OpenQuery:
+    query = next(facts.open_queries(db, query_id), None)
+    if query is None:
+        raise ProjectError(
+            said("there is no query {query_id} with candidates: look it up on the page Queries", query_id=query_id)
+        )
+    return query
+
+
+def _decidable(
+    db: Database, by: Lead | Operator, query_id: QueryId, number: int, what: str, *, now: float
+) -> OpenQuery:
+    """The query whose next batch has this number and may be decided about; raises where it may not."""
+    query = _query(db, query_id)
+    if opened := facts.opened(db, query_id, number):
+        raise Overtaken(
+            said(
+                "{who} opened batch {number} of this query {when}: its pairs are with the annotators already",
+                who=who(opened[1], by),
+                number=number,
+                when=ago(now - opened[2]),
+            )
+        )
+    if number != query.batches + 1:
+        raise ProjectError(
+            said(
+                "batch {number} of query {query_id} cannot be {what}: batch {batches} comes first",
+                number=number,
+                query_id=query_id,
+                what=what,
+                batches=query.batches + 1,
+            )
+        )
+    match rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined):
+        case NextState.DECLINED if found := rows.declined(db, query_id):
+            raise Overtaken(
+                said(
+                    "{who} declined batch {number} of this query {when} (“{reason}”): take that back first, if it is "
+                    "to be opened",
+                    who=who(found.by, by),
+                    number=number,
+                    when=ago(now - found.at),
+                    reason=found.reason,
+                )
+            )
+        case NextState.UNSETTLED:
+            why = said("{n} of its pairs are not settled yet", n=query.unsettled)
+        case NextState.ENDED:
+            why = said("its candidate list ends here")
+        case _:
+            return query
+    raise ProjectError(
+        said(
+            "batch {number} of query {query_id} cannot be {what}: {why}",
+            number=number,
+            query_id=query_id,
+            what=what,
+            why=why,
+        )
+    )
+
+
+def _kept(db: Database, query: OpenQuery, number: int) -> str:
+    """Why an open batch cannot be taken back, in words; empty if it can."""
+    if number == 1:
+        return said("a first batch is there for as long as the query is")
+    found = facts.opened(db, query.query_id, number)
+    if found is None or number < query.batches:
+        return said("batch {batches} has to be taken back first", batches=query.batches)
+    batch, _, at = found
+    # What was done in the probe before stays with the probe.
+    probed = undoing.probe(db, query.query_id) is not None
+    since = at if probed else float("-inf")
+    if work := undoing.work(db, batch, since=since):
+        done = joined(", ", [said("{n:,} × {what}", n=count, what=what) for what, count in work.items()])
+        return said("people have worked on it ({done})", done=done)
+    if names := undoing.shown_to(db, batch, since=since):
+        return said("a pair of it is on the screen of {names}", names=", ".join(names))
+    if probed:  # its pairs stay
+        return ""
+    if undoing.released(db, since=at):
+        return said("a release that was made since lists its pairs")
+    return said("the log tells of its pairs already") if undoing.logged(db, batch, since=at) else ""
+
+
+def _told(version: BatchRuleVersion, read: RuleReading) -> dict[str, object]:
+    return {"rule": version.version, "says": read.words}
+
+
+def _record(
+    db: Database, kind: EventKind, by: Lead | Operator, query_id: QueryId, reason: str, *, now: float, **payload: object
+) -> None:
+    actor, subject = by.annotator_id, f"query:{query_id}"
+    events.record(db, kind, at=now, actor=actor, subject=subject, payload={**payload, "reason": reason})

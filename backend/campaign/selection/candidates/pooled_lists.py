@@ -1,0 +1,150 @@
+"""Merge what runs, captions and frames found, store it as lists and sources, and report on it.
+
+*Reads* videos. *Writes* moment, candidate, source, candidate_source, one event.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.selection.candidates.merging import Listed, Merging
+from backend.campaign.selection.candidates.model import (
+    CandidateSource,
+    FoundSpan,
+    PooledRun,
+    PoolingReport,
+    SourceKind,
+)
+from backend.campaign.selection.candidates.pooling_inputs import Material
+from backend.campaign.selection.candidates.rows import lists, sources
+from backend.campaign.selection.candidates.rules import MergedSpan
+from backend.campaign.selection.candidates.submitted_runs import CandidatePooling
+from backend.campaign.selection.queries.model import QueryRow
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import MomentId, QueryId
+from backend.core.progress import Progress, named
+from backend.core.saying import said
+from backend.core.timespan import decimal_fraction
+from backend.store import events
+from backend.store.connection import Database
+from backend.store.events import EventKind
+
+Found = dict[QueryId, list[MergedSpan]]
+_ORIGIN = "pooled"
+
+
+def merging_of(material: Material, options: CandidatePooling) -> Merging:
+    """Return what merges the runs with the moments of the project."""
+    return Merging(material.runs, material.places, depth=options.depth, iou=decimal_fraction(options.iou))
+
+
+def merge_found(
+    merging: Merging,
+    asked: Sequence[QueryRow],
+    listed: Mapping[QueryId, Sequence[Listed]],
+    progress: Progress | None,
+) -> Found:
+    """Merge what was found: the candidates of every query that has any, in judging order."""
+    report = named(progress, said("merging what was found"))
+    found: Found = {}
+    for done, query in enumerate(asked, start=1):
+        if candidates := merging.candidates(query.query_id, listed.get(query.query_id, ())):
+            found[query.query_id] = candidates
+        if report:
+            report(done, len(asked))
+    return found
+
+
+def report_on(
+    project: Project, material: Material, merging: Merging, found: Found, asked: Sequence[QueryRow]
+) -> PoolingReport:
+    """Report what came of each run and of all; candidates and pairs are those of a first pooling."""
+    runs = []
+    for number, run in enumerate(material.runs):
+        its = [
+            (query_id, one)
+            for query_id, some in found.items()
+            for one in some
+            if any(s.source == number for s in one.seen)
+        ]
+        runs.append(
+            PooledRun(
+                run.name,
+                run.sha256,
+                spans=sum(seen.source == number for _, one in its for seen in one.seen),
+                candidates=len(its),
+                alone=sum(len({seen.source for seen in one.seen}) == 1 for _, one in its),
+                new=sum(one.moment_id not in material.handed_out.get(query_id, ()) for query_id, one in its),
+            )
+        )
+    return PoolingReport(
+        part=1,
+        runs=tuple(runs),
+        queries=len(found),
+        without=len(asked) - len(found),
+        candidates=sum(map(len, found.values())),
+        moments=len(merging.new),
+        pairs=0,
+        encoder=None,
+        split_ties=0,
+        without_file=len(corpus.videos_without_file(project.store.db)),
+    )
+
+
+def store_moments(db: Database, merging: Merging) -> dict[MomentId, MomentId]:
+    """Store the new moments; return their numbers by those they had so far."""
+    stored = corpus.add_spans(db, merging.new, _ORIGIN)
+    return {MomentId(-number): stored[place] for number, place in enumerate(merging.new, start=1)}
+
+
+def append_to_list(
+    db: Database,
+    query_id: QueryId,
+    candidates: Sequence[MergedSpan],
+    ids: Mapping[MomentId, MomentId],
+    similarity: Mapping[tuple[QueryId, MomentId], float],
+    encoder: str | None,
+) -> None:
+    """Put candidates at the end of a query's list, each with its similarity where captions found it."""
+    moments = [ids.get(one.moment_id, one.moment_id) for one in candidates]
+    alike = [similarity.get((query_id, moment_id)) for moment_id in moments]
+    first = lists.last_rank(db, query_id) + 1
+    lists.add_listed(
+        db,
+        (
+            (query_id, rank, moment_id, value, None if value is None else encoder)
+            for rank, (moment_id, value) in enumerate(zip(moments, alike, strict=True), start=first)
+        ),
+    )
+
+
+def add_runs(
+    db: Database,
+    by: Lead | Operator,
+    material: Material,
+    options: CandidatePooling,
+    spans: Mapping[int, Sequence[FoundSpan]],
+    *,
+    part: int,
+    now: float,
+) -> None:
+    """Store each run as a source, with what it found."""
+    for number, run in enumerate(material.runs):
+        source = CandidateSource(SourceKind.RUN, run.name, run.sha256, options.depth, part)
+        sources.add(db, source, spans.get(number, ()), at=now, by=by.annotator_id)
+
+
+def record_pooling(
+    db: Database,
+    kind: EventKind,
+    by: Lead | Operator,
+    report: PoolingReport,
+    options: CandidatePooling,
+    what: Mapping[str, object],
+    *,
+    now: float,
+) -> None:
+    """Record the event of a pooling."""
+    pooled = [{"name": run.name, "sha256": run.sha256, "depth": options.depth} for run in report.runs]
+    payload = {**what, "pooled": pooled, "iou": options.iou, "moments": report.moments}
+    events.record(db, kind, at=now, actor=by.annotator_id, subject="candidates", payload=payload)

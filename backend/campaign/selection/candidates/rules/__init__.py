@@ -1,1 +1,0 @@
-"""Pure: what a probe holds, what becomes of runs that are pooled."""

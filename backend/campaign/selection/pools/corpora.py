@@ -1,0 +1,273 @@
+"""Build pools from the captions of a project, or from an annotation file without any project.
+
+*Reads* captions, moments and videos of a project, or an annotation file; video files where they are looked at.
+*Writes* what `building` writes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from backend.campaign.corpus.captions.rows import rewrites
+from backend.campaign.corpus.importing import formats
+from backend.campaign.corpus.importing import rows as corpus_rows
+from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions
+from backend.campaign.corpus.importing.rules import leaving_out, outside
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.selection.pools.building import BuildReport, build, require_sensible
+from backend.campaign.selection.pools.model import Captioned, Looks, PoolOptions
+from backend.campaign.selection.pools.thresholds_file import read_thresholds
+from backend.campaign.selection.pools.video_scores import Looking, files_in, look
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project import steps
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.sentence_encoder import encoder_spec
+from backend.core.arriving import require_new_folder
+from backend.core.errors import InputError, ProjectError
+from backend.core.progress import Progress
+from backend.core.reading import unpacked
+from backend.core.where import HERE, Where, placed
+from backend.encoders import cache, sentence
+from backend.encoders.clip import CLIP_NAME, load_clip
+from backend.encoders.sentence import Encoder
+from backend.media.sources import Source
+from backend.scoring.pools.checking import PAST_END_S
+from backend.scoring.pools.model import PoolMoment
+from backend.store.connection import reading
+
+PUBLISHED = "as published"
+
+
+@in_charge
+def build_pools(
+    project: Project,
+    by: Lead | Operator,
+    out: Path,
+    options: PoolOptions,
+    *,
+    thresholds: Path | None = None,
+    looks: Looks | None = None,
+    where: Where = HERE,
+    now: float,
+    progress: Progress | None = None,
+) -> BuildReport:
+    """Build a pool for every caption of a project into a new folder, with the project's encoder.
+
+    Args:
+        project: the project.
+        by: who builds them.
+        out: the folder to make.
+        options: sizes, thresholds, seed.
+        thresholds: a file of `calibrate_thresholds`, which goes over those of the options.
+        looks: how to look at the videos; None for text alone.
+        where: where sentences and frames are encoded.
+        now: seconds since 1970, written into the manifest.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        ProjectError: the options mean nothing, the folder is not new, or there are not enough videos.
+        InputError: the file of thresholds is none, or a video cannot be shown.
+        EncoderUnavailable: the encoder or the CLIP model cannot be found or built.
+    """
+    corpus = _project_corpus(project)
+    files = _video_files(project, sorted(corpus.moments)) if looks else {}
+    ready = _ready(corpus, out, options, thresholds, encoder_spec(project), where)
+    return build(
+        corpus,
+        ready.encoder,
+        out,
+        ready.options,
+        embeddings=project.embeddings,
+        visual=_look(corpus, files, looks, where, project.embeddings, progress),
+        thresholds_from=ready.thresholds_from,
+        now=now,
+        progress=progress,
+    )
+
+
+def build_pools_from_file(
+    file: Path,
+    out: Path,
+    options: PoolOptions,
+    *,
+    thresholds: Path | None = None,
+    looks: Looks | None = None,
+    videos: Path | None = None,
+    encoder: str | None = None,
+    kind: str | None = None,
+    embeddings: Path | None = None,
+    format: str | None = None,  # noqa: A002 - the word of the public contract
+    types: frozenset[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    where: Where = HERE,
+    now: float,
+    progress: Progress | None = None,
+) -> BuildReport:
+    """Build a pool for every sentence of an annotation file; no project needed.
+
+    Args:
+        file: the annotation file, or a file of pools, which is one too.
+        out: see `build_pools`, as for what is not said here.
+        options: see there.
+        thresholds: see there.
+        looks: see there.
+        videos: the folder of the videos, which looking needs.
+        encoder: as for a project; SimCSE from the model hub unless another is named.
+        kind: of the encoder.
+        embeddings: where vectors are kept; the person's cache folder unless another is named.
+        format: of the file; like `types` and `columns` as in `import_corpus`.
+        types: see there.
+        columns: see there.
+        where: see there.
+        now: see there.
+        progress: see there.
+
+    Raises:
+        InputError: the file has problems, or one of its videos no duration.
+    """
+    corpus = read_corpus(file, format, ImportOptions(types, columns or {}))
+    if looks and videos is None:
+        raise InputError.single(file, "does not say where its videos lie: name their folder with --videos")
+    files = files_in(videos, corpus) if looks and videos else {}
+    spec = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
+    ready = _ready(corpus, out, options, thresholds, spec, where)
+    kept = embeddings or cache.shared_folder()
+    return build(
+        corpus,
+        ready.encoder,
+        out,
+        ready.options,
+        embeddings=kept,
+        visual=_look(corpus, files, looks, where, kept, progress),
+        thresholds_from=ready.thresholds_from,
+        now=now,
+        progress=progress,
+    )
+
+
+def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Captioned:  # noqa: A002 - the public word
+    """Read every sentence of an annotation file, as `import` would take it; a video's in the order of the file.
+
+    Args:
+        file: the annotation file.
+        format: of the file; None to tell it from the content.
+        options: how to read it.
+
+    Raises:
+        InputError: every problem of the file; also a video without a duration.
+    """
+    parsed = formats.parse(format, unpacked(file), file.name, options)
+    durations: dict[str, float] = {}
+    for moment in parsed.moments:
+        if moment.duration_s is not None:
+            durations.setdefault(moment.video, moment.duration_s)
+    unknown = {moment.video: moment for moment in parsed.moments if moment.video not in durations}
+    if unknown:
+        message = "has no duration: add durations, or import the file with its videos and name the project"
+        raise InputError([moment.problem(file.name, f"video {name} {message}") for name, moment in unknown.items()])
+    faults = [
+        (one, outside(one.start_s, one.end_s, durations[one.video], parsed.end_slack_s)) for one in parsed.moments
+    ]
+    faulty = [(moment, fault) for moment, fault in faults if fault]
+    if faulty and not parsed.published:
+        raise InputError([moment.problem(file.name, fault.message) for moment, fault in faulty])
+    moments: dict[str, list[PoolMoment]] = {}
+    for moment, fault in faults:
+        if not fault:
+            moments.setdefault(moment.video, []).append(_moment(moment, durations[moment.video]))
+    left_out = [f"{left.count:,} left out: {left.why}" for left in (*parsed.left_out, *leaving_out(faulty))]
+    if parsed.merged:
+        left_out.append(f"{parsed.merged:,} left out: it repeats an earlier one's video, span and caption")
+    return Captioned(file.name, PUBLISHED, moments, {name: durations[name] for name in moments}, left_out)
+
+
+def _moment(moment: CaptionedMoment, duration_s: float) -> PoolMoment:
+    end_s = min(moment.end_s, duration_s + PAST_END_S)  # no later can it end in a file of pools
+    return PoolMoment(moment.video, moment.start_s, end_s, moment.caption.strip())
+
+
+def _project_corpus(project: Project) -> Captioned:
+    """Read every caption that candidates are searched in, as a sentence of its video; in the order of their ids.
+
+    It is the imprecise caption of a moment, where it has an accepted one, else the published one.
+
+    Raises:
+        ProjectError: it has no captions.
+    """
+    with reading(project.store) as db:
+        captions = rewrites.searchable_captions(db)
+        imprecise = {caption.caption_id for caption in rewrites.rewritten_captions(db)}
+        details = corpus_rows.moment_details(db)
+        durations = corpus_rows.video_durations(db)
+    if not captions:
+        raise ProjectError(f"there are no captions yet: run `{steps.importing(project.folder)}` first")
+    moments: dict[str, list[PoolMoment]] = {}
+    for caption in captions:
+        moment = details[caption.moment_id]
+        end_s = min(moment.end_s, moment.duration_s + PAST_END_S)
+        moments.setdefault(moment.video, []).append(
+            PoolMoment(moment.video, moment.start_s, end_s, caption.text.strip())
+        )
+    count = len(imprecise & {caption.caption_id for caption in captions})
+    which = f"{count:,} imprecise, {len(captions) - count:,} {PUBLISHED}" if count else PUBLISHED
+    return Captioned(project.name, which, moments, {name: durations[name] for name in moments})
+
+
+def _video_files(project: Project, names: list[str]) -> dict[str, Source]:
+    """Find where the files of videos lie.
+
+    Raises:
+        ProjectError: the files of some are not known.
+    """
+    with reading(project.store) as db:
+        facts = {name: corpus_rows.video_facts(db, name) for name in names}
+    if missing := [name for name, found in facts.items() if found is None]:
+        raise ProjectError(
+            f"the files of {len(missing):,} videos are not known, such as {missing[0]}: import again with --videos, "
+            "or build by text alone (--visual none)"
+        )
+    return {name: project.source(found) for name, found in facts.items() if found is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    encoder: Encoder
+    options: PoolOptions
+    thresholds_from: str
+
+
+def _look(
+    corpus: Captioned,
+    files: Mapping[str, Source],
+    looks: Looks | None,
+    where: Where,
+    embeddings: Path,
+    progress: Progress | None,
+) -> Looking | None:
+    if looks is None:
+        return None
+    clip = placed(load_clip(looks.clip or CLIP_NAME), where)
+    return look(corpus, files, clip, embeddings, per_s=looks.frames_per_s, progress=progress)
+
+
+def _ready(
+    corpus: Captioned,
+    out: Path,
+    options: PoolOptions,
+    thresholds: Path | None,
+    spec: sentence.EncoderSpec,
+    where: Where,
+) -> _Ready:
+    """Everything that can be refused at once, the encoder last: its files may have to be downloaded."""
+    require_new_folder(out)
+    stored = read_thresholds(thresholds) if thresholds else None
+    if stored:
+        options = replace(options, t_pos=stored.t_pos, t_neg=stored.t_neg)
+    require_sensible(options, corpus)
+    encoder = placed(sentence.load(spec), where)
+    if stored and stored.encoder != encoder.identity:
+        raise ProjectError(
+            f"{thresholds} has thresholds of {stored.encoder}, but the encoder here is {encoder.identity}: "
+            "run `reelrank mvmr calibrate` with this one"
+        )
+    return _Ready(encoder, options, f"{stored.labels}: {stored.rule}" if stored else "given")

@@ -1,0 +1,258 @@
+"""Rules of queries: draw them from captions, and read a person's own from a file.
+
+A draw does not depend on the order of the captions or their ids: texts are sorted before it, and captions of one text
+by the moments they describe. So the same corpus and seed give the same queries on any machine.
+"""
+
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from backend.campaign.nouns import Split
+from backend.campaign.selection.queries.model import Draw, Drawable, DrawnQuery, OwnQuery, Repeats
+from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.saying import said
+from backend.core.text_files import decode_text, read_csv, table_head
+from backend.core.typed_text import is_visible, nfc
+from backend.core.user_patterns import first_groups
+
+_EPISODE = re.compile(r"^(?:(\w+?)_)?s\d+e\d+")
+"""TVR's names: what stands before season and episode is the show (`castle_s01e02_seg00_clip_00`), and names that begin
+with the season are of one show (The Big Bang Theory)."""
+
+
+def draw(
+    captions: Iterable[Drawable],
+    *,
+    val: int,
+    test: int,
+    seed: int,
+    own: Mapping[str, Split] | None = None,
+    stratum: Callable[[Drawable], str] | None = None,
+    repeats: Repeats = Repeats.KEEP,
+) -> Draw:
+    """Draw validation and test queries from distinct texts; every caption of another text trains.
+
+    Args:
+        captions: all that may become queries.
+        val: how many validation queries.
+        test: how many test queries.
+        seed: of the draw.
+        own: the split of texts that are queries already; none of them is drawn.
+        stratum: what the drawn texts are spread over, in proportion to how many texts it has. A text belongs where
+            the first of its captions does (by video and time). None draws evenly from all.
+        repeats: what becomes of training captions with one text.
+
+    Raises:
+        ProjectError: fewer distinct texts than asked for.
+    """
+    by_text: dict[str, list[Drawable]] = defaultdict(list)
+    for caption in captions:
+        by_text[caption.text].append(caption)
+    for same in by_text.values():
+        same.sort(key=lambda caption: (caption.video, caption.start_s, caption.end_s, caption.caption_id))
+    own = own or {}
+    texts = sorted(by_text.keys() - own.keys())
+    if val + test > len(texts):
+        raise ProjectError(
+            said(
+                "{val} + {test} queries asked for, but there are only {n} distinct caption texts: ask for fewer",
+                val=val,
+                test=test,
+                n=len(texts),
+            )
+        )
+    rng = random.Random(seed)
+    rng.shuffle(texts)
+    if stratum is None:
+        chosen = dict.fromkeys(texts[:val], Split.VAL) | dict.fromkeys(texts[val : val + test], Split.TEST)
+    else:
+        chosen = _spread(texts, [stratum(by_text[text][0]) for text in texts], val, test, rng)
+    judged = [
+        DrawnQuery(text, by_text[text][0].caption_id, split)
+        for split in (Split.VAL, Split.TEST)
+        for text in texts
+        if chosen.get(text) is split
+    ]
+    barred = chosen.keys() | {text for text, split in own.items() if split is not Split.TRAIN}
+    # Own training queries come before the draw; captions of their texts are repeats of them.
+    rest = [*(text for text in texts if text not in chosen), *sorted(by_text.keys() & own.keys() - barred)]
+    training, merged = [], 0
+    for text in rest:
+        same = by_text[text]
+        kept = same if repeats is Repeats.KEEP else same[:0] if text in own else same[:1]
+        training += [DrawnQuery(text, caption.caption_id, Split.TRAIN) for caption in kept]
+        merged += len(same) - len(kept)
+    removed = sum(len(by_text[text]) for text in barred if text in by_text) - len(judged)
+    return Draw([*judged, *training], removed, merged)
+
+
+def apportion(total: int, sizes: Mapping[str, int], rng: random.Random) -> dict[str, int]:
+    """Share `total` out in proportion to sizes: the whole parts first, then the largest remainders.
+
+    Every share is its exact proportion, rounded down or up. Equal remainders are settled by the seed.
+
+    >>> apportion(3, {"a": 10, "b": 20}, random.Random(0))
+    {'a': 1, 'b': 2}
+    """
+    everything = sum(sizes.values())
+    shares = {name: total * size // everything for name, size in sizes.items()}
+    order = sorted(sizes)
+    rng.shuffle(order)
+    order.sort(key=lambda name: -(total * sizes[name] % everything))
+    for name in order[: total - sum(shares.values())]:
+        shares[name] += 1
+    return shares
+
+
+def shows(videos: Iterable[str], named: Mapping[str, str | None]) -> dict[str, str]:
+    """The show of every video.
+
+    Args:
+        videos: names.
+        named: the show of each, see `named_shows`; None where its name tells none.
+
+    Raises:
+        ProjectError: names that tell no show.
+    """
+    found = {video: named.get(video) for video in videos}
+    if strange := sorted(video for video, show in found.items() if show is None):
+        shown = ", ".join(strange[:3]) + (" ..." if len(strange) > 3 else "")
+        raise ProjectError(
+            said(
+                "the show of {n} of {videos} videos cannot be told from the name ({named}): say how with --show-of "
+                "REGEX, whose first group is the show",
+                n=len(strange),
+                videos=len(found),
+                named=shown,
+            )
+        )
+    return {video: show for video, show in found.items() if show is not None}
+
+
+def named_shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, str | None]:
+    """What the pattern's first group finds in the name of each video, or all it finds if it has no group.
+
+    None stands for a video in whose name it finds nothing. Call it outside a transaction: a pattern may take a second.
+
+    Args:
+        videos: names.
+        pattern: a regular expression; TVR's names where none is given.
+
+    Raises:
+        ProjectError: not a regular expression, or one that takes too long.
+
+    >>> named_shows(["castle_s01e02_seg00_clip_00", "s01e02_seg00_clip_00", "kitchen"])
+    {'castle_s01e02_seg00_clip_00': 'castle', 's01e02_seg00_clip_00': '', 'kitchen': None}
+    """
+    names = list(videos)
+    if pattern:
+        return dict(zip(names, first_groups(pattern, names), strict=True))
+    return {name: (match[1] or "") if (match := _EPISODE.search(name)) else None for name in names}
+
+
+def _spread(texts: Sequence[str], strata: Sequence[str], val: int, test: int, rng: random.Random) -> dict[str, Split]:
+    """Which texts are drawn, and for which split; within a stratum in the order given."""
+    members: dict[str, list[str]] = defaultdict(list)
+    for text, name in zip(texts, strata, strict=True):
+        members[name].append(text)
+    if val + test == 0:
+        return {}
+    drawn = apportion(val + test, Counter(strata), rng)
+    of_val = apportion(val, drawn, rng)
+    return {
+        text: Split.VAL if place < of_val[name] else Split.TEST
+        for name, of_stratum in members.items()
+        for place, text in enumerate(of_stratum[: drawn[name]])
+    }
+
+
+_COLUMNS = ("text", "split")
+_SPLITS = ", ".join(split.value for split in Split)
+
+
+def parse_own(data: bytes, file: str, split: Split, there: Mapping[str, Split]) -> list[OwnQuery]:
+    r"""The queries of a file, in its order.
+
+    A name that ends in `.csv` or `.tsv` is a table with the columns `text`, `split` and perhaps `source`. Any other
+    file is such a table if its header names these columns. If not, it has one query a line, all of one split. Where
+    no source is named, the file is the source.
+
+    Args:
+        data: the file.
+        file: its name.
+        split: of the queries of a text file.
+        there: the split of every text that is a query already.
+
+    Raises:
+        InputError: everything that is wrong with the file.
+
+    >>> [(query.text, query.row) for query in parse_own(b"A cat sits.\nIt rains.\n", "q.txt", Split.TEST, {})]
+    [('A cat sits.', 1), ('It rains.', 2)]
+    >>> parse_own(b"A cat sits.\nA cat sits.\n", "q.txt", Split.TEST, {})
+    Traceback (most recent call last):
+    ...
+    backend.core.errors.InputError: q.txt, row 2: this text stands in row 1 already: leave one of them out
+    """
+    text = decode_text(data, file)
+    head = table_head(text, _COLUMNS)
+    is_table = file.lower().endswith((".csv", ".tsv")) or all(name in head for name in _COLUMNS)
+    found, problems = _csv(data, file) if is_table else (_lines(text, file, split), [])
+    problems += _against(found, file, there)
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    return found
+
+
+def _lines(text: str, file: str, split: Split) -> list[OwnQuery]:
+    lines = text.split("\n")
+    if not lines[-1].strip():
+        lines.pop()  # what follows the end of the last line
+    return [OwnQuery(nfc(line.strip()), split, file, row) for row, line in enumerate(lines, start=1)]
+
+
+def _csv(data: bytes, file: str) -> tuple[list[OwnQuery], list[Problem]]:
+    table = read_csv(data, file, _COLUMNS, ("source",))
+    problems, found = list(table.problems), []
+    sources = table.columns.get("source", ("",) * len(table.rows))
+    for row, text, name, source in zip(table.rows, table.columns["text"], table.columns["split"], sources, strict=True):
+        try:
+            found.append(OwnQuery(nfc(text.strip()), Split(name.strip()), source.strip() or file, row))
+        except ValueError:
+            problems.append(
+                Problem(
+                    file, row, said("the split is {name!r}: write one of {splits}", name=name.strip(), splits=_SPLITS)
+                )
+            )
+    return found, problems
+
+
+def _against(found: Sequence[OwnQuery], file: str, there: Mapping[str, Split]) -> list[Problem]:
+    """What is wrong with queries beside each other, and beside those that are there."""
+    problems = []
+    first: dict[str, OwnQuery] = {}
+    there = {nfc(text): split for text, split in there.items()}
+    for query in found:
+        if not is_visible(query.text):
+            problems.append(Problem(file, query.row, said("the text is empty: write a query, or take the line out")))
+            continue
+        earlier = first.setdefault(query.text, query)
+        if earlier is not query:
+            where = said("stands in row {row} already", row=earlier.row)
+            problems.append(Problem(file, query.row, _twice(where, query.split, earlier.split)))
+        elif query.text in there:
+            where = said("is a {split} query of the project already", split=there[query.text].value)
+            problems.append(Problem(file, query.row, _twice(where, query.split, there[query.text])))
+    return problems
+
+
+def _twice(where: str, split: Split, other: Split) -> str:
+    if split is other:
+        return said("this text {where}: leave one of them out", where=where)
+    return said(
+        "this text {where}, in split {other}, and here in {split}: a text has one split",
+        where=where,
+        other=other.value,
+        split=split.value,
+    )

@@ -1,1 +1,0 @@
-"""Pure: a person's file of queries; the draw."""

@@ -1,0 +1,48 @@
+"""Make a project with its sentence encoder, and load the encoder that a project's settings name.
+
+*Reads* the settings and the files of the encoder. *Writes* the folder of a new project.
+"""
+
+from pathlib import Path
+
+from backend.campaign.setup.project import folder as projects
+from backend.campaign.setup.project import scale_file
+from backend.campaign.setup.project.folder import Project
+from backend.core.where import HERE, Where, placed
+from backend.encoders import sentence
+from backend.encoders.sentence import DEFAULT_NAME, Encoder, EncoderSpec
+
+
+def init_project(
+    folder: Path, *, encoder: str | None = None, kind: str | None = None, scale: str | None = None
+) -> Project:
+    """Make a new, empty project.
+
+    Args:
+        folder: of the project; it is made.
+        encoder: a name on the model hub, a folder, or `minilm`; SimCSE from the model hub if None.
+        kind: of the encoder; recognised from its name if None.
+        scale: a known scale (`matches`) or a file of one; TVR-Ranking's five grades if None.
+
+    Raises:
+        ProjectError: there is a project already, or the folder cannot be written.
+        EncoderUnavailable: the encoder cannot be found.
+    """
+    spec = sentence.resolve(encoder or DEFAULT_NAME, kind)
+    grading = scale_file.named(scale) if scale else None
+    return projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, grading=grading)
+
+
+def encoder_spec(project: Project) -> EncoderSpec:
+    """Return which encoder the project's settings name, with all that follows from its name."""
+    settings = project.settings
+    return sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
+
+
+def load_encoder(project: Project, where: Where = HERE) -> Encoder:
+    """Load the sentence encoder of a project, for encoding in `where`.
+
+    Raises:
+        EncoderUnavailable: it cannot be found.
+    """
+    return placed(sentence.load(encoder_spec(project)), where)

@@ -1,0 +1,89 @@
+"""Tell where a project is served, and whether a front end can serve it.
+
+A proxy, a container engine or systemd asks the second before it sends anybody.
+"""
+
+import os
+import tempfile
+from enum import StrEnum
+from pathlib import Path
+
+from backend.campaign.setup.people.permissions import public
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.settings_file import write_whole
+from backend.core.errors import StoreUnavailable
+from backend.core.locking import is_held, share
+from backend.core.private import make_private_folder
+from backend.media.jobs import ClipCache
+from backend.store.connection import Store, has_our_schema
+
+ADDRESS_FILE = "served-at.txt"
+"""The address that the project was served on last, written when a server starts."""
+USUAL_ADDRESS = "http://127.0.0.1:8501"
+
+
+class Lacking(StrEnum):
+    """What keeps a front end from serving; its value is all that a stranger is told."""
+
+    DATABASE = "database"
+    """It cannot be read."""
+    SCHEMA = "schema"
+    """It is of another version than this code, which was not started anew after a migration."""
+    CLIPS = "clips"
+    """No file can be made in the folder of clips."""
+
+
+@public
+def not_ready(project: Project) -> tuple[Lacking, ...]:
+    """Return what keeps this front end from serving, in the order of `Lacking`; nothing where it can serve.
+
+    Writes nothing that stays: the file that it tries has no name.
+    """
+    return (*_in_database(project.store), *_in_clips(project.clips))
+
+
+@public
+def note_address(project: Project, url: str) -> int:
+    """Keep where a project is served, for links that commands print and for `served_at`.
+
+    Returns:
+        A file descriptor. The project counts as served there while it is open, in this process or in the program that
+        takes its place by `exec`.
+    """
+    write_whole(project.folder / ADDRESS_FILE, f"{url}\n")
+    return share(project.folder / ADDRESS_FILE)
+
+
+def served_at(folder: Path) -> str:
+    """Return the address of the server that started last over a project; "" if it has ended or there was none."""
+    try:
+        handle = os.open(folder / ADDRESS_FILE, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return ""
+    with open(handle, encoding="utf-8") as file:
+        return file.read().strip() if is_held(handle) else ""
+
+
+@public
+def address(project: Project) -> str:
+    """Return where a project was served last, for links; the usual address if it never was."""
+    path = project.folder / ADDRESS_FILE
+    return path.read_text(encoding="utf-8").strip() if path.exists() else USUAL_ADDRESS
+
+
+def _in_database(store: Store) -> list[Lacking]:
+    try:
+        return [] if has_our_schema(store) else [Lacking.SCHEMA]
+    except StoreUnavailable:
+        return [Lacking.DATABASE]
+
+
+def _in_clips(clips: ClipCache) -> list[Lacking]:
+    try:
+        make_private_folder(clips.folder)
+        with tempfile.TemporaryFile(dir=clips.folder) as tried:
+            tried.write(b"x" * 4096)  # a full disk takes an empty file
+            tried.flush()
+    except OSError:
+        return [Lacking.CLIPS]
+    return []

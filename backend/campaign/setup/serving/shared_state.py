@@ -1,0 +1,102 @@
+"""Share between front ends what each would otherwise know alone: failed sign-ins, drafts, the window at each desk.
+
+Failures slow down whoever guesses passwords, without locking anybody out. A draft is what somebody had typed when
+their session ended: kept for an hour, because it is nobody's record, and never in the browser, where the next person at
+the same computer would find it. Of several windows of one person, in whatever browser and at whatever front end, the
+one that took the desk last is at work, and the others stand still.
+
+*Reads* and *writes* sign_in_attempt, draft, desk_window.
+"""
+
+from collections.abc import Mapping
+
+from backend.campaign.nouns import Annotator, Lead, Person
+from backend.campaign.setup.people.permissions import public, signed_in
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving import rows, rules
+from backend.campaign.setup.serving.model import Delay, Typed
+from backend.core.ids import AnnotatorId
+from backend.store.connection import Store, writing
+
+
+@public
+def begin_attempt(project: Project, name: str, address: str, browser: str | None, *, now: float) -> Delay:
+    """Count an attempt to sign in as a failure until it succeeds, and return how it is slowed down.
+
+    It counts from the moment it begins, before the password is checked: a hundred requests sent at once are not a
+    hundred free guesses while the first is still being checked. Names that nobody has are counted like any other. An
+    attempt that is refused is not counted.
+
+    Args:
+        project: the project.
+        name: the name that was typed.
+        address: where it came from.
+        browser: its cookie, if this person signed in with it before (`knows_browser`).
+        now: seconds since 1970.
+    """
+    who = rules.counted_as(name, address, browser)
+    with writing(project.store) as db:
+        rows.forget_failures(db, until=now - rules.FORGOTTEN_S)
+        delay = rules.delay(rows.failures(db, who), now=now)
+        if not delay.refused_s:
+            for kind, digest in who.items():
+                rows.add_failure(db, kind, digest, at=now)
+    return delay
+
+
+@public
+def attempt_succeeded(project: Project, name: str, address: str, browser: str | None) -> None:
+    """Forget the failures of this attempt's owner: the password was right.
+
+    Of the name and of the address only this attempt is forgotten, so that what others see does not change.
+    """
+    who = rules.counted_as(name, address, browser)
+    with writing(project.store) as db:
+        for kind, digest in who.items():
+            if kind in ("pair", "browser"):
+                rows.drop_failures(db, kind, digest)
+            else:
+                rows.take_failure_back(db, kind, digest)
+
+
+@public
+def keep_draft(project: Project, person: AnnotatorId, place: str, values: Mapping[str, object], *, now: float) -> None:
+    """Keep what somebody, whose session has ended, had typed on the page at `/place`: for them alone, for an hour.
+
+    A newer draft of a person at a place replaces the older one.
+    """
+    typed = rules.worth_keeping(values)
+    if not typed:
+        return
+    with writing(project.store) as db:
+        rows.forget_drafts(db, until=now - rules.DRAFT_S)
+        rows.keep_draft(db, person, place, typed, at=now)
+
+
+@signed_in
+def take_draft(project: Project, person: Lead | Annotator, place: str, *, now: float) -> dict[str, Typed]:
+    """Return what a person had typed at a place, once; nothing if there is none, or it is older than an hour."""
+    if not rows.has_draft(project.store.db, person.annotator_id, place):
+        return {}  # at every run of every page, so without a write
+    with writing(project.store) as db:
+        rows.forget_drafts(db, until=now - rules.DRAFT_S)
+        return rows.take_draft(db, person.annotator_id, place)
+
+
+def is_elsewhere(store: Store, person: Person, window: str, *, takes: bool, now: float) -> bool:
+    """Return whether another window has a person's desk; never, for a window that has no name.
+
+    Args:
+        store: the database.
+        person: whose desk it is.
+        window: the name that the page gave itself.
+        takes: this window takes the desk now.
+        now: seconds since 1970.
+    """
+    if not window:
+        return False
+    holder = rows.window_at_desk(store.db, person.annotator_id)
+    if takes and holder != window:
+        with writing(store) as db:
+            rows.take_desk(db, person.annotator_id, window, at=now)
+    return not takes and holder not in (None, window)

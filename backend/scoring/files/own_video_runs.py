@@ -1,0 +1,130 @@
+"""Read runs whose rows name no video: retrieval within each query's own video, as 2D-TAN and others do it.
+
+Such a file gives, for each query, `[start, end]` or `[start, end, score]`, best first; the query is named, or the lists
+stand in the order of the truth's queries and nothing is named at all. Only a truth tells then what is meant.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from backend.core.errors import InputError, Problem
+from backend.core.saying import said
+from backend.core.typed_text import nfc
+from backend.core.undecodable import UNDECODABLE
+from backend.scoring.files.documents import named_groups
+from backend.scoring.files.entries import Group, run_of
+from backend.scoring.files.entry_rows import resolver
+from backend.scoring.files.words import RUN, RUN_WINDOWS
+from backend.scoring.matching.columns import QueryKey, Run, Truth, row_problem
+
+_PEEK = 1 << 16
+_FIRST_ROW = re.compile(r"\[\s*(\[[^\[\]{}]*\])")
+_LISTS = re.compile(r"\s*\[\s*\[")
+
+
+def lacks_videos(content: bytes) -> bool:
+    """Whether the first row of a run is two or three numbers: times without a video.
+
+    >>> lacks_videos(b'[[[0.5, 9], [2, 4]], [[1, 2]]]'), lacks_videos(b'{"5": [[3, 0, 9.5, 0.7]]}')
+    (True, False)
+    """
+    text = content[:_PEEK].decode("utf-8", "ignore")
+    found = _FIRST_ROW.search(text)
+    if found is None or f'"{RUN_WINDOWS}"' in text[: found.end()]:
+        return False
+    try:
+        row = json.loads(found[1])
+    except UNDECODABLE:
+        return False
+    return _are_times(row)
+
+
+def rows_lack_videos(document: object) -> bool:
+    """The same of a run that is decoded: of its first row, if it has one.
+
+    >>> rows_lack_videos({"q": [], "r": [(0.5, 9)]}), rows_lack_videos([{"qid": 5, "predictions": [["v", 0, 9, 1]]}])
+    (True, False)
+    """
+    entries: Iterable[object] = ()
+    if isinstance(document, Mapping):
+        entries = document.values()
+    elif isinstance(document, (list, tuple)):
+        entries = (entry.get(RUN.items) if isinstance(entry, Mapping) else entry for entry in document)
+    lists = (entry for entry in entries if isinstance(entry, (list, tuple)) and entry)
+    return _are_times(next((rows[0] for rows in lists), None))
+
+
+def _are_times(row: object) -> bool:
+    """Whether a row is `[start, end]` or `[start, end, score]`."""
+    if not (isinstance(row, (list, tuple)) and len(row) in (2, 3)):
+        return False
+    return all(isinstance(part, (int, float)) and not isinstance(part, bool) for part in row)
+
+
+def placed_run(document: object, file: str, truth: Truth | None) -> Run:
+    """A run in the own videos of a truth's queries; rows without a score are ranked as they stand.
+
+    Raises:
+        InputError: there is no truth, or another number of lists than it has queries, or with every row that is wrong
+            or whose query the truth has in several videos.
+    """
+    if truth is None:
+        message = said(
+            "its rows name no video, so only a truth tells which are meant: it is read beside one, not kept alone"
+        )
+        raise InputError.single(file, message)
+    own = _own_videos(truth)
+    problems: list[Problem] = []
+    groups = _groups(document, file, truth)
+    for group in groups:
+        videos = own.get(nfc(str(group.query)), ())
+        if len(videos) > 1:
+            message = said(
+                "query {query} has moments in {n} videos, and its rows do not say which is meant",
+                query=group.query,
+                n=len(videos),
+            )
+            problems.append(Problem(file, group.row, message))
+            continue
+        # A query that the truth lacks is told of where runs meet truths.
+        video = next(iter(videos), "-")
+        items: list[object] = []
+        for number, row in enumerate(group.items, start=1):
+            if not (isinstance(row, (list, tuple)) and len(row) in (2, 3)):
+                query: QueryKey = str(group.query)
+                problems.append(
+                    row_problem(file, group.row, query, number, said("is not [start, end] or [start, end, score]"))
+                )
+                continue
+            items.append([video, *row] if len(row) == 3 else [video, *row, float(-number)])
+        group.items = items
+    if problems:
+        raise InputError(problems)
+    return run_of(groups, file, RUN.usual, resolver(None))
+
+
+def _groups(document: Any, file: str, truth: Truth) -> list[Group]:
+    if not (isinstance(document, (list, tuple)) and document and isinstance(document[0], (list, tuple))):
+        return named_groups(document, file)
+    if len(document) != len(truth.queries):
+        message = said(
+            "holds {n:,} lists of moments and names no queries; {file} has {queries:,}",
+            n=len(document),
+            file=truth.file,
+            queries=len(truth.queries),
+        )
+        raise InputError.single(file, said("{message}, and the lists have to stand in its order", message=message))
+    wrong = [row for row, items in enumerate(document, start=1) if not isinstance(items, (list, tuple))]
+    if wrong:
+        raise InputError([Problem(file, row, said("is not a list of moments")) for row in wrong])
+    pairs = zip(truth.queries, document, strict=True)
+    return [Group(query, row, list(items)) for row, (query, items) in enumerate(pairs, start=1)]
+
+
+def _own_videos(truth: Truth) -> Mapping[str, set[str]]:
+    own: dict[str, set[str]] = {str(query): set() for query in truth.queries}
+    for query, video in zip(truth.query.tolist(), truth.video.tolist(), strict=True):
+        own[str(truth.queries[query])].add(truth.videos[video])
+    return own

@@ -1,0 +1,149 @@
+"""Read which values an evaluation is asked for: measures by name, and single values by their keys.
+
+`ndcg` asks for NDCG at every cut-off and threshold of the evaluation, `ndcg@20` for all thresholds at one cut-off,
+`ndcg@20,0.5`, `map@avg` and `miou` for one value, as output names them.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from backend.core.errors import Problem
+from backend.scoring import measures as family
+from backend.scoring.measure import AVERAGE, Level, Measure
+
+HIGHEST_K = 2**53
+"""Up to here float64 holds every whole number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Names of measures, each once, and the cut-offs and thresholds that cover all that is asked for.
+
+    `keys` are the values in the order asked for, None where they are all values of all these measures.
+    """
+
+    measures: tuple[str, ...]
+    k: tuple[int, ...]
+    mu: tuple[float, ...]
+    theta: tuple[float, ...]
+    keys: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One text: a measure, its cut-off and its thresholds; None where all of the evaluation are meant."""
+
+    measure: Measure
+    k: int | None
+    levels: tuple[Level, ...] | None
+
+
+def split(text: str) -> list[str]:
+    """Names and keys from one text with commas, which keys have too: a number belongs to the key before it.
+
+    >>> split("ndcg@20,0.5, recall@1,0.7,miou,map@avg")
+    ['ndcg@20,0.5', 'recall@1,0.7', 'miou', 'map@avg']
+    """
+    return [part.strip() for part in re.split(r",(?!\s*(?:[\d.]|avg\b))", text)]
+
+
+def read_asked(
+    texts: Iterable[str],
+    k: tuple[int, ...],
+    mu: tuple[float, ...],
+    theta: tuple[float, ...],
+    *,
+    strict: bool,
+    problems: list[Problem],
+) -> Asked:
+    """Read names and keys; what cannot be read is added to `problems`.
+
+    Args:
+        texts: what was asked for.
+        k: cut-offs of measures asked for by name alone.
+        mu: their thresholds, of graded measures.
+        theta: their thresholds, of the others.
+        strict: whether a threshold must lie in (0, 1]; otherwise any finite one will do.
+        problems: of the evaluation.
+    """
+    given = list(dict.fromkeys(texts))
+    names, notes = family.proper_names(text.partition("@")[0] for text in given)
+    found = [one for text in given if (one := _request(text, strict, problems)) is not None]
+    if not given:
+        problems.append(Problem("measures", None, f"give at least one of {', '.join(family.MEASURES)}"))
+    if all(one.k is None and one.levels is None for one in found):
+        return Asked(names, k, mu, theta, notes=notes)
+    lists = {"mu": mu, "theta": theta}
+    keys = [key for one in found for key in _keys(one, k, lists)]
+    levels = {name: _levels(name, usual, found) for name, usual in lists.items()}
+    cutoffs = _cutoffs(k, found)
+    return Asked(names, cutoffs, levels["mu"], levels["theta"], tuple(dict.fromkeys(keys)), notes)
+
+
+def _request(text: str, strict: bool, problems: list[Problem]) -> _Request | None:
+    """What one text asks for, None where it is refused."""
+    name, at, rest = text.partition("@")
+    (proper,), _ = family.proper_names([name])
+    measure = family.MEASURES.get(proper)
+    if measure is None:
+        problems.append(Problem("measures", None, f"{text!r} is not one of {', '.join(family.MEASURES)}"))
+        return None
+    if not at:
+        return _Request(measure, None, None)
+    parts = [part.strip() for part in rest.split(",")]
+    k = None
+    if measure.depth is None:
+        first = parts.pop(0)
+        if not (first.isascii() and first.isdecimal() and 1 <= int(first) <= HIGHEST_K):
+            problems.append(_refused(text, measure, f"{first!r} is not a cut-off, a whole number from 1"))
+            return None
+        k = int(first)
+    if parts and measure.threshold is None:
+        problems.append(_refused(text, measure, "it takes no threshold"))
+        return None
+    levels = [_level(part, measure, strict) for part in parts]
+    wrong = [repr(part) for part, level in zip(parts, levels, strict=True) if level is None]
+    if wrong:
+        problems.append(_refused(text, measure, f"{', '.join(wrong)} is not a threshold in (0, 1]"))
+        return None
+    return _Request(measure, k, tuple(level for level in levels if level is not None) or None)
+
+
+def _level(text: str, measure: Measure, strict: bool) -> Level | None:
+    if text == AVERAGE and measure.threshold and measure.threshold.averaged:
+        return AVERAGE
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and (not strict or 0 < value <= 1) else None
+
+
+def _refused(text: str, measure: Measure, why: str) -> Problem:
+    return Problem("measures", None, f"{text!r}: {why}; {measure.name} is asked for as {measure.signature}")
+
+
+def _keys(one: _Request, k: tuple[int, ...], lists: dict[str, tuple[float, ...]]) -> Sequence[str]:
+    cutoffs = k if one.k is None else (one.k,)
+    usual = lists[one.measure.threshold.values] if one.measure.threshold else ()
+    if one.levels is None:
+        return one.measure.keys(cutoffs, usual)
+    return [one.measure.key(cutoff, level) for cutoff in cutoffs for level in one.levels]
+
+
+def _cutoffs(usual: tuple[int, ...], found: Sequence[_Request]) -> tuple[int, ...]:
+    """Those of keys, after the usual ones where some measure is asked for by name, or none has a cut-off."""
+    own = [one.k for one in found if one.k is not None]
+    by_name = any(one.measure.depth is None and one.k is None for one in found)
+    return tuple(dict.fromkeys([*(usual if by_name or not own else ()), *own]))
+
+
+def _levels(name: str, usual: tuple[float, ...], found: Sequence[_Request]) -> tuple[float, ...]:
+    """The same for the thresholds of one list."""
+    those = [one for one in found if one.measure.threshold and one.measure.threshold.values == name]
+    own = [level for one in those for level in one.levels or () if level != AVERAGE]
+    by_name = any(one.levels is None for one in those)
+    return tuple(dict.fromkeys([*(usual if by_name or not own else ()), *own]))

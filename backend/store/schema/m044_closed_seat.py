@@ -1,0 +1,17 @@
+"""A seat says itself whether anybody may sit down at it."""
+
+from backend.store.engine import SqliteDatabase
+from backend.store.schema.running import migrations, run
+
+CLOSED = """
+-- A seat is closed while a lead's decision on its pair stands: nobody sits down at it. Whoever held it may still grade.
+ALTER TABLE seat ADD COLUMN closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1));
+UPDATE seat SET closed = 1 WHERE (annotator_id IS NULL OR lease_until IS NOT NULL)
+  AND pair_id IN (SELECT pair_id FROM lead_act WHERE kind = 'decided' AND stands)
+"""
+
+
+@migrations()
+def m044_closed_seat(db: SqliteDatabase) -> None:
+    """Close the seats of pairs that a lead has decided."""
+    run(db, CLOSED)

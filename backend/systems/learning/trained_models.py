@@ -1,0 +1,187 @@
+"""Train a model on a release, and let it answer the release's queries; no project needed.
+
+*Reads* a configuration, a release, features of frames, negatives. *Writes* the folder of a model; a run.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from backend.core import release_entries
+from backend.core.arriving import require_new_file, require_room
+from backend.core.errors import InputError
+from backend.core.progress import Progress, named
+from backend.core.reading import bytes_of
+from backend.core.release_entries import AnyMoment, GradedMoment, Moment, Queries
+from backend.encoders import cache, sentence
+from backend.encoders.sentence import Encoder, FloatArray
+from backend.scoring.files.reading import VIDEO_MAP
+from backend.systems.feature_files import Features, open_features, require_videos
+from backend.systems.learning import checkpoints, loop, predicting
+from backend.systems.learning.config import Config, read_config
+from backend.systems.learning.loop import SeedReport, TrainingMaterial
+from backend.systems.learning.material import (
+    AskedQueries,
+    Clips,
+    TrainingPair,
+    TrainingSet,
+    read_clips,
+    read_pairs,
+    require_queries,
+)
+from backend.systems.learning.network import LateInteraction
+from backend.systems.learning.rivals import read_rivals
+from backend.systems.run_output import write_answers
+
+AskedSplit = Literal["val", "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class PredictReport:
+    """What a run holds, and which weights it is of."""
+
+    out: Path
+    queries: int
+    videos: int
+    seed: int
+    epoch: int
+
+
+def train_model(config: Path, *, progress: Progress | None = None) -> tuple[SeedReport, ...]:
+    """Train a model with each seed that a configuration names; what was stopped goes on, what is done stays.
+
+    Args:
+        config: a TOML file, see `backend.systems.learning.config.Config`.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: the configuration, the release, the features or the negatives have problems.
+        ProjectError: the folder `out` has other things in it, or somebody trains into it; or there is no GPU where one
+            is asked for.
+        EncoderUnavailable: the sentence encoder cannot be had.
+    """
+    settings = read_config(config)
+    require_room(Path(settings.out))
+    for seed in settings.seeds:
+        checkpoints.require_alone(loop.folder_of(settings, seed))
+    device = loop.device_of(settings)
+    material = _material(settings, progress)
+    return tuple(loop.train(settings, material, seed, device, progress) for seed in settings.seeds)
+
+
+def predict_run(
+    folder: Path,
+    out: Path,
+    *,
+    split: AskedSplit = "test",
+    release: Path | None = None,
+    features: Path | None = None,
+    progress: Progress | None = None,
+) -> PredictReport:
+    """Write the run of a trained model over all videos of a release.
+
+    Args:
+        folder: of one seed, as `train_model` makes it.
+        out: the file to make.
+        split: whose queries.
+        release: where the release lies now; where it lay in training, if None.
+        features: where the features lie now, likewise.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: there are no weights, or release and features do not fit them.
+        ProjectError: the file is there already, or cannot be written.
+        EncoderUnavailable: the sentence encoder cannot be had.
+    """
+    require_new_file(out)
+    card, weights = checkpoints.read_best(folder)
+    settings = checkpoints.read_settings(folder)
+    home = Path(settings.release) if release is None else release
+    file = Path(settings.features) if features is None else features
+    device = loop.device_of(settings)
+    asked = _asked(home / f"{split}.json")
+    encoder = _encoder(settings)
+    if encoder.identity != card.sentences:
+        told = f"was trained with the sentence encoder {card.sentences}, but `encoder` is {encoder.identity} now"
+        raise InputError.single(folder, told)
+    with open_features(file, settings.rate) as opened:
+        if (made := loop.identity_of(opened.encoder, opened.rate)) != card.frames:
+            told = f"holds features of {made}, but the model was trained with {card.frames}"
+            raise InputError.single(file, told)
+        clips = _clips(opened, file, home, card.model.clip_s, card.frame_dim, progress)
+    network = LateInteraction(card.shape).to(device)
+    checkpoints.load_weights(network, weights, folder)
+    vectors = _vectors(encoder, asked.texts, settings, progress)
+    run = predicting.predict(
+        network, clips, asked.ids, vectors, card.predict, card.longest, progress=named(progress, "predicting")
+    )
+    write_answers(out, run)
+    return PredictReport(out, len(run), len(clips.videos), card.seed, card.epoch)
+
+
+def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
+    """Everything that training needs, read and fitted together."""
+    home, file = Path(settings.release), Path(settings.features)
+    training = _training(home, settings.top)
+    val = _asked(home / "val.json")
+    encoder = _encoder(settings)
+    with open_features(file, settings.rate) as features:
+        frames = loop.identity_of(features.encoder, features.rate)
+        clips = _clips(features, file, home, settings.model.clip_s, None, progress)
+    pairs = read_pairs(training, clips, weighted=settings.loss.weighted)
+    rivals = rival_vectors = None
+    if settings.negatives is not None:
+        folder, uniform = Path(settings.negatives.folder), settings.negatives.draw == "uniform"
+        rivals = read_rivals(folder, training.texts, pairs, clips, uniform=uniform)
+        rival_vectors = _vectors(encoder, rivals.negatives.queries, settings, progress)
+    vectors = _vectors(encoder, training.texts, settings, progress)
+    val_vectors = _vectors(encoder, val.texts, settings, progress)
+    return TrainingMaterial(clips, pairs, vectors, val, val_vectors, frames, encoder.identity, rivals, rival_vectors)
+
+
+def _encoder(settings: Config) -> Encoder:
+    return sentence.load(sentence.resolve(settings.encoder or sentence.DEFAULT_NAME, settings.encoder_kind))
+
+
+def _vectors(encoder: Encoder, texts: tuple[str, ...], settings: Config, progress: Progress | None) -> FloatArray:
+    folder = cache.shared_folder() if settings.embeddings is None else Path(settings.embeddings)
+    return cache.encode_cached(encoder, texts, folder, progress=named(progress, "encoding sentences"))
+
+
+def _clips(
+    features: Features, file: Path, home: Path, clip_s: float, dim: int | None, progress: Progress | None
+) -> Clips:
+    videos, problems = release_entries.read_videos(bytes_of(home / VIDEO_MAP), str(home / VIDEO_MAP))
+    if problems:
+        raise InputError(problems)
+    require_videos(features, videos)
+    return read_clips(features, str(file), videos, clip_s, dim=dim, progress=named(progress, "reading features"))
+
+
+def _asked(file: Path) -> AskedQueries:
+    """The queries of a truth, which has to be whole."""
+    found = _queries(file, GradedMoment).entries
+    asked = AskedQueries(str(file), tuple(one.query_id for one in found), tuple(one.query for one in found))
+    require_queries(asked)
+    return asked
+
+
+def _training(home: Path, top: int) -> TrainingSet:
+    file = home / release_entries.training_file(top)
+    if home.is_dir() and not file.is_file():
+        there = ", ".join(sorted(one.name for one in home.glob("train_top*.json"))) or "none"
+        raise InputError.single(home, f"has no {file.name} (field `top`); of training sets it has {there}")
+    found = _queries(file, Moment).entries
+    pairs = [
+        TrainingPair(entry.row, place, moment.video_name, *moment.timestamp, moment.similarity)
+        for place, entry in enumerate(found)
+        for _, moment in entry.moments
+    ]
+    return TrainingSet(str(file), tuple(entry.query for entry in found), pairs)
+
+
+def _queries(file: Path, kind: type[AnyMoment]) -> Queries[AnyMoment]:
+    found = release_entries.read_queries(bytes_of(file), str(file), kind)
+    if found.problems:
+        raise InputError(found.problems)
+    return found

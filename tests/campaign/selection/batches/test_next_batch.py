@@ -1,0 +1,228 @@
+"""Leads open, decline and take back: what each leaves, what it refuses, and what the second of two leads is told."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from backend import api
+from backend.campaign.judging import queue
+from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
+from backend.campaign.nouns import Person
+from backend.campaign.review.model import QueryFilter, QueryShow
+from backend.campaign.selection.batches.model import NextState, RuleWord
+from backend.core.errors import Overtaken, ProjectError
+from backend.core.ids import QueryId
+from backend.encoders import sentence
+from support import NOW, Judging, WordEncoder
+
+
+def queries(judging: Judging) -> list[QueryId]:
+    return [query.query_id for query in api.list_queries(judging.project, api.OPERATOR)]
+
+
+def tables(judging: Judging, *without: str) -> dict[str, list[tuple[Any, ...]]]:
+    """All rows of all tables but the log."""
+    db = judging.project.store.db.conn
+    names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    left = {*names} - {"event", "sqlite_sequence", "_sqlite_migrations", *without}
+    return {name: sorted(map(tuple, db.execute(f'SELECT * FROM "{name}"')), key=repr) for name in left}
+
+
+def told(judging: Judging, kind: str) -> list[dict[str, Any]]:
+    rows = judging.project.store.db.conn.execute("SELECT payload FROM event WHERE kind = ? ORDER BY event_id", [kind])
+    return [json.loads(row[0]) for row in rows]
+
+
+def well(judging: Judging) -> bool:
+    return api.doctor(judging.project, now=NOW + 60).findings == ()
+
+
+def test_the_page_reads_what_the_rule_says(settled: Judging) -> None:
+    found = [api.next_batch(settled.project, settled.lead, query) for query in queries(settled)]
+    assert [one.reading.words for one in found] == [
+        "mean 2.4 of 2.0, 3 of 5 graded 3 or more: open",
+        "mean 2.4 of 2.0, 2 of 5 graded 3 or more: open",
+        "mean 0.8 of 2.0, 0 of 5 graded 3 or more: do not open",
+    ]
+    assert {(one.number, one.pairs, one.state, one.opened) for one in found} == {(2, 20, NextState.READY, None)}
+    with pytest.raises(ProjectError, match="there is no query 999 with candidates"):
+        api.next_batch(settled.project, settled.lead, QueryId(999))
+
+
+def test_opening_notes_what_the_rule_said(settled: Judging) -> None:
+    project, query = settled.project, queries(settled)[2]
+    assert api.open_batch(project, settled.lead, query, reason="  the rare  one ", now=NOW) == 20
+    assert told(settled, "batch_opened") == [
+        {
+            **{"number": 2, "pairs": 20, "rule": 1, "reason": "the rare one"},
+            "says": "mean 0.8 of 2.0, 0 of 5 graded 3 or more: do not open",
+        }
+    ]
+    found = api.next_batch(project, settled.lead, query)
+    assert (found.number, found.unsettled, found.state) == (3, 20, NextState.ENDED)
+    assert found.opened is not None
+    assert (found.opened.number, found.opened.by, found.opened.at, found.opened.kept) == (2, "Lea", NOW, "")
+    assert found.reading.word is RuleWord.UNTOLD
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.permutations([0, 1, 2]), st.lists(st.sampled_from([2, 3, 0]), unique=True), st.booleans())
+def test_opened_and_taken_back_is_as_if_nothing_had_been(
+    settled: Judging, order: list[int], people: list[int], leave: bool
+) -> None:
+    """Also where pairs lie ahead on people's desks, and whether or not they sign out before."""
+    project, ids = settled.project, queries(settled)
+    before = tables(settled)
+    for nth in order:
+        api.open_batch(project, settled.lead, ids[nth], now=NOW)
+    held = 0
+    for who in people:
+        held += len(api.desk(project, settled.annotators[who], now=NOW).items)
+        if leave:
+            queue.sign_off(project.store, settled.annotators[who], now=NOW)
+    assert held == 7 * len(people)
+    for nth in reversed(order[1:]):
+        assert api.undo_batch(project, settled.lead, ids[nth], "too early", number=2, now=NOW) == 20
+    assert well(settled)
+    api.undo_batch(project, settled.lead, ids[order[0]], "too early", number=2, now=NOW)
+    assert tables(settled) == before
+    assert well(settled)
+
+
+def test_pairs_that_lay_ahead_are_given_back_and_the_log_says_so(settled: Judging) -> None:
+    project, carla, query = settled.project, settled.annotators[2], queries(settled)[0]
+    api.open_batch(project, settled.lead, query, now=NOW)
+    pairs = {item.pair for item in api.desk(project, carla, now=NOW).items}
+    assert len(pairs) == 7
+    api.undo_batch(project, settled.lead, query, "opened by mistake", number=2, now=NOW + 5)
+    assert api.desk(project, carla, now=NOW + 6).items == ()
+    [returned] = told(settled, "seats_returned")
+    assert (len(returned["pairs"]), returned["why"]) == (7, "a batch was taken back")
+    assert told(settled, "batch_undone") == [{"number": 2, "pairs": 20, "reason": "opened by mistake"}]
+    assert api.batch_shares(project, api.OPERATOR) == {"val": {"1": 2}, "test": {"1": 1}}
+
+
+@pytest.mark.parametrize("did", ["graded", "skipped", "shown", "shown long ago", "refused"])
+def test_a_batch_stays_once_somebody_has_worked_on_it(settled: Judging, did: str) -> None:
+    project, query = settled.project, queries(settled)[0]
+    carla = settled.annotators[2]
+    api.open_batch(project, settled.lead, query, now=NOW)
+    pair = api.desk(project, carla, now=NOW).items[0].pair
+    later = NOW + 5
+    if did == "graded":
+        settled.grade(2, pair, 3, at=later)
+        why = r"people have worked on it \(1 × grade\)"
+    elif did == "skipped":
+        api.record_skips(project, carla, [SkipEvent(pair, SkipKind.SKIP, "no", "key-1")], now=later)
+        why = r"people have worked on it \(1 × skip\)"
+    elif did == "refused":
+        assert api.record_grades(project, carla, [GradeEvent(pair, 9, "key-9", 1)], now=later)[0].status == "refused"
+        why = "the log tells of its pairs already"
+    else:
+        api.shown(project, carla, pair, now=later)
+        later += 100_000 * (did == "shown long ago")
+        why = "a pair of it is on the screen of Carla"
+    before = tables(settled)
+    with pytest.raises(ProjectError, match=rf"^batch 2 of query {query} stays: {why}$"):
+        api.undo_batch(project, settled.lead, query, "too early", number=2, now=later)
+    assert tables(settled) == before
+    found = api.next_batch(project, settled.lead, query).opened
+    assert found is not None
+    assert found.kept
+
+
+def test_a_batch_stays_once_a_release_lists_its_pairs(
+    settled: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its numbers are given again once they are gone, and two releases would mean two pairs by one number."""
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    project, query = settled.project, queries(settled)[0]
+    api.export_release(project, api.OPERATOR, tmp_path / "before", now=NOW)
+    api.open_batch(project, settled.lead, query, now=NOW + 1)
+    api.undo_batch(project, settled.lead, query, "too early", number=2, now=NOW + 2)
+    api.open_batch(project, settled.lead, query, now=NOW + 3)
+    api.export_release(project, api.OPERATOR, tmp_path / "since", now=NOW + 4)
+    with pytest.raises(ProjectError, match="stays: a release that was made since lists its pairs"):
+        api.undo_batch(project, settled.lead, query, "too early", number=2, now=NOW + 5)
+
+
+def test_a_first_batch_and_one_before_the_newest_stay(settled: Judging) -> None:
+    query = queries(settled)[0]
+    with pytest.raises(ProjectError, match="a first batch is there for as long as the query is"):
+        api.undo_batch(settled.project, settled.lead, query, "why", number=1, now=NOW)
+    with pytest.raises(Overtaken, match=r"batch 2 of this query is not open \(any more\)"):
+        api.undo_batch(settled.project, settled.lead, query, "why", number=2, now=NOW)
+
+
+def test_what_is_declined_is_not_opened_until_that_is_taken_back(settled: Judging, max_: Person) -> None:
+    project, lead, query = settled.project, settled.lead, queries(settled)[0]
+    with pytest.raises(ProjectError, match="declining a batch needs a reason"):
+        api.decline_batch(project, lead, query, "  ", number=2, now=NOW)
+    api.decline_batch(project, lead, query, "all of one show", number=2, now=NOW)
+    found = api.next_batch(project, max_, query)
+    assert (found.state, found.declined and found.declined.reason) == (NextState.DECLINED, "all of one show")
+    for act in (
+        lambda: api.open_batch(project, max_, query, now=NOW + 130),
+        lambda: api.decline_batch(project, max_, query, "no", number=2, now=NOW + 130),
+    ):
+        with pytest.raises(Overtaken, match=r"^Lea declined batch 2 of this query 2 minutes ago \(“all of one show”\)"):
+            act()
+    assert well(settled)
+    api.take_back_decline(project, max_, query, "it is two shows", number=2, now=NOW + 200)
+    with pytest.raises(Overtaken, match=r"^Max took this decision back 1 minute ago$"):
+        api.take_back_decline(project, lead, query, "again", number=2, now=NOW + 265)
+    with pytest.raises(Overtaken, match=r"^You took this decision back just now$"):
+        api.take_back_decline(project, max_, query, "again", number=2, now=NOW + 201)
+    assert api.open_batch(project, max_, query, now=NOW + 300) == 20
+    assert [one["reason"] for one in told(settled, "batch_declined")] == ["all of one show"]
+    assert [one["reason"] for one in told(settled, "batch_decline_ended")] == ["it is two shows"]
+
+
+def test_what_is_declined_is_in_a_list_of_its_own(settled: Judging) -> None:
+    project, lead, (first, second, third) = settled.project, settled.lead, queries(settled)
+
+    def listed(show: QueryShow) -> list[QueryId]:
+        return [one.query_id for one in api.find_queries(project, lead, QueryFilter(show))]
+
+    assert (listed(QueryShow.NEXT_BATCH), listed(QueryShow.DECLINED)) == ([first, second, third], [])
+    api.decline_batch(project, lead, second, "enough of it", number=2, now=NOW)
+    assert (listed(QueryShow.NEXT_BATCH), listed(QueryShow.DECLINED)) == ([first, third], [second])
+    api.take_back_decline(project, lead, second, "not enough", number=2, now=NOW)
+    assert (listed(QueryShow.NEXT_BATCH), listed(QueryShow.DECLINED)) == ([first, second, third], [])
+
+
+def test_declined_and_taken_back_may_be_declined_again(settled: Judging) -> None:
+    project, lead, query = settled.project, settled.lead, queries(settled)[0]
+    for nth in range(3):
+        api.decline_batch(project, lead, query, f"reason {nth}", number=2, now=NOW + nth)
+        with pytest.raises(sqlite3.IntegrityError):
+            project.store.db.conn.execute(
+                "INSERT INTO declined_batch (query_id, number, declined_at, reason) VALUES (?, 2, 0, 'x')", [query]
+            )
+        api.take_back_decline(project, lead, query, "no", number=2, now=NOW + nth)
+    with pytest.raises(ProjectError, match="nobody has declined batch 3 of query"):
+        api.take_back_decline(project, lead, query, "no", number=3, now=NOW)
+
+
+def test_the_doctor_finds_an_open_batch_that_was_declined(settled: Judging) -> None:
+    project, query = settled.project, queries(settled)[0]
+    api.open_batch(project, settled.lead, query, now=NOW)
+    project.store.db.conn.execute(
+        "INSERT INTO declined_batch (query_id, number, declined_at, reason) VALUES (?, 2, 0, 'x')", [query]
+    )
+    assert [finding.check for finding in api.doctor(project, now=NOW).findings] == ["declined batches"]
+
+
+def test_nothing_is_decided_about_a_batch_that_cannot_be_opened(judging: Judging) -> None:
+    query = queries(judging)[0]
+    for number, why in ((2, "20 of its pairs are not settled yet"), (3, "batch 2 comes first")):
+        with pytest.raises(ProjectError, match=f"batch {number} of query {query} cannot be declined: {why}"):
+            api.decline_batch(judging.project, judging.lead, query, "why", number=number, now=NOW)
+        with pytest.raises(ProjectError, match=f"batch {number} of query {query} cannot be opened: {why}"):
+            api.open_batch(judging.project, judging.lead, query, number=number, now=NOW)
+    assert api.next_batch(judging.project, judging.lead, query).state is NextState.UNSETTLED

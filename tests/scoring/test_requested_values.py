@@ -1,0 +1,74 @@
+"""What is asked for: measures by name, values by their keys."""
+
+import re
+
+import pytest
+
+from backend.core.errors import InputError
+from backend.scoring import measures as family
+from backend.scoring.evaluate import evaluate
+from backend.scoring.presets import settle
+from backend.scoring.requested_values import split
+
+TRUTH = {
+    "q": [{"video": "v", "start": 0, "end": 10, "relevance": 2}, {"video": "v", "start": 30, "end": 50, "relevance": 4}]
+}
+RUN = {"q": [["v", 0, 6, 3], ["v", 31, 50, 2], ["v", 5, 10, 1]]}
+
+
+def keys(*texts: str) -> tuple[str, ...]:
+    return settle("paper", [2, 3], [0.3, 0.5], {}, theta=[0.5, 0.9], measures=texts).keys
+
+
+def test_every_printed_key_asks_for_its_own_value_alone() -> None:
+    asked = {"k": [2, 3], "mu": [0.3, 0.5], "theta": [0.5, 0.9]}
+    every = evaluate(TRUTH, RUN, **asked, measures=list(family.MEASURES))["mean"]
+    for key, value in every.items():
+        assert evaluate(TRUTH, RUN, **asked, measures=[key])["mean"] == {key: value}
+    backwards = list(every)[::-1]
+    assert list(evaluate(TRUTH, RUN, **asked, measures=backwards)["mean"].items()) == [(k, every[k]) for k in backwards]
+
+
+def test_a_part_of_a_key_means_the_rest_of_the_evaluation() -> None:
+    assert keys("recall@1") == ("recall@1,0.5", "recall@1,0.9")
+    assert keys("ndcg@20,0.7", "axiou") == ("ndcg@20,0.7", "axiou@2", "axiou@3")
+    assert keys("recall@1,0.30,0.7") == ("recall@1,0.3", "recall@1,0.7")
+    assert keys("map", "miou") == ("map@0.5", "map@0.9", "map@avg", "miou")
+    assert keys("rank@5,0.5", "recall@5,0.5") == ("recall@5,0.5",)
+
+
+def test_a_key_brings_its_own_cut_off_and_threshold_and_no_other() -> None:
+    settings = settle("paper", [10, 20], [0.3, 0.5], {}, measures=["ndcg@40,0.9", "recall@1,0.7"])
+    assert (settings.k, settings.mu, settings.theta) == ((40, 1), (0.9,), (0.7,))
+    assert settle("paper", [10], [0.3], {}, measures=["miou"]).k == (10,)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("mrr@10", "'mrr@10' is not one of "),
+        ("ndcg@ten", "'ten' is not a cut-off, a whole number from 1; ndcg is asked for as ndcg@K,mu"),
+        ("recall@0,0.5", "'0' is not a cut-off"),
+        ("recall@0.5", "'0.5' is not a cut-off, a whole number from 1; recall is asked for as recall@K,theta"),
+        ("recall@1,5", "'5' is not a threshold in (0, 1]"),
+        ("recall@1,avg", "'avg' is not a threshold"),
+        ("axiou@10,0.5", "it takes no threshold; axiou is asked for as axiou@K"),
+        ("miou@1", "it takes no threshold; miou is asked for as miou"),
+        ("map@50", "'50' is not a threshold in (0, 1]; map is asked for as map@theta"),
+    ],
+)
+def test_what_is_no_key_is_refused_with_the_form_of_the_right_one(text: str, told: str) -> None:
+    with pytest.raises(InputError, match=re.escape(told)):
+        keys(text)
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(InputError) as refused:
+        keys("mrr", "ndcg@x", "axiou")
+    assert len(refused.value.problems) == 2
+
+
+def test_commas_within_keys_do_not_split_them() -> None:
+    every = settle("paper", [1], [0.5], {}, theta=[0.5], measures=list(family.MEASURES)).keys
+    assert split(",".join(every)) == list(every)
+    assert split("map@0.5, avg ,miou") == ["map@0.5, avg", "miou"]
