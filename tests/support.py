@@ -19,7 +19,7 @@ from backend.campaign.judging.model import GradeEvent, Receipt
 from backend.campaign.judging.rows import seats, verdicts
 from backend.campaign.nouns import Operator, Person, Role
 from backend.campaign.release.export.model import ReleaseOptions
-from backend.campaign.review.model import CaseList, PairReview
+from backend.campaign.review.model import PairReview, ReviewList
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.model import Campaign
 from backend.core.ids import PairKey
@@ -114,10 +114,10 @@ def small_clips(folder: Path) -> None:
     settings.write_text(text.replace(usual, "\nheight = 240\n"))
 
 
-DISPUTED = (CaseList.ESCALATED, CaseList.DISCARDED, CaseList.CONFIRMED, CaseList.DECIDED)
+DISPUTED = (ReviewList.ESCALATED, ReviewList.DISCARDED, ReviewList.CONFIRMED, ReviewList.DECIDED)
 
 
-def cases(project: api.Project, by: Person | Operator, *which: CaseList) -> list[PairReview]:
+def cases(project: api.Project, by: Person | Operator, *which: ReviewList) -> list[PairReview]:
     """All pairs of these lists of a lead's page."""
     rows = [row for one in which for row in api.case_page(project, by, one, size=1_000_000).rows]
     return [pair for row in rows if (pair := api.case(project, by, row.pair)) is not None]

@@ -9,7 +9,7 @@ from annotate_app.shared.counted import COUNTED
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.nouns import Rounding, Scale, Verdict
 from backend.campaign.qualification.exam.model import ExamPhase, ExamResult
-from backend.campaign.review.model import CaseRow, GivenGrade, PairReview
+from backend.campaign.review.model import GivenGrade, PairReview, ReviewRow
 from backend.campaign.selection.candidates.model import CandidateSource, SourceKind
 from backend.campaign.setup.project.model import Grading
 
@@ -109,7 +109,7 @@ def ranks(found: Sequence[int]) -> str:
     return tr("Rank {which}", which=which) if len(found) == 1 else tr("Ranks {which}", which=which)
 
 
-def moment(pair: PairReview | CaseRow) -> str:
+def moment(pair: PairReview | ReviewRow) -> str:
     """`friends_s01e02, 63.47 to 77.42 s`."""
     return tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=pair.video, start_s=pair.start_s, end_s=pair.end_s)
 

@@ -258,8 +258,8 @@ if TYPE_CHECKING:
     from backend.campaign.release.statistics.from_project import project_statistics
     from backend.campaign.release.statistics.model import Statistics
     from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
-    from backend.campaign.review.cases import case, case_counts, case_page, recent_reasons
     from backend.campaign.review.notes import notes_csv, reply_to_note
+    from backend.campaign.review.pair_lists import case, case_counts, case_page, recent_reasons
     from backend.campaign.review.probes import ProbeReport, write_probe_figures
     from backend.campaign.review.queries import (
         count_queries,

@@ -20,7 +20,7 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from annotate_app.session.guard import Guard
 from backend import api
-from backend.campaign.review.model import CaseList, PairReview
+from backend.campaign.review.model import PairReview, ReviewList
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import PairKey
 from backend.media.jobs import ClipJob
@@ -97,7 +97,7 @@ def review(small: SmallProject, pair: PairKey) -> PairReview:
 
 def blocked(small: SmallProject) -> set[PairKey]:
     """The pairs that are kept back from everybody because their clips cannot be shown."""
-    return {row.pair for row in api.case_page(small.project, api.OPERATOR, CaseList.BLOCKED, size=100).rows}
+    return {row.pair for row in api.case_page(small.project, api.OPERATOR, ReviewList.BLOCKED, size=100).rows}
 
 
 def select(small: SmallProject, sql: str) -> list[tuple[object, ...]]:

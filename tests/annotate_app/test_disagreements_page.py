@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from backend import api
 from backend.campaign.judging.model import ActKind, GradeEvent
 from backend.campaign.nouns import Person, Role, Verdict
-from backend.campaign.review.model import CaseList
+from backend.campaign.review.model import ReviewList
 from backend.core.ids import PairKey
 from reading import read
 from served import FULL_DISK, blocked, fill_disk, review
@@ -65,7 +65,7 @@ def html(app: AppTest) -> str:
 
 def undecided(small: SmallProject) -> list[PairKey]:
     """The pairs of the list To decide, in order."""
-    return [row.pair for row in api.case_page(small.project, small.lead, CaseList.TO_DECIDE, size=99).rows]
+    return [row.pair for row in api.case_page(small.project, small.lead, ReviewList.TO_DECIDE, size=99).rows]
 
 
 def press(app: AppTest, pair: PairKey, label: str) -> None:

@@ -38,7 +38,7 @@ def open_widget(monkeypatch: pytest.MonkeyPatch, judging: Judging) -> Open:
 
             from annotate_app.session import auth
 
-            widget = getattr(import_module(f"annotate_app.shared.{name}"), name)
+            widget = getattr(import_module(f"annotate_app.screens.queries.{name}"), name)
             widget(auth.project(), auth.current(), *arguments)
 
         app = AppTest.from_function(script, args=(name, arguments), default_timeout=60).run()

@@ -5,7 +5,6 @@ import json
 import os
 import re
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -975,25 +974,3 @@ def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page: Open,
     assert "**v1** · 1 validation and 2 test queries, 50 graded moments · with unfinished queries" in text
     assert "The first one" in text
     assert f"`{kept.sha256[:16]}` · 0.0 MB" in text
-
-
-def test_making_a_release(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    from annotate_app.server import export_worker
-
-    future: Future[tuple[str, bool]] = Future()
-    asked: list[tuple[object, ...]] = []
-    monkeypatch.setattr(
-        export_worker, "start", lambda folder, person, *said: asked.append((person.name, *said[:-1])) or future
-    )
-    app = open_page("release")
-    assert not app.checkbox(key="with_published").value, "names leave the project only where a lead says so"
-    app.checkbox(key="with_published").check().run()
-    app.text_input(key="release_name").set_value("v2").run()
-    app.button(key="make_release").click().run()
-    assert asked == [("Lea", ReleaseOptions(with_published=True), "v2", "")]
-    assert app.button(key="make_release").disabled, "one at a time"
-    assert app.info[0].value.startswith("The release is being made.")
-    future.set_result(("v2", False))
-    app.run()
-    assert app.success[0].value == "The release v2 is ready; it stands below."
-    assert not app.button(key="make_release").disabled

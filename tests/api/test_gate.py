@@ -16,7 +16,7 @@ from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.monitoring.explore.model import Along, PairPart
 from backend.campaign.monitoring.quality.model import FlagKind
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role, Split
-from backend.campaign.review.model import CaseList, QueryFilter
+from backend.campaign.review.model import QueryFilter, ReviewList
 from backend.campaign.selection.batches.model import BatchRule
 from backend.campaign.selection.pools.model import PoolOptions
 from backend.campaign.setup.people import permissions
@@ -113,7 +113,7 @@ IN_CHARGE: dict[str, Call] = {
     "little_room": api.little_room,
     "case": lambda p, who: api.case(p, who, PAIR),
     "case_counts": api.case_counts,
-    "case_page": lambda p, who: api.case_page(p, who, CaseList.TO_DECIDE),
+    "case_page": lambda p, who: api.case_page(p, who, ReviewList.TO_DECIDE),
     "recent_reasons": api.recent_reasons,
     "write_baseline": lambda p, who: api.write_baseline(p, who, "no such", p.folder / "run.json"),
     "write_frame_features": lambda p, who: api.write_frame_features(p, who, p.folder / "no-ending"),

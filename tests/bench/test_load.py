@@ -21,7 +21,7 @@ from backend.campaign.judging import consensus, queue
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.monitoring.quality.model import WHOLE
 from backend.campaign.nouns import Person
-from backend.campaign.review.model import CaseList
+from backend.campaign.review.model import ReviewList
 from bench import campaign
 from bench.crowd import Load, grade_and_next, simulate
 from bench.tables import sized, table
@@ -185,7 +185,7 @@ def test_next_pair_of_one_who_did_everything_alone(tmp_path: Path) -> None:
 def disagreements(project: api.Project) -> None:
     """What the page Disagreements asks for."""
     api.case_counts(project, api.OPERATOR)
-    first, *_ = api.case_page(project, api.OPERATOR, CaseList.TO_DECIDE).rows
+    first, *_ = api.case_page(project, api.OPERATOR, ReviewList.TO_DECIDE).rows
     api.case(project, api.OPERATOR, first.pair)
 
 

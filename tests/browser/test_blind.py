@@ -26,7 +26,7 @@ from app_server import AppServer, sign_in
 from backend import api
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person, Role
-from backend.campaign.review.model import CaseList
+from backend.campaign.review.model import ReviewList
 from backend.encoders import sentence
 from hands import page_is_done, pair_on_show, press, saved
 from player_harness import make_clip
@@ -156,7 +156,7 @@ def build(folder: Path) -> api.Project:
     disputed = [pair.pair for pair in cases(project, api.OPERATOR, *DISPUTED)]
     assert len(disputed) >= 3
     api.adjudicate(project, lead, disputed[0], 2, "qqdecision: I looked twice", now=now + 100)
-    for noted in cases(project, lead, CaseList.NOTES):
+    for noted in cases(project, lead, ReviewList.NOTES):
         for given in noted.grades:
             assert given.note is not None
             api.reply_to_note(project, lead, given.note.note, "qqreply to all", now=now + 100)

@@ -15,7 +15,7 @@ from app_server import AppServer
 from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Scale
-from backend.campaign.review.model import CaseList
+from backend.campaign.review.model import ReviewList
 from backend.core.ids import AnnotatorId, MomentId
 from hands import upload
 from support import cases, have_read
@@ -106,7 +106,7 @@ def _write_notes(project: api.Project, lead: Person, annotator: Person) -> None:
     pair = api.desk(project, annotator, now=then).items[0].pair
     grade = GradeEvent(pair, 3, "noted", 1000, note=hostile("written"))
     assert api.record_grades(project, annotator, [grade], now=then)[0].status == "saved"
-    (given,) = (one for noted in cases(project, lead, CaseList.NOTES) for one in noted.grades if one.note)
+    (given,) = (one for noted in cases(project, lead, ReviewList.NOTES) for one in noted.grades if one.note)
     assert given.note is not None
     api.reply_to_note(project, lead, given.note.note, hostile("replied"), now=then)
     api.adjudicate(project, lead, pair, 3, hostile("decision"), now=then)

@@ -59,7 +59,7 @@ from backend import api  # noqa: E402
 from backend.campaign.judging import consensus, queue  # noqa: E402
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind  # noqa: E402
 from backend.campaign.nouns import Role  # noqa: E402
-from backend.campaign.review.model import CaseList  # noqa: E402
+from backend.campaign.review.model import ReviewList  # noqa: E402
 from backend.core.errors import StoreUnavailable  # noqa: E402
 from backend.core.ids import PairKey  # noqa: E402
 from backend.store.engine import Connection  # noqa: E402
@@ -138,7 +138,7 @@ class Life:
             self.submit(kind="skip", who=who, pair=items[0].pair, value=0)
 
     def decide(self, who: str) -> None:
-        lists = (CaseList.ESCALATED, CaseList.DISCARDED, CaseList.DECIDED)
+        lists = (ReviewList.ESCALATED, ReviewList.DISCARDED, ReviewList.DECIDED)
         rows = [row for one in lists for row in api.case_page(self.project, api.OPERATOR, one, size=1000).rows]
         for row in self.chance.sample(rows, min(3, len(rows))):
             if (pair := api.case(self.project, api.OPERATOR, row.pair)) is None:

@@ -20,7 +20,7 @@ from backend import api, store
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Role
 from backend.campaign.release.export.model import ReleaseOptions
-from backend.campaign.review.model import CaseList
+from backend.campaign.review.model import ReviewList
 from backend.core.errors import InputError, ProjectError, ReelRankError, StoreUnavailable
 from backend.encoders import sentence
 from backend.store import creating, postgresql
@@ -46,7 +46,7 @@ def worked(judging: Judging) -> Judging:
                 break
             event = GradeEvent(desk.items[0].pair, (turn + 3 * nth * (turn % 3 == 0)) % 5, f"{nth}-{turn}", 900)
             api.exchange(project, person, [event], [], now=NOW + turn)
-    escalated = api.case_page(project, judging.lead, CaseList.TO_DECIDE).rows
+    escalated = api.case_page(project, judging.lead, ReviewList.TO_DECIDE).rows
     if escalated:
         api.adjudicate(project, judging.lead, escalated[0].pair, 3, "Both hands are seen.", now=NOW + 50)
     api.suspend(project, judging.lead, judging.annotators[3].annotator_id, True, now=NOW + 60)

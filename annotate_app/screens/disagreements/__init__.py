@@ -19,24 +19,24 @@ from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.ways import WayThere
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.review.model import CaseList, CasePage, CaseRow, PairReview
+from backend.campaign.review.model import PairReview, ReviewList, ReviewPage, ReviewRow
 from backend.core.ids import PairKey
 
 PER_PAGE = 10
 _LABELS = {
-    CaseList.TO_DECIDE: marked("To decide"),
-    CaseList.DISCARDED: marked("Discarded"),
-    CaseList.ESCALATED: marked("Escalated"),
-    CaseList.DECIDED: marked("Decided"),
-    CaseList.CONFIRMED: marked("Confirmed"),
-    CaseList.SKIPPED: marked("Skipped"),
-    CaseList.NOTES: marked("Notes"),
-    CaseList.BLOCKED: marked("Blocked"),
+    ReviewList.TO_DECIDE: marked("To decide"),
+    ReviewList.DISCARDED: marked("Discarded"),
+    ReviewList.ESCALATED: marked("Escalated"),
+    ReviewList.DECIDED: marked("Decided"),
+    ReviewList.CONFIRMED: marked("Confirmed"),
+    ReviewList.SKIPPED: marked("Skipped"),
+    ReviewList.NOTES: marked("Notes"),
+    ReviewList.BLOCKED: marked("Blocked"),
 }
 _NOTHING = {
-    CaseList.BLOCKED: marked("None: every clip handed out so far could be shown."),
-    CaseList.SKIPPED: marked("Nothing was skipped, or all of it was offered again."),
-    CaseList.NOTES: marked("Nobody has written a note with a grade (key N)."),
+    ReviewList.BLOCKED: marked("None: every clip handed out so far could be shown."),
+    ReviewList.SKIPPED: marked("Nothing was skipped, or all of it was offered again."),
+    ReviewList.NOTES: marked("Nobody has written a note with a grade (key N)."),
 }
 
 
@@ -45,11 +45,11 @@ def page() -> None:
     project, lead, _ = look.lead_page("Disagreements")
     counts = api.case_counts(project, lead)
     which = _filters(counts)
-    if which is CaseList.BLOCKED:
+    if which is ReviewList.BLOCKED:
         _blocked(project, lead)
         return
     found = _page(project, lead, which, _start())
-    if which is CaseList.NOTES and found.count:
+    if which is ReviewList.NOTES and found.count:
         _about_notes(project, lead, counts[which])
     pair = _on_show(project, lead, found)
     if pair is None:
@@ -62,7 +62,7 @@ def page() -> None:
         case, beside = st.columns([3, 1], gap="medium")
         with case:
             hidden = _bar(pair, found)
-            _case(project, lead, pair, hidden=hidden, skipped=which is CaseList.SKIPPED)
+            _case(project, lead, pair, hidden=hidden, skipped=which is ReviewList.SKIPPED)
         with beside:
             _list(found, pair)
         case_keys(pair.pair, _beside(found, pair.pair, 1))
@@ -98,7 +98,7 @@ def leave(pair: PairKey, act: Callable[[], bool]) -> None:
         look.as_lead(follow)
 
 
-def _filters(counts: dict[CaseList, int]) -> CaseList:
+def _filters(counts: dict[ReviewList, int]) -> ReviewList:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         labels = {which.value: f"{tr(label)}  {counts[which]}" for which, label in _LABELS.items()}
         address_state.choice(tr("Show"), "show", labels, clears=("page", CASE), label_visibility="collapsed")
@@ -113,16 +113,16 @@ def _filters(counts: dict[CaseList, int]) -> CaseList:
     return _which()
 
 
-def _which() -> CaseList:
+def _which() -> ReviewList:
     value = address_state.read("show")
-    return CaseList(value) if value in list(_LABELS) else CaseList.TO_DECIDE
+    return ReviewList(value) if value in list(_LABELS) else ReviewList.TO_DECIDE
 
 
 def _start() -> int:
     return (max(address_state.read_number("page", 1) or 1, 1) - 1) * PER_PAGE
 
 
-def _page(project: api.Project, lead: Person, which: CaseList, start: int) -> CasePage:
+def _page(project: api.Project, lead: Person, which: ReviewList, start: int) -> ReviewPage:
     """A page of the list; the last one where an address points past it."""
     search = address_state.read("q")
     found = api.case_page(project, lead, which, search, start=start, size=PER_PAGE)
@@ -132,7 +132,7 @@ def _page(project: api.Project, lead: Person, which: CaseList, start: int) -> Ca
     return api.case_page(project, lead, which, search, start=last, size=PER_PAGE)
 
 
-def _on_show(project: api.Project, lead: Person, found: CasePage) -> PairReview | None:
+def _on_show(project: api.Project, lead: Person, found: ReviewPage) -> PairReview | None:
     """The pair that the address says, in the list or not; else the one before the lead's eyes, or the first one.
 
     Without that memory a reply to a note, which moves the pair to the end of its list, would take it off the screen.
@@ -148,14 +148,14 @@ def _on_show(project: api.Project, lead: Person, found: CasePage) -> PairReview 
     return pair
 
 
-def _beside(found: CasePage, pair: PairKey, by: int) -> PairKey | None:
+def _beside(found: ReviewPage, pair: PairKey, by: int) -> PairKey | None:
     """The neighbour of a pair on its page of the list; of one that has left the list, the first."""
     keys = [row.pair for row in found.rows]
     place = keys.index(pair) + by if pair in keys else 0
     return keys[place] if 0 <= place < len(keys) else None
 
 
-def _go(project: api.Project, lead: Person, pair: PairKey, by: int, found: CasePage) -> None:
+def _go(project: api.Project, lead: Person, pair: PairKey, by: int, found: ReviewPage) -> None:
     """Shows a neighbour of a pair, also over the end of the page; at the ends of the list nothing happens."""
     if (key := _beside(found, pair, by)) is not None:
         address_state.go(case=key)
@@ -167,7 +167,7 @@ def _go(project: api.Project, lead: Person, pair: PairKey, by: int, found: CaseP
         address_state.go(case=rows[0 if by > 0 else -1].pair, page=None if number == 1 else number)
 
 
-def _bar(pair: PairReview, found: CasePage) -> bool:
+def _bar(pair: PairReview, found: ReviewPage) -> bool:
     """Where the case stands in its list, the ways to its neighbours, and back; whether names are to be hidden."""
     place = next((nth for nth, row in enumerate(found.rows, found.start + 1) if row.pair == pair.pair), None)
     with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
@@ -213,7 +213,7 @@ def _case(project: api.Project, lead: Person, pair: PairReview, *, hidden: bool,
         pair_view.example(pair, api.examples_chosen(project, lead))
 
 
-def _list(found: CasePage, pair: PairReview) -> None:
+def _list(found: ReviewPage, pair: PairReview) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
         return [
             ListRow(row.pair, (_told(row),), thumbnails.address(row.video, row.start_s, row.end_s))
@@ -232,7 +232,7 @@ def _list(found: CasePage, pair: PairReview) -> None:
     )
 
 
-def _told(row: CaseRow) -> str:
+def _told(row: ReviewRow) -> str:
     """A row of the list: the query, and under it what is known of the pair."""
     grades = " ".join(tables.grade(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
@@ -261,10 +261,10 @@ def _about_notes(project: api.Project, lead: Person, waiting: int) -> None:
 def _blocked(project: api.Project, lead: Person) -> None:
     """The pairs whose clip cannot be shown, with why, their query, and the way back into people's hands."""
     look.refusal("blocked_problem")
-    found = _page(project, lead, CaseList.BLOCKED, _start())
+    found = _page(project, lead, ReviewList.BLOCKED, _start())
     if not found.count:
         nothing = (
-            tr("No pair in this list has these words.") if address_state.read("q") else tr(_NOTHING[CaseList.BLOCKED])
+            tr("No pair in this list has these words.") if address_state.read("q") else tr(_NOTHING[ReviewList.BLOCKED])
         )
         st.success(nothing, icon=":material/check_circle:")
         return

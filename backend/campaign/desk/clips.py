@@ -12,7 +12,7 @@ from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.desk.exchange import require_desk
 from backend.campaign.judging import broken_clips, skips
 from backend.campaign.judging.model import ReceiptStatus, SkipEvent, SkipKind
-from backend.campaign.judging.rows import assigned, clip_faults, judgements, seats
+from backend.campaign.judging.rows import assignments, clip_faults, judgements, seats
 from backend.campaign.judging.rows import skips as skip_rows
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
@@ -180,7 +180,7 @@ def _visible(project: Project, person: Lead | Annotator, key: PairKey) -> PairRo
 def _on_desk(db: Database, person: Annotator, pair: PairRow, *, item: bool) -> bool:
     """Whether a pair is on an annotator's desk: an item of their exam, a seat they hold, or what they graded last."""
     me = person.annotator_id
-    if assigned.is_paused(db, me):
+    if assignments.is_paused(db, me):
         return False
     seat = None if item else seats.seat_of(db, pair.pair_id, me)
     if item or (seat is not None and not seat.judged):

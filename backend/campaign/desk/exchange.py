@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backend.campaign.judging import grades as judging_grades
-from backend.campaign.judging import queue, replies, skips
-from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
-from backend.campaign.judging.rows import assigned, judgements, seats
+from backend.campaign.judging import queue, skips
+from backend.campaign.judging.model import CORRECTION_S, Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.exam import taking as exam
 from backend.campaign.qualification.exam.model import ExamDesk, ExamPurpose
@@ -122,7 +122,7 @@ def exam_act(project: Project, person: Lead | Annotator, act: ExamAct, *, now: f
         exam.key_act(store, person, act, now=now)
         return _desk(project, person, now=now)
     with writing(store) as db:
-        if not assigned.is_paused(db, person.annotator_id):
+        if not assignments.is_paused(db, person.annotator_id):
             found = exam.desk(store, person, now=now)
             purpose = found.exam.purpose if found and found.exam else ExamPurpose.EXAM
             exam.act(store, person, act, now=now, purpose=purpose)
@@ -183,14 +183,16 @@ def _desk(project: Project, person: Lead | Annotator, *, now: float, shown: Pair
     with reading(store) as db:  # others may write again
         if before_work is None and found.state is not DeskState.PAUSED:
             found = replace(found, previous=judging_grades.previous(store, person, now=now))
-        return replace(found, replies=replies.unread(db, person, now=now))
+        return replace(
+            found, replies=judgements.unread_replies(db, person.annotator_id, final_before=now - CORRECTION_S)
+        )
 
 
 def _before_work(project: Project, db: Database, annotator: Annotator, *, now: float) -> Desk[ExamDesk] | None:
     """Return the desk of somebody who may judge no pair now: paused, the guideline to read, an exam; else None."""
     me = annotator.annotator_id
-    paused = assigned.is_paused(db, me)
-    if paused or guideline.guideline_due(project, annotator) is not None:
+    paused = assignments.is_paused(db, me)
+    if paused or guideline.due(db, me) is not None:
         state = DeskState.PAUSED if paused else DeskState.GUIDELINE
         return Desk(state, (), None, *judgements.counts(db, me, days.midnight(now)))
     return exam.desk(project.store, annotator, now=now)

@@ -9,7 +9,7 @@ grade that was given offline still counts then.
 
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent, Receipt, ReceiptStatus
-from backend.campaign.judging.rows import assigned, judgements, queue, seats, verdicts
+from backend.campaign.judging.rows import assignments, judgements, queue, seats, verdicts
 from backend.campaign.judging.rows.judgements import PairRow, Standing
 from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.judging.rows.verdicts import GoneOn
@@ -108,7 +108,7 @@ def accept(
             )
         if why:
             raise SeatUnavailable(why)
-        paused, has_assignment = assigned.limits(db, me)
+        paused, has_assignment = assignments.limits(db, me)
         if paused:
             raise SeatUnavailable(PAUSED)
         seat = seats.seat_of(db, pair.pair_id, me)
@@ -160,12 +160,12 @@ def _beyond(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, now: fl
 
     Gold is handed out whatever the assignment, and counts in the quota.
     """
-    mine = assigned.standing(db, me)
+    mine = assignments.standing(db, me)
     if mine is None:
         return None
     if mine.room(*judgements.counts(db, me, days.midnight(now))) == 0:
         return QUOTA
-    return None if seat.gold or assigned.holds(db, mine, pair.batch_id) else NOT_ASSIGNED
+    return None if seat.gold or assignments.holds(db, mine, pair.batch_id) else NOT_ASSIGNED
 
 
 def tidy(note: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from backend.campaign.judging.model import Assignment, Desk, DeskItem, DeskState
-from backend.campaign.judging.rows import assigned, judgements, queue, seats, skips
+from backend.campaign.judging.rows import assignments, judgements, queue, seats, skips
 from backend.campaign.nouns import Annotator, Person
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
@@ -65,7 +65,7 @@ def desk(
     seats.renew(db, me, now=now, until=now + lease_s, slack_s=min(RENEWED_S, lease_s / 4))
     held = seats.held(db, me)
     today, in_all = judgements.counts(db, me, days.midnight(now))
-    mine = assigned.standing(db, me)
+    mine = assignments.standing(db, me)
     room = None if mine is None else mine.room(today, in_all)
     most = QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
     if room is not None and held[most:]:  # a lead has just given a smaller quota
@@ -131,7 +131,7 @@ def sign_off(store: Store, person: Person, *, now: float) -> int:
 
 def give_back_others(db: Database, me: AnnotatorId, mine: Assignment | None, actor: AnnotatorId, *, now: float) -> int:
     """Give back what somebody holds of queries that they are not assigned to (any more), gold excepted; how much."""
-    other = [item.pair_id for item in seats.held(db, me) if not assigned.holds(db, mine, item.batch_id)]
+    other = [item.pair_id for item in seats.held(db, me) if not assignments.holds(db, mine, item.batch_id)]
     return _give_back(db, me, [pair for pair in other if seats.is_held(db, me, pair)], actor, "assigned", now=now)
 
 

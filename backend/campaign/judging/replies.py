@@ -8,7 +8,7 @@ from backend.campaign.judging.rows import judgements
 from backend.campaign.nouns import Annotator
 from backend.campaign.setup.people.permissions import annotator_only
 from backend.campaign.setup.project.folder import Project
-from backend.store.connection import Database, reading, writing
+from backend.store.connection import reading, writing
 
 
 @annotator_only
@@ -23,8 +23,3 @@ def read_replies(project: Project, annotator: Annotator, *, now: float) -> None:
     """Note that the person has read the replies that have reached them."""
     with writing(project.store) as db:
         judgements.mark_replies_read(db, annotator.annotator_id, final_before=now - CORRECTION_S, at=now)
-
-
-def unread(db: Database, annotator: Annotator, *, now: float) -> int:
-    """Return how many of their replies this person has not read."""
-    return judgements.unread_replies(db, annotator.annotator_id, final_before=now - CORRECTION_S)

@@ -6,7 +6,7 @@ and leads read the reason. A row of `skip` is also the record of a report that a
 
 from backend.campaign.judging import broken_clips
 from backend.campaign.judging.model import LiftedSkips, Receipt, ReceiptStatus, SkipEvent, SkipKind
-from backend.campaign.judging.rows import assigned, judgements, seats, skips, verdicts
+from backend.campaign.judging.rows import assignments, judgements, seats, skips, verdicts
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.setup.people.permissions import lead_only
@@ -57,7 +57,7 @@ def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float
 
 def refusal(db: Database, me: AnnotatorId, *, now: float) -> str | None:
     """Why this person may skip nothing and report nothing just now, in words for them; None if they may."""
-    if assigned.is_paused(db, me):
+    if assignments.is_paused(db, me):
         return PAUSED
     return TOO_MANY if skips.recent(db, me, since=now - MINUTE_S, now=now) >= MOST_A_MINUTE else None
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from backend.campaign.judging import queue
 from backend.campaign.judging.model import Assignment
-from backend.campaign.judging.rows import assigned
+from backend.campaign.judging.rows import assignments
 from backend.campaign.nouns import Lead, Operator, Role, Split
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import in_charge, lead_only
@@ -57,7 +57,7 @@ def assign(
     if not annotators:
         raise ProjectError(said("an assignment is somebody's: choose at least one person"))
     with writing(project.store) as db:
-        if given.queries and (unknown := set(given.queries) - assigned.known(db, given.queries)):
+        if given.queries and (unknown := set(given.queries) - assignments.known(db, given.queries)):
             raise ProjectError(
                 said("{n} of these queries are not for judging (any more): reload the page", n=len(unknown))
             )
@@ -65,9 +65,9 @@ def assign(
             name = _require_annotator(db, annotator_id)
             if seen is not None:
                 _require_seen(db, lead, annotator_id, name, seen.get(annotator_id, 0), now)
-            assigned.end(db, annotator_id, by=lead.annotator_id, at=now)
-            assigned.add(db, annotator_id, _at(given, now), by=lead.annotator_id)
-            mine = assigned.standing(db, annotator_id)
+            assignments.end(db, annotator_id, by=lead.annotator_id, at=now)
+            assignments.add(db, annotator_id, _at(given, now), by=lead.annotator_id)
+            mine = assignments.standing(db, annotator_id)
             queue.give_back_others(db, annotator_id, mine, lead.annotator_id, now=now)
             events.record(
                 db,
@@ -81,7 +81,7 @@ def assign(
                     **{"a_day": given.a_day, "in_all": given.in_all},
                 },
             )
-        return len(assigned.queries_of(db, mine)) if mine else 0
+        return len(assignments.queries_of(db, mine)) if mine else 0
 
 
 @lead_only
@@ -96,7 +96,7 @@ def unassign(project: Project, lead: Lead, annotator_id: AnnotatorId, *, seen: i
         name = _require_annotator(db, annotator_id)
         if seen is not None:
             _require_seen(db, lead, annotator_id, name, seen, now)
-        if not assigned.end(db, annotator_id, by=lead.annotator_id, at=now):
+        if not assignments.end(db, annotator_id, by=lead.annotator_id, at=now):
             raise Overtaken(said("{name} has no assignment any more: somebody else took it back", name=name))
         events.record(db, EventKind.UNASSIGNED, at=now, actor=lead.annotator_id, subject=f"annotator:{annotator_id}")
 
@@ -105,15 +105,15 @@ def unassign(project: Project, lead: Lead, annotator_id: AnnotatorId, *, seen: i
 def assignments_standing(project: Project, by: Lead | Operator) -> dict[AnnotatorId, Assignment]:
     """Return the current assignment of every annotator who has one."""
     with reading(project.store) as db:
-        return assigned.all_standing(db)
+        return assignments.all_standing(db)
 
 
 def _require_seen(db: Database, by: Lead, annotator_id: AnnotatorId, name: str, seen: int, now: float) -> None:
     """Refuse an act about another assignment than the lead had seen; 0 for none."""
-    mine = assigned.standing(db, annotator_id)
+    mine = assignments.standing(db, annotator_id)
     if (mine.assignment_id if mine else 0) == seen:
         return
-    lead, at, gave = assigned.last_act(db, annotator_id)
+    lead, at, gave = assignments.last_act(db, annotator_id)
     who = said("You", _context="by") if lead == by.name else lead
     did = (
         said("gave {name} another assignment", name=name)

@@ -10,7 +10,7 @@ from backend.campaign.judging.rows import clip_faults, judgements, seats, verdic
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.judging.rows.verdicts import LeadAct
 from backend.campaign.nouns import Lead, Verdict
-from backend.campaign.review.rows import cases
+from backend.campaign.review.rows import pair_lists
 from backend.campaign.setup.people.permissions import lead_only
 from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
@@ -242,7 +242,7 @@ def _record(db: Database, pair: PairRow, lead: Lead, event: EventKind, *, now: f
 
 def _require_unknown(db: Database, pair: PairRow) -> None:
     """Refuse to hand out a pair of which people may know what is right."""
-    if where := cases.shown_as_right(db, pair.pair_id):
+    if where := pair_lists.shown_as_right(db, pair.pair_id):
         raise ProjectError(
             said(
                 "annotators were shown this pair {where}, so nobody can grade it blind any more: decide it", where=where

@@ -131,7 +131,7 @@ class PairReview:
         return any(act.stands and act.kind is ActKind.RE_OPENED for act in self.acts)
 
 
-class CaseList(StrEnum):
+class ReviewList(StrEnum):
     """A list of pairs that a lead may have to look at."""
 
     TO_DECIDE = "to_decide"
@@ -153,8 +153,8 @@ class CaseList(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CaseRow:
-    """One pair in such a list, as far as a row tells it; `api.case` has all of it."""
+class ReviewRow:
+    """One pair in such a list, as far as a row tells it; a `PairReview` has all of it."""
 
     pair: PairKey
     query_id: QueryId
@@ -172,10 +172,10 @@ class CaseRow:
 
 
 @dataclass(frozen=True, slots=True)
-class CasePage:
+class ReviewPage:
     """A page of such a list: the rows from `start` on, of `count` in all."""
 
-    rows: tuple[CaseRow, ...]
+    rows: tuple[ReviewRow, ...]
     start: int
     count: int
 

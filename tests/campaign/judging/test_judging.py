@@ -24,7 +24,7 @@ from backend.campaign.judging.rows.verdicts import GoneOn
 from backend.campaign.judging.skips import GRADED
 from backend.campaign.nouns import Verdict
 from backend.campaign.qualification.gold import rows as gold
-from backend.campaign.review.model import CaseList
+from backend.campaign.review.model import ReviewList
 from backend.core.errors import NotAllowed, PairLocked
 from backend.core.ids import AnnotatorId, PairKey
 from backend.store.connection import writing
@@ -378,15 +378,15 @@ def test_a_broken_clip_leaves_every_desk_and_is_listed_for_the_lead(judging: Jud
     api.report_clip(judging.project, judging.annotators[0], key, "damaged index", now=NOW)
     assert key not in desk_keys(judging, 0)
     assert key not in desk_keys(judging, 1)
-    assert {pair.pair for pair in cases(judging.project, api.OPERATOR, CaseList.BLOCKED)} >= {key}
-    assert cases(judging.project, api.OPERATOR, CaseList.BLOCKED)[0].fault == "damaged index"
+    assert {pair.pair for pair in cases(judging.project, api.OPERATOR, ReviewList.BLOCKED)} >= {key}
+    assert cases(judging.project, api.OPERATOR, ReviewList.BLOCKED)[0].fault == "damaged index"
     counts = api.status_counts(judging.project, api.OPERATOR)["pairs"]
     assert counts["blocked"] >= 1
     assert sum(counts.values()) == 60
     with pytest.raises(NotAllowed):
         api.restore_clip(judging.project, judging.annotators[0], key, now=NOW)
     api.restore_clip(judging.project, judging.lead, key, now=NOW)
-    assert cases(judging.project, api.OPERATOR, CaseList.BLOCKED) == []
+    assert cases(judging.project, api.OPERATOR, ReviewList.BLOCKED) == []
     assert api.status_counts(judging.project, api.OPERATOR)["pairs"]["blocked"] == 0
 
 
@@ -401,7 +401,7 @@ def test_a_skipped_pair_goes_back_counts_as_no_grade_and_stands_on_the_leads_lis
     assert key not in desk_keys(judging, 0)
     assert key in grade_what_is_offered(judging, 1)
     assert (judging.state(key).verdict, [grade.grade for grade in judging.state(key).grades]) == (Verdict.OPEN, [3])
-    [listed] = cases(judging.project, api.OPERATOR, CaseList.SKIPPED)
+    [listed] = cases(judging.project, api.OPERATOR, ReviewList.SKIPPED)
     assert [(s.annotator, s.kind, s.reason) for s in listed.skips] == [("Anna", SkipKind.SKIP, "I know these people")]
 
 
@@ -426,7 +426,7 @@ def test_a_skip_that_arrives_again_after_a_lead_offered_the_pair_again_changes_n
     skip(judging, 0, key)
     api.offer_again(judging.project, judging.lead, key, now=NOW)
     assert skip(judging, 0, key).status is ReceiptStatus.SAVED
-    assert cases(judging.project, api.OPERATOR, CaseList.SKIPPED) == []
+    assert cases(judging.project, api.OPERATOR, ReviewList.SKIPPED) == []
 
 
 def test_a_skip_with_the_key_of_another_is_refused(judging: Judging) -> None:
@@ -447,7 +447,7 @@ def test_nobody_is_offered_a_pair_they_skipped_until_the_lead_offers_it_again(ju
         api.offer_again(judging.project, judging.annotators[1], key, now=NOW)
     assert api.offer_again(judging.project, judging.lead, key, now=NOW) == 1
     assert desk_keys(judging, 0) == [key]
-    assert cases(judging.project, api.OPERATOR, CaseList.SKIPPED) == []
+    assert cases(judging.project, api.OPERATOR, ReviewList.SKIPPED) == []
 
 
 def test_a_settled_pair_is_not_offered_again_because_nobody_could_get_it(judging: Judging) -> None:
@@ -458,7 +458,7 @@ def test_a_settled_pair_is_not_offered_again_because_nobody_could_get_it(judging
     judging.grade(2, key, 3)
     with pytest.raises(PairLocked, match="settled"):
         api.offer_again(judging.project, judging.lead, key, now=NOW)
-    [pair] = cases(judging.project, judging.lead, CaseList.SKIPPED)
+    [pair] = cases(judging.project, judging.lead, ReviewList.SKIPPED)
     assert (pair.pair, len(pair.skips)) == (key, 1)
 
 
@@ -480,7 +480,7 @@ def test_a_grade_after_a_skip_is_refused_and_the_skip_stands(judging: Judging) -
     skip(judging, 0, key)
     receipt = grade_by_key(judging, 0, key)
     assert (receipt.status, receipt.message) == (ReceiptStatus.REFUSED, GONE)
-    assert [pair.pair for pair in cases(judging.project, api.OPERATOR, CaseList.SKIPPED)] == [key]
+    assert [pair.pair for pair in cases(judging.project, api.OPERATOR, ReviewList.SKIPPED)] == [key]
 
 
 def test_a_graded_pair_cannot_be_skipped(judging: Judging) -> None:
@@ -496,7 +496,7 @@ def test_the_newest_reason_of_a_person_stands(judging: Judging) -> None:
     api.offer_again(judging.project, judging.lead, key, now=NOW)
     sit(judging.project, judging.annotators[0], [key], now=NOW)
     skip(judging, 0, key, SkipKind.CANNOT_JUDGE, key="skip-2")
-    assert [given.kind for given in cases(judging.project, api.OPERATOR, CaseList.SKIPPED)[0].skips] == [
+    assert [given.kind for given in cases(judging.project, api.OPERATOR, ReviewList.SKIPPED)[0].skips] == [
         SkipKind.CANNOT_JUDGE
     ]
 
@@ -504,10 +504,10 @@ def test_the_newest_reason_of_a_person_stands(judging: Judging) -> None:
 def test_a_clip_that_two_people_report_as_broken_by_a_skip_is_blocked_for_everybody(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key, SkipKind.BROKEN_CLIP)
-    assert cases(judging.project, api.OPERATOR, CaseList.BLOCKED) == []
+    assert cases(judging.project, api.OPERATOR, ReviewList.BLOCKED) == []
     sit(judging.project, judging.annotators[1], [key], now=NOW)
     skip(judging, 1, key, SkipKind.BROKEN_CLIP, key="skip-2")
-    [blocked] = [pair for pair in cases(judging.project, api.OPERATOR, CaseList.BLOCKED) if pair.pair == key]
+    [blocked] = [pair for pair in cases(judging.project, api.OPERATOR, ReviewList.BLOCKED) if pair.pair == key]
     assert blocked.fault == "Reported from the desk: I know these people"
     assert key not in grade_what_is_offered(judging, 2)
 

@@ -10,7 +10,7 @@ import pytest
 from backend import api
 from backend.campaign.judging.grades import LONGEST_NOTE
 from backend.campaign.judging.model import CORRECTION_S, GradeEvent, Receipt, ReceiptStatus
-from backend.campaign.review.model import CaseList
+from backend.campaign.review.model import ReviewList
 from backend.campaign.review.notes import LONGEST_REPLY
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import PairKey
@@ -53,7 +53,7 @@ def test_most_grades_have_none(judging: Judging, pair: str) -> None:
     for who, note in enumerate((None, "", "  \t ")):
         grade(judging, who % 2, pair, 3, note, key=f"k{who}")
     assert stored(judging) == []
-    assert cases(judging.project, judging.lead, CaseList.NOTES) == []
+    assert cases(judging.project, judging.lead, ReviewList.NOTES) == []
 
 
 def test_a_correction_leaves_changes_or_takes_back_the_note(judging: Judging, pair: str) -> None:
@@ -104,7 +104,7 @@ def test_leads_read_notes_with_the_pair_and_list_them_the_newest_first(judging: 
     grade(judging, 0, second, 3, "second")
     grade(judging, 0, bare, 3)
     grade(judging, 1, first, 3, "third")
-    assert [pair.pair for pair in cases(judging.project, judging.lead, CaseList.NOTES)] == [first, second]
+    assert [pair.pair for pair in cases(judging.project, judging.lead, ReviewList.NOTES)] == [first, second]
     assert notes(judging, first) == ["first", "third"]
     rows = list(csv.DictReader(io.StringIO(api.notes_csv(judging.project, judging.lead))))
     assert [(row["annotator"], row["grade"], row["note"], row["reply"]) for row in rows] == [

@@ -17,7 +17,7 @@ from backend.campaign.judging.model import (
     SkipKind,
 )
 from backend.campaign.nouns import Split
-from backend.campaign.review.model import CaseList
+from backend.campaign.review.model import ReviewList
 from backend.core.errors import NotAllowed
 from backend.core.ids import PairKey
 from postgres import SQLITE_FIRST
@@ -208,7 +208,7 @@ class TestBrokenClips:
         while pairs := desk(judging, 0, at):
             at += 61 / skips.MOST_A_MINUTE
             assert skip(judging, 0, pairs[0], SkipKind.BROKEN_CLIP, at=at).status is SAVED
-        assert cases(judging.project, api.OPERATOR, CaseList.BLOCKED) == []
+        assert cases(judging.project, api.OPERATOR, ReviewList.BLOCKED) == []
         assert desk(judging, 1) == others
         assert len(api.reported_clips(judging.project, judging.lead)) == len(
             {moment_of(judging, pair.pair) for pair in judging.pairs()}
@@ -222,7 +222,7 @@ class TestBrokenClips:
         assert [(one.pair, one.by) for one in api.reported_clips(judging.project, judging.lead)] == [(key, "Anna")]
         sit(judging.project, judging.annotators[1], same[-1:], now=NOW)
         assert skip(judging, 1, same[-1], SkipKind.BROKEN_CLIP).status is SAVED
-        blocked = {pair.pair for pair in cases(judging.project, api.OPERATOR, CaseList.BLOCKED)}
+        blocked = {pair.pair for pair in cases(judging.project, api.OPERATOR, ReviewList.BLOCKED)}
         assert blocked == set(same)
         assert api.reported_clips(judging.project, judging.lead) == []
 
@@ -232,7 +232,7 @@ class TestBrokenClips:
         for pair in [pair.pair for pair in judging.pairs() if moment_of(judging, pair.pair) == moment]:
             sit(judging.project, judging.annotators[0], [pair], now=NOW)
             assert skip(judging, 0, pair, SkipKind.BROKEN_CLIP).status is SAVED
-        assert cases(judging.project, api.OPERATOR, CaseList.BLOCKED) == []
+        assert cases(judging.project, api.OPERATOR, ReviewList.BLOCKED) == []
 
     def test_a_lead_lifts_all_reports_of_a_person_at_once(self, judging: Judging) -> None:
         me = judging.annotators[0].annotator_id
@@ -247,7 +247,7 @@ class TestBrokenClips:
             api.lift_skips(judging.project, judging.annotators[0], me, reports_only=True, now=NOW)
         lifted = api.lift_skips(judging.project, judging.lead, me, reports_only=True, now=NOW + 1)
         assert (lifted.skips, lifted.clips) == (2, 1)
-        blocked = {pair.pair for pair in cases(judging.project, api.OPERATOR, CaseList.BLOCKED)}
+        blocked = {pair.pair for pair in cases(judging.project, api.OPERATOR, ReviewList.BLOCKED)}
         assert second in blocked, "a lead's own word stays"
         assert first not in blocked
         told = judging.project.store.db.conn.execute("SELECT payload FROM event WHERE kind = 'skips_lifted'").fetchall()

@@ -55,7 +55,7 @@ def description_keys(project: Project, by: Lead | Operator, wanted: DescriptionF
 def describing_figures(project: Project, by: Lead | Operator) -> DescribingFigures:
     """Return how far describing is, and by whom."""
     with reading(project.store) as db:
-        chosen, videos = choices.current_choice(db), reviewed.per_video(db)
+        chosen, videos = choices.standing(db), reviewed.per_video(db)
         asked = [(wanted_number(seconds, chosen.per_video, chosen.per_minute), written) for seconds, written in videos]
         limited = chosen.per_video is not None or chosen.per_minute is not None
         return DescribingFigures(

@@ -24,7 +24,7 @@ from backend.store.events import EventKind
 def describing_choice(project: Project, by: Lead | Operator) -> DescribingChoice:
     """Return the newest choice: whether describing is open, for whom, in which videos, and how much is wanted."""
     with reading(project.store) as db:
-        return choices.current_choice(db)
+        return choices.standing(db)
 
 
 @permissions.in_charge
@@ -42,7 +42,7 @@ def choose_describing(project: Project, by: Lead | Operator, chosen: DescribingC
 def close_describing(project: Project, by: Lead | Operator, *, now: float) -> bool:
     """Close describing, and return whether it was open. Opening it again finds the same people and videos."""
     with writing(project.store) as db:
-        there = choices.current_choice(db)
+        there = choices.standing(db)
         if there.open:
             _choose(db, by, replace(there, open=False), now=now)
     return there.open

@@ -44,7 +44,7 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
     """
     with reading(project.store) as db:
         opening.require_open(db, person)
-        me, chosen = person.annotator_id, choices.current_choice(db)
+        me, chosen = person.annotator_id, choices.standing(db)
         videos = {str(row.video_id): row for row in descriptions.chosen_videos(db, me)}
         asked = {key: wanted(row.duration_s, chosen.per_video, chosen.per_minute) for key, row in videos.items()}
         keys = order(

@@ -1,7 +1,7 @@
 """Which batch and which pairs an annotator may take next, and how far they are in a batch. Reads only."""
 
 from backend.campaign.judging.model import Assignment
-from backend.campaign.judging.rows import assigned, gold_seats
+from backend.campaign.judging.rows import assignments, gold_seats
 from backend.campaign.judging.rows.seats import FREE, SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, BatchId, PairId
 from backend.store.engine import Database
@@ -60,7 +60,7 @@ def claimable(
 
 def _claimable(db: Database, mine: Assignment | None, batch_id: BatchId) -> str:
     """What asks for (pair, lowest free seat) of `:batch`: gold, and the seats of a batch that this person may have."""
-    return gold_seats.CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if assigned.holds(db, mine, batch_id) else "")
+    return gold_seats.CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if assignments.holds(db, mine, batch_id) else "")
 
 
 def next_batch(
@@ -74,7 +74,7 @@ def next_batch(
     """
     anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
     # Asked of the batch, before its pairs: an assignment makes the walk shorter, never longer.
-    only = assigned.condition(mine, "q")
+    only = assignments.condition(mine, "q")
     inside = f"EXISTS (SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = a.batch_id{only})"
     gold = gold_seats.next_batch(db, me)
     for politely in (True, False) if anybody else (False,):
@@ -85,7 +85,7 @@ def next_batch(
             f"  AND (s.seat_no >= :second OR NOT (:politely AND a.batch_id IN ({_CROWDED}))) "
             f"  AND {FREE} AND {_MINE_TO_TAKE}) "
             "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
-            {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS), **assigned.values(mine)},
+            {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS), **assignments.values(mine)},
         ).fetchone()
         if gold and (row is None or (-gold_seats.SEAT_NO, gold[1], gold[0]) < (row[1], row[2], row[0])):
             return gold[0], politely
@@ -124,11 +124,11 @@ def batch_progress(
 
 def waiting_for(db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float) -> int:
     """Pairs this person could still grade, were their seats not held by other people just now."""
-    only = assigned.condition(mine, "q")
+    only = assignments.condition(mine, "q")
     with_query = "JOIN query q USING (query_id) " if only else ""
     row = db.conn.execute(
         f"SELECT count(DISTINCT p.pair_id) FROM seat s JOIN pair p USING (pair_id) {with_query}"
         f"WHERE s.lease_until >= :now AND s.annotator_id <> :me AND s.closed = 0 AND {_MINE_TO_TAKE}{only}",
-        {"me": me, "now": now, **assigned.values(mine)},
+        {"me": me, "now": now, **assignments.values(mine)},
     ).fetchone()
     return int(row[0])

@@ -246,6 +246,14 @@ def open_again(db: Database, pair_id: PairId) -> None:
     db.conn.execute("UPDATE seat SET closed = 0 WHERE pair_id = ? AND closed = 1", [pair_id])
 
 
+def close_decided(db: Database) -> None:
+    """Close the seats of all pairs on which a lead's decision stands."""
+    db.conn.execute(
+        "UPDATE seat SET closed = 1 WHERE closed = 0 AND (annotator_id IS NULL OR lease_until IS NOT NULL) "
+        "AND pair_id IN (SELECT pair_id FROM lead_act WHERE kind = 'decided' AND stands)"
+    )
+
+
 def re_open(db: Database, pair_id: PairId) -> None:
     """Two more seats at a pair that was discarded."""
     db.conn.executemany(

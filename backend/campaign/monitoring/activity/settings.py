@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 
 from backend.campaign.corpus.describing.rows import choices
-from backend.campaign.judging.rows import assigned
+from backend.campaign.judging.rows import assignments
 from backend.campaign.monitoring.activity import rows
 from backend.campaign.monitoring.activity.model import CampaignSetting
 from backend.campaign.nouns import Lead, Operator, Rounding
@@ -186,9 +186,9 @@ def _clips(project: Project) -> list[CampaignSetting]:
 
 
 def _people(project: Project, db: Database) -> list[CampaignSetting]:
-    given = len(assigned.all_standing(db))
+    given = len(assignments.all_standing(db))
     since, by = _since(db, "assigned", "unassigned")
-    describing = choices.current_choice(db)
+    describing = choices.standing(db)
     who, what = said("everybody"), said("all videos")
     if describing.people is not None:
         who = said("{count} of the annotators", count=len(describing.people))

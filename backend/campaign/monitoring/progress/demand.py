@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.campaign.judging.rows import assigned, seats
+from backend.campaign.judging.rows import assignments, seats
 from backend.campaign.monitoring.progress import rules
 from backend.campaign.monitoring.progress.model import Ahead, Barred, Stuck, Worker
 from backend.campaign.monitoring.progress.rows import paces, wanting
@@ -72,7 +72,7 @@ def workers_of(db: Database, known: Sequence[paces.Pace] = (), *, span_days: flo
 
     Programs and workers of an earlier campaign are left out.
     """
-    held, given = exams.held(db), assigned.all_standing(db)
+    held, given = exams.held(db), assignments.all_standing(db)
     found = []
     for pace in known or paces.everybody(db):
         if pace.simulated or pace.elsewhere:
@@ -97,7 +97,7 @@ def workers_of(db: Database, known: Sequence[paces.Pace] = (), *, span_days: flo
                 barred,
                 a_day if mine is None or mine.a_day is None else min(a_day, mine.a_day),
                 room,
-                frozenset(assigned.queries_of(db, mine)) if mine is not None and mine.narrows else None,
+                frozenset(assignments.queries_of(db, mine)) if mine is not None and mine.narrows else None,
             )
         )
     return found

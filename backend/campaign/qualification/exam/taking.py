@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from backend.campaign.judging import grades as grading
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent
-from backend.campaign.judging.rows import assigned, judgements, seats
+from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
 from backend.campaign.qualification.exam import answer_key
@@ -176,7 +176,7 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
             return Receipt(event.key, ReceiptStatus.SAVED)
         if owner is not None:
             return refused(USED)
-        if assigned.is_paused(db, person.annotator_id):
+        if assignments.is_paused(db, person.annotator_id):
             return refused(PAUSED)
         if attempt.handed_in_at is None and not attempt.held:
             return refused(REPLACED)

@@ -10,7 +10,7 @@ from typing import Any
 
 from backend.campaign.judging import absences
 from backend.campaign.judging.model import Desk, DeskState
-from backend.campaign.judging.rows import assigned, gold_seats
+from backend.campaign.judging.rows import assignments, gold_seats
 from backend.campaign.nouns import Annotator
 from backend.campaign.qualification.answers.rules import KnownPair, misses
 from backend.campaign.qualification.gold import rows as gold
@@ -80,8 +80,8 @@ def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
 
     (A person with an assignment would wonder at a query that is not theirs.)
     """
-    fit, mine = gold.fit_for(db, me), assigned.standing(db, me)
-    inside = assigned.inside(db, mine, [known.pair_id for known in fit])
+    fit, mine = gold.fit_for(db, me), assignments.standing(db, me)
+    inside = assignments.inside(db, mine, [known.pair_id for known in fit])
     return [known for known in fit if known.pair_id in inside] or fit
 
 

@@ -41,7 +41,7 @@ def guideline_version(project: Project, person: Lead | Annotator) -> int:
 def guideline_due(project: Project, person: Annotator) -> Reading | None:
     """Return what an annotator has to read before they grade; None for nothing."""
     with reading(project.store) as db:
-        return _due(db, person.annotator_id)
+        return due(db, person.annotator_id)
 
 
 @permissions.annotator_only
@@ -71,6 +71,7 @@ def note_guideline_seen(project: Project, person: Annotator, version: int, *, no
         rows.note_seen(db, person.annotator_id, version, at=now)
 
 
-def _due(db: Database, me: AnnotatorId) -> Reading | None:
+def due(db: Database, me: AnnotatorId) -> Reading | None:
+    """Return what an annotator has to read, for callers that have checked who they are."""
     seen, present, tutorial = rows.reading(db, me)
     return to_read(seen, present, tutorial=tutorial)

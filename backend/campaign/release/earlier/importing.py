@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind
+from backend.campaign.judging.rows import seats
 from backend.campaign.judging.rows import verdicts as rows_verdicts
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Person, Role, Verdict
@@ -156,6 +157,7 @@ class _Import:
         judgements = self._judgements(person_ids, digest[:16])
         earlier.add_judgements(self.db, self._counted("storing judgements", judgements, total))
         consensus.rebuild(self.project.store)
+        seats.close_decided(self.db)
         agenda.rebuild(self.db)
         report = self._report(added, by_number, person_ids, people_added)
         events.record(

@@ -17,7 +17,7 @@ from backend.campaign.qualification.answers.rules import KnownPair
 from backend.campaign.qualification.exam.model import ExamPhase
 from backend.campaign.qualification.exam.rules.drawing import draw
 from backend.campaign.qualification.exam.rules.marking import mark
-from backend.campaign.review.model import CaseList
+from backend.campaign.review.model import ReviewList
 from backend.core.errors import InputError, NotAllowed, ProjectError
 from backend.core.ids import PairId, PairKey, QueryId
 from support import NOW, Judging, cases, grade_by_key
@@ -305,7 +305,7 @@ def test_an_item_that_two_people_report_as_broken_leaves_the_exam(held: Judging)
     """No seat belongs to an item, so a person reports those of their own exam; one alone changes nothing for others."""
     name = act(held, "start").items[0].pair
     assert api.report_broken(held.project, held.annotators[EXAMINEE], name, "black", now=LATER)
-    assert cases(held.project, api.OPERATOR, CaseList.BLOCKED) == []
+    assert cases(held.project, api.OPERATOR, ReviewList.BLOCKED) == []
     assert len(api.reported_clips(held.project, held.lead)) == 1
     act(held, "start", 2)
     assert not api.report_broken(held.project, held.annotators[2], name, "black", now=LATER), "somebody else's item"
@@ -316,7 +316,7 @@ def test_an_item_that_two_people_report_as_broken_leaves_the_exam(held: Judging)
         if api.clip_for(held.project, held.annotators[2], item.pair).path == clip.path
     )
     assert api.report_broken(held.project, held.annotators[2], same, "black", now=LATER)
-    assert {pair.fault for pair in cases(held.project, api.OPERATOR, CaseList.BLOCKED)} == {
+    assert {pair.fault for pair in cases(held.project, api.OPERATOR, ReviewList.BLOCKED)} == {
         "Reported from the desk: black"
     }
     assert name not in [item.pair for item in desk(held).items]
@@ -481,7 +481,7 @@ def test_without_a_settled_pair_there_is_nothing_to_ask(judging: Judging) -> Non
 def test_a_clip_that_breaks_leaves_the_exam(held: Judging) -> None:
     found = act(held, "start")
     api.report_clip(held.project, held.annotators[EXAMINEE], found.items[0].pair, "no picture", now=LATER)
-    assert {pair.fault for pair in cases(held.project, api.OPERATOR, CaseList.BLOCKED)} == {"no picture"}
+    assert {pair.fault for pair in cases(held.project, api.OPERATOR, ReviewList.BLOCKED)} == {"no picture"}
     left = desk(held)
     assert found.items[0].pair not in [item.pair for item in left.items]
     assert {item.total for item in left.items} == {9}

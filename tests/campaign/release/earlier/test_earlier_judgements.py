@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from backend import api
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
+from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw, summarise
 from backend.campaign.selection.candidates.rows import agenda
@@ -416,3 +417,16 @@ def test_names_of_either_form_are_one_worker_and_one_video(empty: api.Project) -
     assert (report.workers, report.people_added, report.videos) == (1, 1, 1)
     assert rows(empty, "SELECT name FROM video") == [("caf\u00e9",)]
     assert rows(empty, "SELECT name FROM annotator") == [("worker Jos\u00e9",)]
+
+
+def test_a_pair_that_a_lead_decided_is_open_to_nobody_after_an_import(judging: Judging) -> None:
+    pair = judging.pairs()[0]
+    api.adjudicate(judging.project, judging.lead, pair.pair, 3, "seen it", now=NOW)
+    take(judging.project, f"{RAW}{pair.pair_id},7,0\n")
+    with writing(judging.project.store) as db:
+        me = judging.annotators[0].annotator_id
+        assert not seats.claim(db, me, pair.pair_id, now=LATER, until=LATER + 60)
+    assert api.doctor(judging.project, now=LATER).findings == ()
+    api.take_back(judging.project, judging.lead, pair.pair, "not so clear", seen=1, now=LATER)
+    sit(judging.project, judging.annotators[0], [pair.pair], now=LATER)
+    assert judging.grade(0, pair.pair, 0, at=LATER).status is ReceiptStatus.SAVED

@@ -19,7 +19,7 @@ CHOSEN_PERSON = (
 """Whether a choice `c` is about the person `:me`."""
 
 
-def current_choice(db: Database) -> DescribingChoice:
+def standing(db: Database) -> DescribingChoice:
     """What was chosen last; closed if nobody ever chose."""
     row = db.conn.execute(
         f"SELECT c.*, a.name FROM describing_choice c LEFT JOIN annotator a ON a.annotator_id = c.chosen_by "

@@ -4,8 +4,8 @@
 """
 
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.review.model import CaseList, CasePage, PairReview
-from backend.campaign.review.rows import cases, reviews
+from backend.campaign.review.model import PairReview, ReviewList, ReviewPage
+from backend.campaign.review.rows import pair_lists, reviews
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
@@ -13,19 +13,19 @@ from backend.store.connection import reading
 
 
 @in_charge
-def case_counts(project: Project, by: Lead | Operator) -> dict[CaseList, int]:
+def case_counts(project: Project, by: Lead | Operator) -> dict[ReviewList, int]:
     """Return how many pairs each list holds; of notes, how many wait for a reply."""
     with reading(project.store) as db:
-        return cases.counts(db)
+        return pair_lists.counts(db)
 
 
 @in_charge
 def case_page(
-    project: Project, by: Lead | Operator, which: CaseList, search: str = "", *, start: int = 0, size: int = 10
-) -> CasePage:
+    project: Project, by: Lead | Operator, which: ReviewList, search: str = "", *, start: int = 0, size: int = 10
+) -> ReviewPage:
     """Return a page of a list: pairs whose query or video contains the words of `search`."""
     with reading(project.store) as db:
-        return cases.page(db, which, " ".join(search.split()), start=start, size=size)
+        return pair_lists.page(db, which, " ".join(search.split()), start=start, size=size)
 
 
 @in_charge
@@ -38,4 +38,4 @@ def case(project: Project, by: Lead | Operator, pair: PairKey) -> PairReview | N
 @in_charge
 def recent_reasons(project: Project, by: Lead | Operator, *, limit: int = 5) -> list[str]:
     """Return the reasons that leads gave last, each once, the newest first."""
-    return cases.reasons(project.store.db, limit)
+    return pair_lists.reasons(project.store.db, limit)

@@ -11,7 +11,7 @@ from backend import api
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind, DeskState
 from backend.campaign.nouns import Person, Role, Verdict
-from backend.campaign.review.model import CaseList
+from backend.campaign.review.model import ReviewList
 from backend.campaign.setup.people import accounts as people
 from backend.core.errors import Overtaken, ReelRankError
 from backend.core.ids import PairKey
@@ -38,7 +38,7 @@ def discarded(judging: Judging) -> PairKey:
     return pair
 
 
-def listed(judging: Judging, which: CaseList) -> list[PairKey]:
+def listed(judging: Judging, which: ReviewList) -> list[PairKey]:
     return [row.pair for row in api.case_page(judging.project, judging.lead, which, size=100).rows]
 
 
@@ -55,13 +55,13 @@ def well(judging: Judging) -> bool:
 def test_a_confirmed_discard_leaves_what_is_to_decide_and_can_be_taken_back(crew: Judging) -> None:
     pair, given = discarded(crew), record(crew)
     api.confirm_discard(crew.project, crew.lead, pair, now=NOW)
-    assert (listed(crew, CaseList.TO_DECIDE), listed(crew, CaseList.CONFIRMED)) == ([], [pair])
-    assert api.case_counts(crew.project, crew.lead)[CaseList.CONFIRMED] == 1
+    assert (listed(crew, ReviewList.TO_DECIDE), listed(crew, ReviewList.CONFIRMED)) == ([], [pair])
+    assert api.case_counts(crew.project, crew.lead)[ReviewList.CONFIRMED] == 1
     assert (crew.state(pair).verdict, crew.state(pair).confirmed) == (Verdict.DISCARDED, True)
     with pytest.raises(ReelRankError, match="needs a reason"):
         api.take_back(crew.project, crew.lead, pair, " ", seen=1, now=NOW)
     api.take_back(crew.project, crew.lead, pair, "Look again.", seen=1, now=NOW + 5)
-    assert (listed(crew, CaseList.TO_DECIDE), listed(crew, CaseList.CONFIRMED)) == ([pair], [])
+    assert (listed(crew, ReviewList.TO_DECIDE), listed(crew, ReviewList.CONFIRMED)) == ([pair], [])
     assert [(act.kind, act.reason, act.stands) for act in crew.state(pair).acts] == [
         (ActKind.DISCARD_CONFIRMED, "", False),
         (ActKind.TAKEN_BACK, "Look again.", False),
@@ -79,7 +79,7 @@ def test_a_re_opened_pair_goes_to_two_who_have_not_graded_it_and_the_middle_two_
     pair = discarded(crew)
     api.re_open(crew.project, crew.lead, pair, "The query has two readings.", now=NOW)
     assert crew.state(pair).verdict is Verdict.ESCALATED
-    assert listed(crew, CaseList.ESCALATED) == [pair]
+    assert listed(crew, ReviewList.ESCALATED) == [pair]
     for who, person in enumerate(crew.annotators):
         first = api.desk(crew.project, person, now=NOW).items[0].pair
         assert (first == pair) == (who >= 4), "a dispute comes first, and only to those who have not graded it"
@@ -106,11 +106,11 @@ def test_six_that_do_not_agree_are_discarded_again_and_then_confirmed_or_decided
     crew.grade(4, pair, 0)
     crew.grade(5, pair, 4)
     assert crew.state(pair).verdict is Verdict.DISCARDED  # 0 0 1 3 4 4
-    assert listed(crew, CaseList.TO_DECIDE) == [pair], "what was confirmed were four grades"
+    assert listed(crew, ReviewList.TO_DECIDE) == [pair], "what was confirmed were four grades"
     with pytest.raises(ReelRankError, match="six people have graded this pair already"):
         api.re_open(crew.project, crew.lead, pair, "Again.", seen=2, now=NOW)
     api.confirm_discard(crew.project, crew.lead, pair, "So be it.", seen=2, now=NOW)
-    assert listed(crew, CaseList.CONFIRMED) == [pair]
+    assert listed(crew, ReviewList.CONFIRMED) == [pair]
     assert well(crew)
 
 
@@ -317,7 +317,7 @@ def test_a_list_is_found_by_query_or_video_and_given_a_page_at_a_time(judging: J
     wanted = {pair.pair for pair in pairs if search.lower() in f"{pair.query} | {pair.video}".lower()}
     got = []
     for start in range(0, 9, 3):
-        page = api.case_page(judging.project, judging.lead, CaseList.TO_DECIDE, search, start=start, size=3)
+        page = api.case_page(judging.project, judging.lead, ReviewList.TO_DECIDE, search, start=start, size=3)
         assert page.count == len(wanted)
         assert len(page.rows) <= 3
         got += [row.pair for row in page.rows]

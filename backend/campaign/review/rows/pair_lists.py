@@ -1,7 +1,7 @@
 """Lists of pairs that a lead may have to look at, counted and fetched a page at a time. Reads only."""
 
 from backend.campaign.nouns import Verdict
-from backend.campaign.review.model import CaseList, CasePage, CaseRow
+from backend.campaign.review.model import ReviewList, ReviewPage, ReviewRow
 from backend.core.ids import PairId, PairKey, QueryId
 from backend.core.saying import recalled, said
 from backend.store.engine import Database, containing
@@ -22,21 +22,21 @@ _UNANSWERED = (
 # Which pairs, and in which order: the newest grade, skip or note first.
 _BY_GRADE = "(SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id) DESC"
 _LISTS = {
-    CaseList.TO_DECIDE: (f"{_OPEN_CASES} AND NOT {_CONFIRMED}", _BY_GRADE),
-    CaseList.DISCARDED: (f"c.verdict = 'discarded' AND NOT {_CONFIRMED}", _BY_GRADE),
-    CaseList.ESCALATED: ("c.verdict = 'escalated'", _BY_GRADE),
-    CaseList.DECIDED: ("c.verdict = 'adjudicated'", _BY_GRADE),
-    CaseList.CONFIRMED: (f"c.verdict = 'discarded' AND {_CONFIRMED}", _BY_GRADE),
-    CaseList.SKIPPED: (
+    ReviewList.TO_DECIDE: (f"{_OPEN_CASES} AND NOT {_CONFIRMED}", _BY_GRADE),
+    ReviewList.DISCARDED: (f"c.verdict = 'discarded' AND NOT {_CONFIRMED}", _BY_GRADE),
+    ReviewList.ESCALATED: ("c.verdict = 'escalated'", _BY_GRADE),
+    ReviewList.DECIDED: ("c.verdict = 'adjudicated'", _BY_GRADE),
+    ReviewList.CONFIRMED: (f"c.verdict = 'discarded' AND {_CONFIRMED}", _BY_GRADE),
+    ReviewList.SKIPPED: (
         "p.pair_id IN (SELECT pair_id FROM skip WHERE lifted_at IS NULL)",
         "coalesce(c.verdict, 'escalated') <> 'escalated', "
         "(SELECT max(skip_id) FROM skip k WHERE k.pair_id = p.pair_id AND k.lifted_at IS NULL) DESC",
     ),
-    CaseList.NOTES: (
+    ReviewList.NOTES: (
         "p.pair_id IN (SELECT pair_id FROM standing_note)",
         f"NOT EXISTS ({_UNANSWERED}), (SELECT max(judgement_id) FROM standing_note n WHERE n.pair_id = p.pair_id) DESC",
     ),
-    CaseList.BLOCKED: (
+    ReviewList.BLOCKED: (
         "f.moment_id IS NOT NULL",
         "coalesce(c.verdict, 'escalated') <> 'escalated', f.reported_at DESC",
     ),
@@ -48,20 +48,20 @@ _FROM = (
 _FOUND = "(q.text LIKE :text ESCAPE '!' OR v.name LIKE :text ESCAPE '!')"
 
 
-def counts(db: Database) -> dict[CaseList, int]:
+def counts(db: Database) -> dict[ReviewList, int]:
     """How many pairs each list has; of notes how many wait for a reply."""
-    found: dict[CaseList, int] = {
-        name: _count(db, name, "") for name in CaseList if name not in (CaseList.NOTES, CaseList.TO_DECIDE)
+    found: dict[ReviewList, int] = {
+        name: _count(db, name, "") for name in ReviewList if name not in (ReviewList.NOTES, ReviewList.TO_DECIDE)
     }
     waiting: int = db.conn.execute(
         "SELECT count(*) FROM standing_note n WHERE NOT EXISTS "
         "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id)"
     ).fetchone()[0]
-    to_decide = found[CaseList.DISCARDED] + found[CaseList.ESCALATED]
-    return {name: {CaseList.NOTES: waiting, CaseList.TO_DECIDE: to_decide, **found}[name] for name in CaseList}
+    to_decide = found[ReviewList.DISCARDED] + found[ReviewList.ESCALATED]
+    return {name: {ReviewList.NOTES: waiting, ReviewList.TO_DECIDE: to_decide, **found}[name] for name in ReviewList}
 
 
-def page(db: Database, which: CaseList, search: str, *, start: int, size: int) -> CasePage:
+def page(db: Database, which: ReviewList, search: str, *, start: int, size: int) -> ReviewPage:
     """So many pairs of a list from a place on whose query or video has the words searched for."""
     where, order = _LISTS[which]
     rows = db.conn.execute(
@@ -72,13 +72,13 @@ def page(db: Database, which: CaseList, search: str, *, start: int, size: int) -
         {"text": containing(search), "size": size, "start": start},
     ).fetchall()
     cases = tuple(
-        CaseRow(
+        ReviewRow(
             *(PairKey(r[1]), QueryId(r[2]), r[3], r[4], r[5], r[6], Verdict(r[7]), r[8]),
             *(_grades(db, PairId(r[0])), bool(r[9]), recalled(r[10])),
         )
         for r in rows
     )
-    return CasePage(cases, start, _count(db, which, search))
+    return ReviewPage(cases, start, _count(db, which, search))
 
 
 def reasons(db: Database, limit: int) -> list[str]:
@@ -108,7 +108,7 @@ def shown_as_right(db: Database, pair_id: PairId) -> str:
     return _SHOWN_AS_RIGHT[row[0]]
 
 
-def _count(db: Database, which: CaseList, search: str) -> int:
+def _count(db: Database, which: ReviewList, search: str) -> int:
     found = _FROM.format(where=_LISTS[which][0], found=_FOUND if search else "TRUE")
     count: int = db.conn.execute(f"SELECT count(*) {found}", {"text": containing(search)}).fetchone()[0]
     return count
