@@ -21,9 +21,10 @@ from annotate_app.session.cookies import SESSION_COOKIE
 from annotate_app.session.websocket_limits import SCRIPTS_AT_ONCE, ScriptTurns
 from backend import api
 from backend.campaign.nouns import Person, Role
+from backend.campaign.setup.project.settings.model import PROJECT
 from backend.core.errors import NotAllowed, ProjectError
 
-PROJECT_VARIABLE = "REELRANK_PROJECT"
+PROJECT_VARIABLE = PROJECT.key
 
 ROLES = {Role.ANNOTATOR: marked("annotator"), Role.LEAD: marked("lead")}
 _turns = ScriptTurns(SCRIPTS_AT_ONCE)

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from annotate_app.language import dates, marked, tr, trn
 from annotate_app.shared.counted import COUNTED
 from backend.campaign.judging.model import SkipKind
-from backend.campaign.nouns import Rounding, Scale, Verdict
+from backend.campaign.judging.rules import MOST_GRADES, MOST_RE_OPENED, decide, middle
+from backend.campaign.nouns import FIRST_ROUND_SEATS, Rounding, Scale, Verdict
 from backend.campaign.qualification.exam.model import ExamPhase, ExamResult
 from backend.campaign.review.model import GivenGrade, PairReview, ReviewRow
 from backend.campaign.selection.candidates.model import CandidateSource, SourceKind
@@ -183,43 +184,39 @@ def why(pair: PairReview, grading: Grading) -> str:
     match pair.verdict:
         case Verdict.OPEN:
             return tr("{number} of two grades so far.", number=number(len(values)))
-        case Verdict.CONSENSUS if len(values) == 2:
-            low, high = values
-            return f"{_first_large(_mean_of(low, high, grading))}."
-        case Verdict.CONSENSUS if len(values) == 4:
-            lowest, low, high, highest = values
-            mean = _mean_of(low, high, grading)
+        case Verdict.CONSENSUS if len(values) == len(FIRST_ROUND_SEATS):
+            return f"{_first_large(_agreed(values, grading))}."
+        case Verdict.CONSENSUS if len(values) == MOST_GRADES:
             return tr(
                 "Without the lowest ({lowest}) and the highest ({highest}) of four grades, {mean}.",
-                lowest=lowest,
-                highest=highest,
-                mean=mean,
+                lowest=values[0],
+                highest=values[-1],
+                mean=_agreed(values, grading),
             )
-        case Verdict.CONSENSUS if len(values) == 6:
-            mean = _mean_of(values[2], values[3], grading)
-            below, above = f"{values[0]}, {values[1]}", f"{values[4]}, {values[5]}"
+        case Verdict.CONSENSUS if len(values) == MOST_RE_OPENED:
+            below, above = f"{values[0]}, {values[1]}", f"{values[-2]}, {values[-1]}"
             return tr(
                 "Without the two lowest ({below}) and the two highest ({above}) of six grades, {mean}.",
                 below=below,
                 above=above,
-                mean=mean,
+                mean=_agreed(values, grading),
             )
         case Verdict.ESCALATED if pair.re_opened:
             return tr(
                 "The middle two of the first four grades did not agree, and a lead re-opened the pair: two "
                 "more annotators grade it, {number} still to come.",
-                number=number(6 - len(values)).lower(),
+                number=number(MOST_RE_OPENED - len(values)).lower(),
             )
         case Verdict.ESCALATED:
-            missing = 4 - len(values)
             return tr(
                 "The first two grades {differ}, so two further annotators grade it: {number} still to come.",
                 differ=differ(grading.tolerance),
-                number=number(missing).lower(),
+                number=number(MOST_GRADES - len(values)).lower(),
             )
-        case Verdict.DISCARDED if len(values) in (4, 6):
-            low, high = values[len(values) // 2 - 1 : len(values) // 2 + 1]
-            dropped = tr("the lowest and the highest") if len(values) == 4 else tr("the two lowest and the two highest")
+        case Verdict.DISCARDED if len(values) in (MOST_GRADES, MOST_RE_OPENED):
+            low, high = middle(values)
+            four = len(values) == MOST_GRADES
+            dropped = tr("the lowest and the highest") if four else tr("the two lowest and the two highest")
             confirmed = " " + tr("A lead confirmed the discard.") if pair.confirmed else ""
             return (
                 tr(
@@ -248,18 +245,17 @@ def differ(tolerance: int) -> str:
     return tr("differ by more than {tolerance}", tolerance=tolerance) if tolerance else tr("differ")
 
 
-def _mean_of(low: int, high: int, grading: Grading) -> str:
+def _agreed(values: Sequence[int], grading: Grading) -> str:
     """`3 and 4 differ by at most 1; their mean 3.5, half up, is 4`; `both are 1` where only equal grades agree."""
+    low, high = middle(values)
     if not grading.tolerance:
         return tr("both are {low}", low=low)
-    up = grading.rounding is Rounding.HALF_UP
-    value = (low + high + up) // 2
-    to = tr("half up, is {value}", value=value) if up else tr("half down, is {value}", value=value)
-    mean = (
-        tr("their mean is {low}", low=low)
-        if low == high
-        else tr("their mean {mean}, {to}", mean=(low + high) / 2, to=to)
-    )
+    made = decide(values, grading.tolerance, grading.rounding, re_opened=len(values) > MOST_GRADES)
+    if grading.rounding is Rounding.HALF_UP:
+        to = tr("half up, is {value}", value=made.relevance)
+    else:
+        to = tr("half down, is {value}", value=made.relevance)
+    mean = tr("their mean is {low}", low=low) if low == high else tr("their mean {mean}, {to}", mean=made.mean, to=to)
     return tr(
         "{low} and {high} differ by at most {tolerance}; {mean}",
         low=low,

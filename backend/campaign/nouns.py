@@ -14,6 +14,14 @@ Relevance = int
 """Consensus of a pair, a grade of the campaign's scale."""
 
 
+FIRST_ROUND_SEATS = (1, 2)
+"""The seats of every pair. The schema knows the shape of seats too; a test compares them."""
+SECOND_ROUND_SEATS = (3, 4)
+"""Two more after escalation."""
+RE_OPENED_SEATS = (5, 6)
+"""Two more after a lead re-opened a discarded pair."""
+
+
 @dataclass(frozen=True, slots=True)
 class GradeMeaning:
     """One grade as people see it.

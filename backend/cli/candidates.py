@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperCommand
 
 from backend import api
+from backend.campaign.setup.project.settings.model import MOST_CANDIDATES
 from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.several_runs import spread
@@ -32,10 +33,10 @@ def candidates(
         int | None,
         typer.Option(
             "--batch-size",
-            metavar="1..40",
+            metavar=f"1..{MOST_CANDIDATES}",
             help="Candidates per batch. Default: 20.",
             min=1,
-            max=40,
+            max=MOST_CANDIDATES,
             show_default=False,
         ),
     ] = None,

@@ -14,6 +14,7 @@ import typer
 
 from backend import api
 from backend.campaign.nouns import Role
+from backend.campaign.setup.project.settings.model import PROJECT
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
 from backend.core.base_path import BASE_PATH_VARIABLE, checked_base_path
 from backend.core.logs import LOG_VARIABLE, READY_VARIABLE, LogForm
@@ -231,7 +232,7 @@ def _serve(project: "api.Project", host: str, port: int, settings: Mapping[str, 
     if importlib.util.find_spec("annotate_app") is None:
         fail("the package annotate_app is not installed: reinstall reelrank")
     folder = project.folder
-    environment = {**os.environ, "REELRANK_PROJECT": str(folder.resolve()), **settings}
+    environment = {**os.environ, PROJECT.key: str(folder.resolve()), **settings}
     api.note_address(project, _url(host, port) + settings.get(BASE_PATH_VARIABLE, ""))
     environment[READY_VARIABLE] = "" if environment.get(LOG_VARIABLE) == LogForm.JSON else ready
     sys.stdout.flush()

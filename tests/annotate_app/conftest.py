@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import small_project
@@ -23,8 +24,11 @@ from support import NOW, WordEncoder
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quick_pages(packages_are_searched_once: None) -> None:
-    """Every file here tests pages."""
+def quick_pages() -> Iterator[None]:
+    """Before each page, Streamlit searches all installed packages for components; there are none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", lambda: [])
+        yield
 
 
 class _Kept(Executor):

@@ -262,19 +262,17 @@ def test_progress_shows_the_counts_of_status_and_what_is_left(open_page: Open, r
     assert "Without 1 imported from earlier campaigns." in sentences(app)
 
 
-def test_progress_tells_of_a_disk_that_is_nearly_full(
+def test_progress_tells_of_a_disk_that_is_nearly_full_and_of_a_bucket_that_is_away(
     open_page: Open, real_project: SmallProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=12 << 20))
-    (told,) = open_page("progress").error
-    assert read(told.value).startswith(f"The disk of {real_project.folder}/cache/clips has 12 MB left: ")
-
-
-def test_progress_tells_of_a_bucket_that_is_away(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     trouble = "s3://lab/clips cannot be reached."
     monkeypatch.setattr("backend.media.clip_bucket.troubles", lambda _: [trouble])
-    (told,) = open_page("progress").warning
-    assert told.value == plain(trouble)
+    app = open_page("progress")
+    assert [read(one.value).partition(":")[0] for one in app.error] == [
+        f"The disk of {real_project.folder}/cache/clips has 12 MB left"
+    ]
+    assert [one.value for one in app.warning] == [plain(trouble)]
 
 
 def test_progress_lists_the_videos_with_something_wrong(open_page: Open, real_project: SmallProject) -> None:

@@ -93,6 +93,7 @@ class FakeDesk:
     window: str = ""  # which has the desk
     paused: bool = False
     full_disk: bool = False  # clips still come
+    renew_s: float = 240.0  # how often the player tells that its person is at work
     campaign: Campaign = field(default_factory=new_campaign)
 
     def guideline(self) -> dict[str, Any]:
@@ -242,7 +243,12 @@ class FakeDesk:
         boot = {
             "html": component.markup(),
             "css": component.style(),
-            "data": {"desk": self.desk(), "person": PERSON, "guideline": self.guideline()},
+            "data": {
+                "desk": self.desk(),
+                "person": PERSON,
+                "guideline": self.guideline(),
+                "renew_s": self.renew_s,
+            },
         }
         fill = {
             "style": ";".join(f"--st-{name}:{value}" for name, value in theme.items()),

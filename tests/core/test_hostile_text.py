@@ -13,7 +13,8 @@ from backend.campaign.selection.pools.labelled_pairs import read_labelled
 from backend.campaign.selection.pools.thresholds_file import read_thresholds
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.places import SETTINGS_FILE
-from backend.campaign.setup.project.settings_file import TEMPLATE, read_settings
+from backend.campaign.setup.project.settings.registry import template
+from backend.campaign.setup.project.settings_file import read_settings
 from backend.core.errors import ReelRankError
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.pair_ids import pair_ids
@@ -125,9 +126,7 @@ def test_json_and_tables_are_refused_by_name_and_never_crash(tmp_path: Path, rea
 
 @pytest.mark.parametrize("reader", TOML_READERS)
 def test_toml_is_refused_by_name_and_never_crashes(tmp_path: Path, reader: str) -> None:
-    usual = TEMPLATE.format(
-        name='"a"', encoder='"minilm"', encoder_kind='"minilm"', encoder_dtype='"fp32"', cast=""
-    ).encode()
+    usual = template().format(name='"a"', encoder='"minilm"', encoder_kind='"minilm"', cast="").encode()
     lines = [*TOML, *(usual.replace(b"lease_minutes = 15", one) for one in TOML)]
     assert crashes(TOML_READERS[reader], lines, tmp_path) == []
 

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 
 import commands_page
 import schema_page
+import settings_table
 from annotate_app.server.metrics import Counts
 from backend import __version__, cli
 from backend.cli.groups import CommandGroup
@@ -52,6 +53,10 @@ def test_the_schema_page_is_what_the_migrations_make() -> None:
 def test_the_page_of_commands_tells_every_option() -> None:
     assert commands_page.PAGE.read_text(encoding="utf-8") == commands_page.page(), "run `make docs`"
     assert len(re.findall("^### `", commands_page.page(), re.MULTILINE)) == len(commands())
+
+
+def test_the_tables_of_settings_are_those_of_the_registry() -> None:
+    assert settings_table.PAGE.read_text(encoding="utf-8") == settings_table.page(), "run `make docs`"
 
 
 @pytest.mark.parametrize("command", commands())

@@ -9,7 +9,7 @@ import pytest
 
 from backend import api
 from backend.campaign.selection.candidates.rows import agenda
-from backend.campaign.setup.project.settings_file import TEMPLATE
+from backend.campaign.setup.project.settings.registry import template
 from backend.core.errors import InputError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, sqlite, upkeep
 from backend.store.engine import SqliteDatabase as Database
@@ -28,9 +28,9 @@ class Cut(Exception):
 def old(tmp_path: Path) -> Path:
     """A project folder with that database."""
     (tmp_path / "reelrank.toml").write_text(
-        TEMPLATE.format(
-            name='"old"', encoder='"minilm"', encoder_kind='"minilm"', encoder_dtype='"fp32"', cast=""
-        ).replace("\nlease_minutes", "\nbatch_size = 40\nlease_minutes")
+        template()
+        .format(name='"old"', encoder='"minilm"', encoder_kind='"minilm"', cast="")
+        .replace("\nlease_minutes", "\nbatch_size = 40\nlease_minutes")
     )
     (tmp_path / "videos").mkdir()
     (tmp_path / "videos" / "v0.mp4").touch()

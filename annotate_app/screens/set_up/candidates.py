@@ -17,6 +17,7 @@ from annotate_app.shared.upload import upload
 from annotate_app.shared.ways import WayThere
 from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.settings.model import MOST_CANDIDATES
 from backend.campaign.setup.serving.model import LongWork
 from backend.core.errors import ProjectError
 from backend.core.saying import said, said_n
@@ -183,7 +184,7 @@ def _options(project: api.Project, lead: Person) -> None:
     size.number_input(
         tr("Candidates a batch"),
         1,
-        40,
+        MOST_CANDIDATES,
         project.campaign.batch_size,
         key="candidates_batch",
         help=tr("20 in TVR-Ranking. What is further down a list is handed out later, batch by batch."),

@@ -2,7 +2,6 @@
 
 const POLL_MS = 15000;
 const AWAY_MS = 60000;
-const RENEW_MS = 240000; // seats lapse after 15 minutes without a word from their holder
 const SPEEDS = [0.5, 1, 2];
 const SOUND = "reelrank.sound";
 const STILL_OBEYED = ["go-on", "guideline", "keys", "escape", "dismiss"]; // in a window that stands still
@@ -18,6 +17,7 @@ class Player {
     this.guide = new Guide(this.view.panel("guideline"), data.guideline);
     this.view.buildKeys(data.guideline.grades);
     this.skipPanel = new SkipPanel(this.view.panel("skip"), (kind, reason) => this.skip(kind, reason));
+    this.renewMs = 1000 * data.renew_s;
     this.labels = data.guideline.grades.map(({ label }) => label);
     this.unsent = new Unsent(data.person);
     this.notes = new Notes(root.querySelector("form.note"), root.querySelector("[data-do='note']"), this.unsent);
@@ -58,7 +58,7 @@ class Player {
     const desk = { ...data.desk, items: data.desk.items.filter((item) => !acknowledged.has(item.pair)) };
     this.change(mergeDesk(this.work, desk, this.unsent));
     if (this.windows.takes || this.unsent.size > 0 || desk.items.length < data.desk.items.length) this.sync.send();
-    this.poll = setInterval(() => this.renew(), POLL_MS);
+    this.poll = setInterval(() => this.renew(), Math.min(POLL_MS, this.renewMs / 4));
   }
 
   listen() {
@@ -103,11 +103,11 @@ class Player {
     this.sync.send();
   }
 
-  /** Ask again while there is nothing to grade, and keep the seats of a person who takes their time. */
+  /** Ask again while there is nothing to grade, and renew the seats of a person at work before their lease ends. */
   renew() {
     if (document.hidden || this.sync.running || this.windows.standing) return;
     const now = performance.now();
-    const working = now - this.active.last < RENEW_MS && now - this.sync.answeredAt > RENEW_MS;
+    const working = now - this.active.last < this.renewMs && now - this.sync.answeredAt > this.renewMs;
     if (!currentItem(this.work) || working) this.sync.send();
   }
 

@@ -10,6 +10,7 @@ from annotate_app.session import auth
 from annotate_app.shared.desk import DESK_SCRIPTS, joined
 from annotate_app.shared.guideline import guideline
 from backend import api
+from backend.campaign.judging.rules import renewal_interval_s
 from backend.campaign.nouns import Person
 
 FOLDER = Path(__file__).parent
@@ -74,5 +75,11 @@ def player(
     """
     project = auth.project()
     words = guideline(project.campaign, api.examples(project, person))
-    data = {"desk": desk_json, "person": int(person.annotator_id), "guideline": words, "lesson": lesson}
+    data = {
+        "desk": desk_json,
+        "person": int(person.annotator_id),
+        "guideline": words,
+        "lesson": lesson,
+        "renew_s": renewal_interval_s(project.lease_s),
+    }
     _mount(data=data | browser_texts(FOLDER, (*SCRIPTS, "player.html")), key=key)

@@ -200,7 +200,7 @@ def _before_work(project: Project, db: Database, annotator: Annotator, *, now: f
 
 def _work(project: Project, db: Database, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
     """Return the desk of somebody who may judge pairs, with gold questions mixed in if the campaign has any."""
-    settings, lease_s = campaign_rows.gold(db), project.settings.lease_minutes * 60
+    settings, lease_s = campaign_rows.gold(db), project.lease_s
     if settings.on:
         gold.offer(project.store, annotator, settings)
     found = queue.desk(db, annotator, project.secret, now=now, lease_s=lease_s, shown=shown)

@@ -16,10 +16,8 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor import rows as invariants
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import verdicts
-from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
-from backend.campaign.nouns import Verdict
+from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Verdict
 from backend.campaign.selection.candidates.rows import agenda
-from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import entries
 from backend.core import arriving
@@ -49,7 +47,7 @@ LEASE_SLACK_S = 60.0
 
 def long_leases(project: Project, db: Database, now: float) -> list[str]:
     """Seats that are held for longer than the settings allow."""
-    latest = now + project.settings.lease_minutes * 60 + LEASE_SLACK_S
+    latest = now + project.lease_s + LEASE_SLACK_S
     return invariants.listed(db, invariants.LONG_LEASES, {"latest": latest})
 
 

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from backend.campaign.nouns import FROM_EXAM
+from backend.campaign.nouns import FROM_EXAM, SECOND_ROUND_SEATS
 from backend.campaign.selection.candidates.rows import agenda
 from backend.core.ids import PairId
 from backend.store.engine import Database
@@ -120,11 +120,12 @@ WRONGLY_CLOSED = """
   WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND s.closed <>
     (s.pair_id IN (SELECT pair_id FROM lead_act WHERE kind = 'decided' AND stands))
 """
-ESCALATED_WITHOUT_SEATS = """
+ESCALATED_WITHOUT_SEATS = f"""
   SELECT 'pair ' || substr(e.subject, 6) FROM event e
   WHERE e.event_id IN (SELECT max(event_id) FROM event WHERE kind IN ('escalated', 'de_escalated') GROUP BY subject)
     AND e.kind = 'escalated'
-    AND (SELECT count(*) FROM seat s WHERE s.pair_id = CAST(substr(e.subject, 6) AS INTEGER)) < 4
+    AND (SELECT count(*) FROM seat s WHERE s.pair_id = CAST(substr(e.subject, 6) AS INTEGER))
+      < {max(SECOND_ROUND_SEATS)}
 """
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from backend.campaign.judging.model import Assignment, Desk, DeskItem, DeskState
 from backend.campaign.judging.rows import assignments, judgements, queue, seats, skips
-from backend.campaign.nouns import Annotator, Person
+from backend.campaign.judging.rules import renewal_slack_s
+from backend.campaign.nouns import FIRST_ROUND_SEATS, Annotator, Person
 from backend.campaign.selection.candidates.rows import lists
-from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.core import days
 from backend.core.ids import AnnotatorId, PairId, PairKey
 from backend.core.keyed import keyed_digest
@@ -25,9 +25,6 @@ from backend.store.events import EventKind
 
 QUEUE_LENGTH = 7
 """The pair on show and the next six, whose clips the browser loads ahead."""
-
-RENEWED_S = 60.0
-"""A lease is written anew at most this often, so that most requests write nothing but what they bring."""
 
 
 def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId, secret: bytes) -> list[PairId]:
@@ -62,7 +59,7 @@ def desk(
         shown: the pair whose clip is on this person's screen.
     """
     me = person.annotator_id
-    seats.renew(db, me, now=now, until=now + lease_s, slack_s=min(RENEWED_S, lease_s / 4))
+    seats.renew(db, me, now=now, until=now + lease_s, slack_s=renewal_slack_s(lease_s))
     held = seats.held(db, me)
     today, in_all = judgements.counts(db, me, days.midnight(now))
     mine = assignments.standing(db, me)

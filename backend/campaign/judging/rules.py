@@ -9,7 +9,14 @@ Source: the annotation protocol of TVR-Ranking, section 3.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.campaign.nouns import Relevance, Rounding, Verdict
+from backend.campaign.nouns import (
+    FIRST_ROUND_SEATS,
+    RE_OPENED_SEATS,
+    SECOND_ROUND_SEATS,
+    Relevance,
+    Rounding,
+    Verdict,
+)
 
 RULE_VERSION = "tvr-ranking-1"
 """Written beside every derived relevance; a change of `decide` needs a new name."""
@@ -17,10 +24,10 @@ RULE_VERSION = "tvr-ranking-1"
 RE_OPENED_RULE = "tvr-ranking-1+re-opened"
 """Stands in its place beside pairs that a lead re-opened for two more people, which the paper does not know."""
 
-MOST_GRADES = 4
+MOST_GRADES = max(SECOND_ROUND_SEATS)
 """A pair never has more seats than this, unless a lead re-opened it."""
 
-MOST_RE_OPENED = 6
+MOST_RE_OPENED = max(RE_OPENED_SEATS)
 """The seats of a pair that was re-opened."""
 
 
@@ -40,6 +47,16 @@ class Decision:
 def version(re_opened: bool) -> str:
     """The name of the rule that settles a pair."""
     return RE_OPENED_RULE if re_opened else RULE_VERSION
+
+
+def middle(grades: Sequence[int]) -> tuple[int, int]:
+    """Return the two grades that decide, of an even number: the highest and the lowest of the others are dropped.
+
+    >>> middle([2, 3]), middle([4, 0, 1, 2]), middle([0, 4, 1, 3, 3, 4])
+    ((2, 3), (1, 2), (3, 3))
+    """
+    ordered, half = sorted(grades), len(grades) // 2
+    return ordered[half - 1], ordered[half]
 
 
 def decide(
@@ -93,13 +110,13 @@ def decide(
     ordered = sorted(grades)
     if ordered and ordered[0] < 0:
         raise ValueError(f"grades count from 0, got {ordered[0]}")
-    if len(ordered) < 2:
+    if len(ordered) < len(FIRST_ROUND_SEATS):
         return Decision(Verdict.OPEN)
     if len(ordered) % 2 or (re_opened and len(ordered) == MOST_GRADES):
         return Decision(Verdict.ESCALATED)
-    low, high = ordered[len(ordered) // 2 - 1 : len(ordered) // 2 + 1]
+    low, high = middle(ordered)
     if high - low > tolerance:
-        return Decision(Verdict.ESCALATED if len(ordered) == 2 else Verdict.DISCARDED)
+        return Decision(Verdict.ESCALATED if len(ordered) == len(FIRST_ROUND_SEATS) else Verdict.DISCARDED)
     up = rounding is Rounding.HALF_UP
     return Decision(Verdict.CONSENSUS, relevance=(low + high + up) // 2, mean=(low + high) / 2)
 
@@ -148,3 +165,24 @@ def unseen(elapsed_ms: int, duration_s: float) -> bool:
     (True, False)
     """
     return elapsed_ms < SEEN_SHARE * duration_s * 1000
+
+
+def renewal_interval_s(lease_s: float) -> float:
+    """How often the desk of a person at work asks the server to renew their leases, in seconds.
+
+    A third of the lease, and every four minutes at least. The browser looks at its clock every quarter of this, and
+    the server leaves a lease as it is for `renewal_slack_s`, so that two thirds of a lease is the longest wait.
+
+    >>> renewal_interval_s(900.0), renewal_interval_s(180.0)
+    (240.0, 60.0)
+    """
+    return min(240.0, lease_s / 3)
+
+
+def renewal_slack_s(lease_s: float) -> float:
+    """For how long after its renewal a lease is not written anew, so that most requests write only what they bring.
+
+    >>> renewal_slack_s(900.0), renewal_slack_s(180.0)
+    (60.0, 45.0)
+    """
+    return min(60.0, lease_s / 4)

@@ -11,7 +11,7 @@ from backend.campaign.corpus.describing.rows import reviewed as described
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import skips
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.review.rows import reviews
+from backend.campaign.review.rows import status
 from backend.campaign.selection.batches.rows import open_queries
 from backend.campaign.selection.candidates.rows import lists, sources
 from backend.campaign.selection.queries import rows as queries
@@ -40,7 +40,7 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
     """
     with reading(store) as db:
         videos, moments, captions = corpus.counts(db)
-        judgements, simulated = reviews.judgement_counts(db, probes=probes)
+        judgements, simulated = status.judgement_counts(db, probes=probes)
         return {
             "videos": videos,
             "moments": moments,
@@ -50,12 +50,12 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             "queries": queries.split_counts(db),
             "batches": lists.batch_counts(db),
             "queries_by_batches": open_queries.shares(db),
-            "pairs": reviews.pair_counts(db, probes=probes),
+            "pairs": status.pair_counts(db, probes=probes),
             "probes": lists.probe_counts(db),
             "judgements": judgements,
             "simulated": simulated,
             "skipped": skips.pair_count(db),
-            "annotators": reviews.annotator_count(db),
+            "annotators": status.annotator_count(db),
             "encoder": lists.encoder_of_candidates(db),
             "sources": list(dict.fromkeys(source.name for source in sources.all_sources(db))),
             "schema": store.schema_level,

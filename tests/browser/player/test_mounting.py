@@ -86,6 +86,20 @@ class TestMounting:
         saved(page)
         assert 250 <= desk.stored[1]["elapsed_ms"] < 20_000  # counted anew from the next clip's first frame
 
+    def test_a_person_at_work_renews_their_seats_as_often_as_the_server_asks(
+        self, desk: FakeDesk, context: BrowserContext, address: str
+    ) -> None:
+        """As when leases of three minutes lapsed under people at work: every player renewed after four minutes."""
+        desk.renew_s = 40
+        page = context.new_page()
+        page.clock.install()
+        page.goto(address)
+        pair_on_show(page)
+        with page.expect_request("**/desk/exchange", timeout=5000):
+            for step in range(11):  # 55 s: any move after a minute would ask the server anyway
+                page.mouse.move(5 + step, 5)
+                page.clock.run_for(5_000)
+
     def test_a_press_that_comes_too_early_prolongs_the_wait_a_little(self, open_page: Open) -> None:
         page = open_page()
         admitted = page.evaluate(

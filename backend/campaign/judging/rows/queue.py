@@ -2,7 +2,8 @@
 
 from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.rows import assignments, gold_seats
-from backend.campaign.judging.rows.seats import FREE, SECOND_ROUND_SEATS
+from backend.campaign.judging.rows.seats import FREE
+from backend.campaign.nouns import FIRST_ROUND_SEATS, SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, BatchId, PairId
 from backend.store.engine import Database
 
@@ -16,9 +17,9 @@ _MINE_TO_TAKE = """
   AND NOT EXISTS (SELECT 1 FROM known_pair AS y WHERE y.pair_id = p.pair_id AND y.annotator_id = :me)
 """
 # Batches with two others at first-round seats; few people sit anywhere, so this is small.
-_CROWDED = """
+_CROWDED = f"""
   SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id)
-  WHERE l.lease_until >= :now AND l.seat_no <= 2 AND l.annotator_id <> :me
+  WHERE l.lease_until >= :now AND l.seat_no <= {max(FIRST_ROUND_SEATS)} AND l.annotator_id <> :me
   GROUP BY h.batch_id HAVING count(DISTINCT l.annotator_id) >= 2
 """
 # From each of the few pairs to its seats: PostgreSQL would rather look at all free seats there are.

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.judging.rows import gold_seats
+from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
-
-SECOND_ROUND_SEATS = (3, 4)
-RE_OPENED_SEATS = (5, 6)
 
 _NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL, claimed_at = NULL"
 # A place that anybody may take: nobody's, or somebody's whose lease has run out; never a closed one.
@@ -226,8 +224,8 @@ def close_second_round(db: Database, pair_id: PairId) -> bool:
     Somebody who merely holds one has not seen the pair: `going_on` keeps grades as they are once they have.
     """
     cursor = db.conn.execute(
-        "DELETE FROM seat WHERE pair_id = ? AND seat_no > 2 AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
-        [pair_id],
+        "DELETE FROM seat WHERE pair_id = ? AND seat_no > ? AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
+        [pair_id, max(FIRST_ROUND_SEATS)],
     )
     return cursor.rowcount > 0
 

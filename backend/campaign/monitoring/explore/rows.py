@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.campaign.monitoring.explore.model import Along, FoundPair, PairPart, SourceStanding
 from backend.campaign.monitoring.explore.rules import CONFIRMED, SAME_WORDS, SECONDS, SIMILARITY_STEP
-from backend.campaign.nouns import Verdict
+from backend.campaign.nouns import FIRST_ROUND_SEATS, Verdict
 from backend.campaign.selection.candidates.model import CandidateSource, SourceKind
 from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
 from backend.core.ids import PairId, QueryId
@@ -46,12 +46,12 @@ def fates(db: Database) -> list[tuple[str, int, int]]:
         for row in db.conn.execute(
             "SELECT CASE WHEN c.verdict = 'discarded' AND c.pair_id IN (SELECT pair_id FROM confirmed_discard) "
             f"THEN '{CONFIRMED}' ELSE c.verdict END, "
-            "(SELECT coalesce(max(seat_no), 2) FROM seat s WHERE s.pair_id = c.pair_id), count(*) "
-            f"FROM consensus c WHERE c.pair_id NOT IN {PROBE_PAIRS} GROUP BY 1, 2"
+            f"(SELECT coalesce(max(seat_no), {len(FIRST_ROUND_SEATS)}) FROM seat s WHERE s.pair_id = c.pair_id), "
+            f"count(*) FROM consensus c WHERE c.pair_id NOT IN {PROBE_PAIRS} GROUP BY 1, 2"
         )
     ]
     pairs: int = db.conn.execute(f"SELECT count(*) FROM pair p WHERE p.pair_id NOT IN {PROBE_PAIRS}").fetchone()[0]
-    return [*found, ("open", 2, pairs - sum(count for _, _, count in found))]
+    return [*found, ("open", len(FIRST_ROUND_SEATS), pairs - sum(count for _, _, count in found))]
 
 
 def relevances(db: Database, along: Along) -> list[tuple[int, int | None, int]]:

@@ -18,10 +18,8 @@ from backend.campaign.monitoring.explore.model import (
     SourceStanding,
     VideoCoverage,
 )
-from backend.campaign.nouns import Verdict
+from backend.campaign.nouns import FIRST_ROUND_SEATS, Verdict
 
-FIRST_SEATS = 2
-"""People who are asked about every pair."""
 CONFIRMED = "confirmed"
 """What a discard counts as once a lead confirmed it."""
 
@@ -40,8 +38,8 @@ def funnel(counts: Iterable[tuple[str, int, int]]) -> Funnel:
     further: Counter[str] = Counter()
     settled_by: Counter[int] = Counter()
     for verdict, asked, pairs in counts:
-        (further if asked > FIRST_SEATS else at_once)[verdict] += pairs
-        if verdict == Verdict.CONSENSUS and asked > FIRST_SEATS:
+        (further if asked > len(FIRST_ROUND_SEATS) else at_once)[verdict] += pairs
+        if verdict == Verdict.CONSENSUS and asked > len(FIRST_ROUND_SEATS):
             settled_by[asked] += pairs
     # A pair whose first two grades disagree has its further seats in the same transaction.
     return Funnel(

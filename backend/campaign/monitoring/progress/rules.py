@@ -12,6 +12,7 @@ from math import floor, inf
 from typing import TYPE_CHECKING
 
 from backend.campaign.monitoring.progress.model import Barred, Forecast, Stuck, Wanting, Worker
+from backend.campaign.nouns import SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, QueryId
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 FEWEST_DECIDED = 50
 """Pairs with two grades below which the share of disputed ones is not told."""
-FURTHER_SEATS = 2
 _STEPS = 24
 """Halvings of the time looked for: after those it is known to a millionth."""
 _ROUNDING = 1e-6
@@ -115,7 +115,7 @@ def share_disputed(decided: int, disputed: int) -> float | None:
 def further(kinds: Kinds, share: float | None) -> int:
     """Grades on top if as many of the open pairs are disputed as so far."""
     undecided = sum(count for kind, count in kinds.items() if not kind.disputed)
-    return round(FURTHER_SEATS * undecided * share) if share else 0
+    return round(len(SECOND_ROUND_SEATS) * undecided * share) if share else 0
 
 
 def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Forecast:
@@ -130,8 +130,8 @@ def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Fo
         now[who, min(kind.free, len(who))] += count
         lost += count * max(kind.free - len(who), 0)
         disputed = 0.0 if kind.disputed or not share else share
-        later[who, min(kind.free + FURTHER_SEATS * disputed, len(who))] += count
-        short = kind.free + FURTHER_SEATS - len(who)
+        later[who, min(kind.free + len(SECOND_ROUND_SEATS) * disputed, len(who))] += count
+        short = kind.free + len(SECOND_ROUND_SEATS) - len(who)
         if disputed and kind.free <= len(who) and short > 0:
             disputes += count * disputed
             disputes_lack = max(disputes_lack, short)

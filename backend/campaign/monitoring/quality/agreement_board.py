@@ -17,8 +17,7 @@ from backend.campaign.monitoring.quality.rules import board as rules
 from backend.campaign.monitoring.quality.rules.columns import Floats, Grades, Integers, Truths, standing
 from backend.campaign.monitoring.quality.rules.origins import Origins
 from backend.campaign.monitoring.quality.rules.pairs import UNDECIDED, Codes, GradedPairs
-from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
+from backend.campaign.nouns import FIRST_ROUND_SEATS, Lead, Operator, Split
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project

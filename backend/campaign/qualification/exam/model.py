@@ -5,6 +5,9 @@ from enum import StrEnum
 
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 
+PASS_RULE = "tvr-ranking-exam-1"
+"""Written beside every exam that is set. A change of the rule needs a new name, and `PASS_RULES` keeps the old one."""
+
 
 class ExamPurpose(StrEnum):
     """What a round of grading outside work is for. At most one of each is held at a time."""

@@ -77,7 +77,7 @@ def in_order(items: Sequence[ExamItem], attempt: Attempt) -> list[ExamItem]:
 def result(items: Sequence[ExamItem], attempt: Attempt) -> ExamResult:
     """What an attempt came to."""
     answers = [(item.own, item.right) for item in items if item.own is not None and item.right is not None]
-    return mark(answers, attempt.most_missed, attempt.tolerance)
+    return mark(answers, attempt.most_missed, attempt.tolerance, attempt.rule_version)
 
 
 def is_missed(item: ExamItem, attempt: Attempt) -> bool:

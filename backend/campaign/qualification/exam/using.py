@@ -13,12 +13,11 @@ from dataclasses import dataclass
 
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, seats, skips, verdicts
-from backend.campaign.nouns import FROM_EXAM, Lead, Operator
+from backend.campaign.nouns import FIRST_ROUND_SEATS, FROM_EXAM, Lead, Operator
 from backend.campaign.qualification.exam.model import Exam
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import BlindAnswer
 from backend.campaign.qualification.exam.rules.answer_key import spread
-from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError

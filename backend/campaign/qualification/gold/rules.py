@@ -9,9 +9,10 @@ from math import floor, log1p
 
 from backend.campaign.qualification.answers.rules import KnownPair, missed
 from backend.campaign.setup.project.model import GoldSettings
+from backend.campaign.setup.project.settings.model import MOST_GOLD
 from backend.core.ids import AnnotatorId, PairId
 
-MOST_SHARE = 0.5
+MOST_SHARE = MOST_GOLD
 """More than every other pair would be no work."""
 
 APART = 3

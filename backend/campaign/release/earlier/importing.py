@@ -21,8 +21,7 @@ from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind
 from backend.campaign.judging.rows import seats
 from backend.campaign.judging.rows import verdicts as rows_verdicts
-from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
-from backend.campaign.nouns import Person, Role, Verdict
+from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Person, Role, Verdict
 from backend.campaign.release.earlier import pairs as earlier_pairs
 from backend.campaign.release.earlier import rows as earlier
 from backend.campaign.release.earlier.model import EarlierCampaign, JudgementsReport
@@ -30,7 +29,6 @@ from backend.campaign.release.earlier.pairs import OPEN, AddedPairs
 from backend.campaign.release.earlier.rows import NewJudgement, NewPair, NewSeat
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
 from backend.campaign.selection.candidates.rows import agenda
-from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import public
 from backend.campaign.setup.project import rows as facts

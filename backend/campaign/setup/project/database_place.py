@@ -4,12 +4,14 @@ import os
 from pathlib import Path
 
 from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE
-from backend.campaign.setup.project.settings_file import read_toml, replace_lines, toml_text
+from backend.campaign.setup.project.settings.model import DATABASE
+from backend.campaign.setup.project.settings.registry import toml_value
+from backend.campaign.setup.project.settings_file import read_toml, replace_lines
 from backend.core.errors import InputError, ProjectError
 from backend.core.saying import said
 from backend.store.address import shown, understood, without_password
 
-ADDRESS_VARIABLE = "REELRANK_DATABASE"
+ADDRESS_VARIABLE = DATABASE.key
 
 
 def database_address(folder: Path) -> str:
@@ -137,4 +139,4 @@ def set_database(folder: Path, address: str) -> None:
     """
     bare, there = without_password(address), read_toml(folder / SETTINGS_FILE).get("database")
     if (address or there is not None) and (there is None or without_password(str(there)) != bare):
-        replace_lines(folder, {"database": f"database = {toml_text(bare)}"})
+        replace_lines(folder, {"database": f"database = {toml_value(bare)}"})

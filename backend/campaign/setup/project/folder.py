@@ -19,15 +19,10 @@ from backend.campaign.setup.project.database_place import (
 )
 from backend.campaign.setup.project.model import Campaign, Grading
 from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE, require_inside
-from backend.campaign.setup.project.settings_file import (
-    GIB,
-    TEMPLATE,
-    ProjectSettings,
-    read_settings,
-    replace_lines,
-    toml_text,
-    write_whole,
-)
+from backend.campaign.setup.project.settings.file import GIB, ProjectSettings
+from backend.campaign.setup.project.settings.model import MOST_CANDIDATES
+from backend.campaign.setup.project.settings.registry import template, toml_value
+from backend.campaign.setup.project.settings_file import read_settings, replace_lines, write_whole
 from backend.core.addresses import Address, Place
 from backend.core.errors import ProjectError
 from backend.core.mounts import network_file_system
@@ -41,8 +36,8 @@ from backend.store.address import shown, without_password
 from backend.store.connection import Store, reading, writing
 
 CACHE_FOLDER = "cache"
-MAX_CANDIDATES = 40
-"""At most this many candidates a query (TVR-Ranking), and so in a batch: two of 20, or four of 10."""
+MAX_CANDIDATES = MOST_CANDIDATES
+"""At most this many candidates a query, and so in a batch: two of 20, or four of 10."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +65,11 @@ class Project:
     def embeddings(self) -> Path:
         """Where vectors are cached."""
         return self.folder / CACHE_FOLDER / "embeddings"
+
+    @property
+    def lease_s(self) -> float:
+        """For how long a pair is kept for the person who has it on the desk, in seconds."""
+        return 60 * self.settings.lease_minutes
 
     @property
     def clips(self) -> ClipCache:
@@ -123,12 +123,11 @@ def create(
         raise ProjectError(
             said("cannot write to {folder}: {strerror}", folder=folder, strerror=error.strerror)
         ) from error
-    text = TEMPLATE.format(
-        name=toml_text(folder.resolve().name),
-        encoder=toml_text(encoder),
-        encoder_kind=toml_text(encoder_kind),
-        encoder_dtype=toml_text("fp32"),
-        cast="".join(f"{toml_text(name)} = {toml_text(words)}\n" for name, words in (cast or {}).items())
+    text = template().format(
+        name=toml_value(folder.resolve().name),
+        encoder=toml_value(encoder),
+        encoder_kind=toml_value(encoder_kind),
+        cast="".join(f"{toml_value(name)} = {toml_value(words)}\n" for name, words in (cast or {}).items())
         or '# "Rachel" = "a woman"\n',
     )
     write_whole(folder / SETTINGS_FILE, text)
@@ -202,6 +201,6 @@ def open_project(folder: Path) -> Project:
 def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Project:
     """Write another encoder into `reelrank.toml`."""
     settings = {"encoder": encoder, "encoder_kind": kind, "encoder_dtype": dtype}
-    lines = {key: f"{key} = {toml_text(value)}" for key, value in settings.items()}
+    lines = {key: f"{key} = {toml_value(value)}" for key, value in settings.items()}
     replace_lines(project.folder, lines)
     return open_project(project.folder)

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from backend import api
 from backend.campaign.judging.model import Desk, DeskItem, GradeEvent, Receipt, SkipEvent, SkipKind
 from backend.campaign.qualification.answers.rules import KnownPair
-from backend.campaign.qualification.exam.model import ExamPhase
+from backend.campaign.qualification.exam.model import PASS_RULE, ExamPhase
+from backend.campaign.qualification.exam.rows import exams
+from backend.campaign.qualification.exam.rules import marking
 from backend.campaign.qualification.exam.rules.drawing import draw
 from backend.campaign.qualification.exam.rules.marking import mark
 from backend.campaign.review.model import ReviewList
@@ -445,6 +447,22 @@ def test_another_exam_replaces_the_first_one_and_who_passed_has_passed(held: Jud
     begun_before = desk(held, 2).exam
     assert begun_before is not None
     assert (begun_before.phase, begun_before.items, begun_before.attempt) == (ExamPhase.FIRST, 5, 2)
+
+
+def test_a_later_pass_rule_judges_nobody_anew(held: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of ten were missed, which 20 % lets pass; a stricter rule is for the exams that are set with it."""
+    take(held, 2)
+    assert look_again(held).exam is None
+    monkeypatch.setattr(exams, "PASS_RULE", "stricter")
+    monkeypatch.setitem(marking.PASS_RULES, "stricter", lambda missed, answers, most_missed: missed == 0)
+    assert desk(held).exam is None
+    api.set_exam(held.project, held.lead, queries=1, pairs=5, seed=4, although="few pairs", now=LATER)
+    assert desk(held).exam is None
+    assert rows(held, "SELECT rule_version FROM exam ORDER BY exam_id") == [(PASS_RULE,), ("stricter",)]
+    assert not mark([(4, 4), (1, 4), (2, 2)], 50, 1, "stricter").passed
+    change(held, "UPDATE exam SET rule_version = 'of-tomorrow-7'")
+    with pytest.raises(ProjectError, match="this exam is marked by the rule of-tomorrow-7, but this ReelRank has"):
+        desk(held)
 
 
 def test_newcomers_only_exempts_who_graded_here(judging: Judging) -> None:

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.campaign.judging.rows.seats import SECOND_ROUND_SEATS
 from backend.campaign.judging.rules import RULE_VERSION
-from backend.campaign.nouns import Role
-from backend.campaign.selection.candidates.rows.lists import FIRST_ROUND_SEATS
+from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Role
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project import folder as projects
 from backend.core.addresses import Address
@@ -32,6 +30,17 @@ def test_a_new_project_is_a_campaign_like_that_of_tvr_ranking(corpus_project: ap
     assert (campaign.seats, campaign.further_seats) == (len(FIRST_ROUND_SEATS), len(SECOND_ROUND_SEATS))
     assert (campaign.exam.queries, campaign.exam.pairs, campaign.exam.most_missed) == (10, 10, 20.0)
     assert (campaign.gold.on, campaign.gold.share) == (False, 0.05)
+
+
+def test_the_schema_has_the_seats_that_the_code_names(corpus_project: api.Project) -> None:
+    """Two seats, two more, two more: a seat of another number has no place in the table."""
+    every = (*FIRST_ROUND_SEATS, *SECOND_ROUND_SEATS, *RE_OPENED_SEATS)
+    assert every == tuple(range(1, len(every) + 1))
+    told = corpus_project.store.db.conn.execute("SELECT sql FROM sqlite_master WHERE name = 'seat'").fetchone()[0]
+    assert f"CHECK (seat_no BETWEEN {min(every)} AND {max(every)})" in told
+    told = corpus_project.store.db.conn.execute("SELECT sql FROM sqlite_master WHERE name = 'campaign'").fetchone()[0]
+    assert f"CHECK (seats = {len(FIRST_ROUND_SEATS)})" in told
+    assert f"CHECK (further_seats = {len(SECOND_ROUND_SEATS)})" in told
 
 
 def test_a_running_server_sees_the_batch_size_that_another_process_set(corpus_project: api.Project) -> None:

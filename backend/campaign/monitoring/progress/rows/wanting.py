@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 
 from backend.campaign.monitoring.progress.model import Wanting
+from backend.campaign.nouns import SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, QueryId
 from backend.store.engine import Database
 
@@ -79,7 +80,9 @@ def kept_back_of(db: Database, query_id: QueryId) -> tuple[tuple[int, ...], tupl
 def disputed(db: Database) -> tuple[int, int]:
     """Return (pairs with their first two grades, how many of them went on to two further annotators)."""
     row = db.conn.execute(
-        "SELECT count(*), count(s.pair_id) FROM consensus c LEFT JOIN seat s ON s.pair_id = c.pair_id AND s.seat_no = 3"
+        "SELECT count(*), count(s.pair_id) FROM consensus c "
+        "LEFT JOIN seat s ON s.pair_id = c.pair_id AND s.seat_no = ?",
+        [min(SECOND_ROUND_SEATS)],
     ).fetchone()
     return row[0], row[1]
 

@@ -29,6 +29,8 @@ class Attempt:
     handed_in_at: float | None
     read_at: float | None
     most_missed: float
+    rule_version: str
+    """Names the pass rule that its exam was set with."""
     tolerance: int
     held: bool
     """Whether its exam is the one that is held now."""
@@ -244,14 +246,14 @@ def _attempts(db: Database, where: str, *values: object) -> list[Attempt]:
     rows = db.conn.execute(
         "SELECT t.attempt_id, t.exam_id, t.annotator_id, t.number, t.attempt_key, "
         "iif(t.order_key = '', t.attempt_key, t.order_key), t.started_at, t.handed_in_at, t.read_at, "
-        "e.most_missed, c.tolerance, e.ended_at IS NULL, e.closed_at IS NOT NULL, e.purpose "
+        "e.most_missed, e.rule_version, c.tolerance, e.ended_at IS NULL, e.closed_at IS NOT NULL, e.purpose "
         f"FROM exam_attempt t JOIN exam e USING (exam_id) CROSS JOIN campaign c WHERE {where}",
         values,
     )
     return [
         Attempt(
-            *(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10]),
-            *(bool(r[11]), bool(r[12]), ExamPurpose(r[13])),
+            *(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11]),
+            *(bool(r[12]), bool(r[13]), ExamPurpose(r[14])),
         )
         for r in rows
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP, ON_A_DESK
-from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey, ExamPurpose
+from backend.campaign.qualification.exam.model import PASS_RULE, Exam, ExamItem, ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.rules.drawing import Open
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database, added
@@ -89,10 +89,12 @@ def add(
     """A new exam with its (pair, right grade if it is known, explanation), or a calibration round; its number."""
     exam_id = added(
         db,
-        "INSERT INTO exam (set_at, set_by, source, seed, most_missed, purpose, key_from, closed_at) "
-        "VALUES (:at, :by, :source, :seed, :most, :purpose, :key, iif(:key = 'settled', :at, NULL)) RETURNING exam_id",
+        "INSERT INTO exam (set_at, set_by, source, seed, most_missed, rule_version, purpose, key_from, closed_at) "
+        "VALUES (:at, :by, :source, :seed, :most, :rule, :purpose, :key, iif(:key = 'settled', :at, NULL)) "
+        "RETURNING exam_id",
         {
             **{"at": at, "by": by, "source": source, "seed": seed, "most": most_missed, "key": key_from},
+            "rule": PASS_RULE,
             "purpose": key_from.purpose,
         },
     )

@@ -1,11 +1,13 @@
 """Mark an attempt: what its answers come to against the answer key."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from backend.campaign.qualification.answers.rules import missed as count_missed
-from backend.campaign.qualification.exam.model import ExamResult
+from backend.campaign.qualification.exam.model import PASS_RULE, ExamResult
+from backend.core.errors import ProjectError
+from backend.core.saying import said
 from backend.scoring.statistics.agreement import cohen_kappa
 
 
@@ -18,7 +20,11 @@ def passes(missed: int, answers: int, most_missed: float) -> bool:
     return answers > 0 and 100 * missed <= most_missed * answers
 
 
-def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int) -> ExamResult:
+PASS_RULES: dict[str, Callable[[int, int, float], bool]] = {PASS_RULE: passes}
+"""The pass rules by name: an exam keeps the one that it was set with, so a new rule judges nobody anew."""
+
+
+def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int, rule: str = PASS_RULE) -> ExamResult:
     """What the answers of one attempt come to.
 
     An answer misses where |answer - key| > tolerance; the attempt passes if at most `most_missed` percent of its
@@ -32,9 +38,13 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int)
         answers: (answer, key) of each answered item.
         most_missed: Percent, 0 to 100.
         tolerance: How far two grades may differ and still agree.
+        rule: The name of the pass rule that the exam was set with.
 
     Returns:
         Without any answer nothing is passed.
+
+    Raises:
+        ProjectError: This code does not have the rule.
 
     >>> result = mark([(4, 4), (3, 4), (0, 0), (1, 4), (2, 2)], 20, 1)
     >>> result.missed, result.passed, round(result.kappa, 9)
@@ -44,6 +54,15 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int)
     >>> mark([(2, 2)], 20, 1).undefined
     'both gave one and the same grade throughout'
     """
+    if rule not in PASS_RULES:
+        raise ProjectError(
+            said(
+                "this exam is marked by the rule {rule}, but this ReelRank has {known}: use the ReelRank that it was "
+                "set with, or a newer one",
+                rule=rule,
+                known=", ".join(PASS_RULES),
+            )
+        )
     missed = count_missed(answers, tolerance)
     given, key = (np.array(column, dtype=np.int64) for column in (list(zip(*answers, strict=True)) or ((), ())))
     plain, quadratic = cohen_kappa(given, key), cohen_kappa(given, key, "quadratic")
@@ -51,7 +70,7 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int)
         answers=len(answers),
         missed=missed,
         most_missed=most_missed,
-        passed=passes(missed, len(answers), most_missed),
+        passed=PASS_RULES[rule](missed, len(answers), most_missed),
         kappa=plain.value,
         kappa_quadratic=quadratic.value,
         undefined=plain.reason,

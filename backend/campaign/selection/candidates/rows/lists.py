@@ -12,7 +12,6 @@ from backend.campaign.setup.project.model import Campaign
 from backend.core.ids import AnnotatorId, BatchId, MomentId, QueryId
 from backend.store.engine import Database, added
 
-FIRST_ROUND_SEATS = (1, 2)
 PROBE_PAIRS = "(SELECT t.pair_id FROM batch AS o JOIN pair AS t USING (batch_id) WHERE o.number IS NULL)"
 """The pairs that are judged for a probe alone, for use in a condition."""
 

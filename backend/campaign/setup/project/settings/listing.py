@@ -1,0 +1,290 @@
+"""The lines that leads read of the settings: on the page Settings, and from `reelrank status settings`."""
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+
+from backend.campaign.nouns import Rounding
+from backend.campaign.setup.project.model import Campaign, GuidelineVersion, Terms
+from backend.campaign.setup.project.settings.file import ProjectSettings
+from backend.campaign.setup.project.settings.registry import BY_KEY
+from backend.core.saying import said, said_n
+from backend.media.jobs import ClipForm
+
+SCALE, PEOPLE, TRAINING, WORK, RESULTS = (
+    *(said("Scale and agreement"), said("People"), said("Training and control")),
+    *(said("Candidates and work"), said("Releases and pay")),
+)
+Since = tuple[float | None, str | None]
+"""(when a setting was changed last, by whom); None for the beginning, and for a command or the file."""
+BEGINNING: Since = (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentSettings:
+    """What holds in a campaign just now."""
+
+    file: ProjectSettings
+    campaign: Campaign
+    guideline: GuidelineVersion
+    worded: Since
+    """When the words of the grades were changed last."""
+    next_batch: str
+    next_batch_since: Since
+    describing: bool
+    describers: int | None
+    """Who may describe, None for everybody; and `described`, which videos, None for all."""
+    described: int | None
+    assigned: int
+    """How many people have an assignment."""
+    exam_most_missed: float | None
+    """Of the exam that is held; None where none is."""
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class SettingLine:
+    """A line about one setting, or about a few that belong together.
+
+    `keys` are those of the settings; the first one's meaning says what the line is about, unless `changes` does. `page`
+    is where a lead changes it, `how` says how where no page does, or what else there is to know. It was changed last at
+    the newest of `events`, or when `since` tells.
+    """
+
+    keys: tuple[str, ...]
+    part: str
+    name: str
+    value: Callable[[CurrentSettings], str]
+    _: KW_ONLY
+    changes: str | Callable[[CurrentSettings], str] = ""
+    page: str = ""
+    how: str = ""
+    events: tuple[str, ...] = ()
+    since: Callable[[CurrentSettings], Since] = lambda now: BEGINNING
+
+    def about(self, now: CurrentSettings) -> str:
+        """What the settings change."""
+        if callable(self.changes):
+            return self.changes(now)
+        return self.changes or BY_KEY[self.keys[0]].meaning
+
+
+def _agreement(now: CurrentSettings) -> str:
+    if tolerance := now.campaign.tolerance:
+        return said("Two grades agree that differ by at most {tolerance}", tolerance=tolerance)
+    return said("Two grades agree that are equal")
+
+
+def _clips(now: CurrentSettings) -> str:
+    clips = now.file.clips
+    form = said("WebM (VP9 and Opus)") if clips.format is ClipForm.WEBM else said("MP4 (H.264 and AAC)")
+    return said("{form}, at most {lines} lines", form=form, lines=clips.height)
+
+
+def _bucket(now: CurrentSettings) -> str:
+    clips = now.file.clips
+    if clips.bucket and clips.signed_s:
+        return said("{bucket}, desks sent there for {seconds:g} seconds", bucket=clips.bucket, seconds=clips.signed_s)
+    return clips.bucket or said("None")
+
+
+def _describing(now: CurrentSettings) -> str:
+    if not now.describing:
+        return said("Closed")
+    who, what = said("everybody"), said("all videos")
+    if now.describers is not None:
+        who = said("{count} of the annotators", count=now.describers)
+    if now.described is not None:
+        what = said("{count} of the videos", count=now.described)
+    return said("Open for {who}, in {what}", who=who, what=what)
+
+
+def _assignments(now: CurrentSettings) -> str:
+    given = now.assigned
+    return said_n("One person has one", "{n:,} people have one", given) if given else said("Nobody has one")
+
+
+def _exam(now: CurrentSettings) -> str:
+    if now.exam_most_missed is None:
+        return said("None is held")
+    return said("Held: at most {most:g} % may be missed", most=now.exam_most_missed)
+
+
+def _gold(now: CurrentSettings) -> str:
+    gold = now.campaign.gold
+    if not gold.on:
+        return said("Off")
+    return said(
+        "On: {share:.0%} of everybody's pairs; warned below {warn:g} %, paused below {pause:g} % of the last {window} "
+        "answers",
+        share=gold.share,
+        warn=gold.warn,
+        pause=gold.pause,
+        window=gold.window,
+    )
+
+
+def _pay(now: CurrentSettings) -> str:
+    pay, rate = now.file.pay, said("Not said: no pay is computed")
+    if pay.hourly_rate is not None:
+        rate = said("{rate:g} {currency} an hour", rate=pay.hourly_rate, currency=pay.currency)
+    if pay.rates:
+        rate = said("{rate}; {people} people have their own rate", rate=rate, people=len(pay.rates))
+    return rate
+
+
+_FILE = said("reelrank.toml in the project's folder")
+_RESTART = said("{file}; start the server again afterwards.", file=_FILE)
+_FIXED = said("Fixed once somebody has graded; before that reelrank init --scale sets it.")
+
+LINES = (
+    SettingLine(
+        ("scale",),
+        SCALE,
+        said("Grades"),
+        lambda now: ", ".join(f"{one.grade} {one.label}" for one in now.campaign.scale.meanings),
+        page="guideline",
+        how=said("Their number is fixed once somebody has graded; their words may change any day."),
+        since=lambda now: now.worded,
+    ),
+    SettingLine(("tolerance",), SCALE, said("Agreement"), _agreement, how=_FIXED),
+    SettingLine(
+        ("rounding",),
+        SCALE,
+        said("Rounding"),
+        lambda now: (
+            said("x.5 becomes x + 1") if now.campaign.grading.rounding is Rounding.HALF_UP else said("x.5 becomes x")
+        ),
+        how=_FIXED,
+    ),
+    SettingLine(
+        ("seats", "further_seats", "rule_version"),
+        SCALE,
+        said("People a pair"),
+        lambda now: said(
+            "{seats}, and {further} more where they disagree",
+            seats=now.campaign.seats,
+            further=now.campaign.further_seats,
+        ),
+        how=said("Part of the protocol."),
+        changes=lambda now: said("How many grades settle a pair, by the rule {rule}.", rule=now.campaign.rule_version),
+    ),
+    SettingLine(
+        ("encoder", "encoder_kind", "encoder_dtype"),
+        WORK,
+        said("Encoder"),
+        lambda now: f"{now.file.encoder} ({now.file.encoder_kind}, {now.file.encoder_dtype})",
+        how=said("{file}; lists that exist stay as they are.", file=_FILE),
+        events=("candidates_chosen",),
+        changes=said("How similar a query and a caption are, and so which moments are candidates."),
+    ),
+    SettingLine(
+        ("batch_size",),
+        WORK,
+        said("Batch"),
+        lambda now: said("{number} candidates of a query", number=now.campaign.batch_size),
+        how=said("reelrank candidates --batch-size, before candidates are chosen."),
+        events=("candidates_chosen",),
+    ),
+    SettingLine(
+        ("lease_minutes",),
+        WORK,
+        said("Lease"),
+        lambda now: said("{minutes:g} minutes", minutes=now.file.lease_minutes),
+        how=_FILE,
+    ),
+    SettingLine(
+        ("clips.format", "clips.height"),
+        WORK,
+        said("Clips"),
+        _clips,
+        how=_RESTART,
+        changes=said("What annotators are shown. Clips made otherwise are cut anew when somebody asks for them."),
+    ),
+    SettingLine(
+        ("clips.context_s",),
+        WORK,
+        said("Context"),
+        lambda now: said("{seconds:g} seconds", seconds=now.file.clips.context_s),
+        how=_RESTART,
+    ),
+    SettingLine(
+        ("clips.cache_gb",), WORK, said("Room for clips"), lambda now: f"{now.file.clips.cache_gb:g} GB", how=_RESTART
+    ),
+    SettingLine(("clips.bucket", "clips.signed_s"), WORK, said("Bucket of clips"), _bucket, how=_RESTART),
+    SettingLine(
+        ("next_batch",),
+        WORK,
+        said("Next batch"),
+        lambda now: said("Worth opening if {words}", words=now.next_batch),
+        page="queries",
+        since=lambda now: now.next_batch_since,
+    ),
+    SettingLine(
+        ("describing",),
+        PEOPLE,
+        said("Describing"),
+        _describing,
+        page="descriptions",
+        events=("describing_opened", "describing_closed"),
+    ),
+    SettingLine(
+        ("assignments",), PEOPLE, said("Assignments"), _assignments, page="people", events=("assigned", "unassigned")
+    ),
+    SettingLine(
+        ("guideline",),
+        TRAINING,
+        said("Guideline"),
+        lambda now: said("Version {version}", version=now.guideline.version),
+        page="guideline",
+        since=lambda now: (now.guideline.since, now.guideline.by),
+    ),
+    SettingLine(
+        ("tutorial",),
+        TRAINING,
+        said("Tutorial"),
+        lambda now: said("On") if now.campaign.tutorial else said("Off"),
+        page="guideline",
+        events=("tutorial_switched",),
+    ),
+    SettingLine(
+        ("exam", "exam_queries", "exam_pairs", "exam_most_missed"),
+        TRAINING,
+        said("Exam"),
+        _exam,
+        page="exam",
+        events=("exam_set", "exam_ended"),
+    ),
+    SettingLine(
+        ("gold", "gold_share", "gold_window", "gold_fewest", "gold_warn", "gold_pause"),
+        TRAINING,
+        said("Gold"),
+        _gold,
+        page="gold",
+        events=("gold_set", "gold_ended"),
+    ),
+    SettingLine(
+        ("licence",),
+        RESULTS,
+        said("Licence"),
+        lambda now: now.terms.licence or said("Not chosen yet"),
+        page="release",
+        since=lambda now: (now.terms.at, now.terms.by),
+    ),
+    SettingLine(
+        ("citation",),
+        RESULTS,
+        said("Citation"),
+        lambda now: now.terms.citation or said("Not given yet"),
+        page="release",
+        since=lambda now: (now.terms.at, now.terms.by),
+    ),
+    SettingLine(
+        ("pay.hourly_rate", "pay.currency", "pay.rates"),
+        RESULTS,
+        said("Pay"),
+        _pay,
+        how=_FILE,
+        changes=said("What the page Hours computes."),
+    ),
+)
+"""In the order of the page."""

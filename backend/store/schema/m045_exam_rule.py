@@ -1,0 +1,15 @@
+"""An exam notes by which rule its attempts pass, so that a later rule does not judge them anew."""
+
+from backend.store.engine import SqliteDatabase
+from backend.store.schema.running import migrations, run
+
+RULE = """
+-- The rule by which attempts pass. Exams of before it was noted down were all set with the first one.
+ALTER TABLE exam ADD COLUMN rule_version TEXT NOT NULL DEFAULT 'tvr-ranking-exam-1' CHECK (rule_version <> '')
+"""
+
+
+@migrations()
+def m045_exam_rule(db: SqliteDatabase) -> None:
+    """Note by which rule the attempts at an exam pass."""
+    run(db, RULE)
