@@ -129,12 +129,13 @@ def wait_for(done: Callable[[], bool]) -> None:
 
 
 def fill_disk(patch: pytest.MonkeyPatch, sentence: str = FULL_DISK) -> None:
-    """Let no database be written any more."""
+    """Let no database be written any more, and none be copied."""
 
-    def refuse(_store: SqliteStore) -> Any:
+    def refuse(_store: SqliteStore, *_: object) -> Any:
         raise StoreUnavailable(sentence)
 
-    patch.setattr(SqliteStore, "writing", refuse)
+    for name in ("writing", "copy_to"):
+        patch.setattr(SqliteStore, name, refuse)
 
 
 def unplug(patch: pytest.MonkeyPatch, sentence: str = "not even to be read") -> None:

@@ -3,7 +3,7 @@
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
@@ -20,7 +20,6 @@ from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import person_for, sign_in
 from backend.campaign.setup.project.folder import open_project
-from backend.core.errors import StoreUnavailable
 from backend.core.ids import PairKey, QueryId
 from backend.encoders import sentence
 from backend.store.connection import writing
@@ -44,7 +43,6 @@ ESCALATED, DISCARDED, SKIPPED, BLOCKED = (2, 4, 7, 10), 12, 14, 17
 OPEN = (18, 19, 20)
 """Ranks of query 3 that nobody has graded."""
 GRADED_AT = NOW - 86_400
-FULL_DISK = "The disk is full: make room."
 FAULT = "v1.mp4 is incomplete (its index is missing): copy it again"
 
 
@@ -77,18 +75,10 @@ class SmallProject(Judging):
         assert found is not None
         return found
 
-    def fill_disk(self) -> None:
-        """Let everything that writes from now on be refused as by a full disk."""
-
-        def refuse(*_: object) -> NoReturn:
-            raise StoreUnavailable(FULL_DISK)
-
-        self.project.store.writing = self.project.store.copy_to = refuse  # type: ignore[method-assign]
-
     def signed_in(self, token: str) -> str | None:
         """Whose session a token is."""
         person = person_for(self.project, token, now=NOW)
-        return person and person.name
+        return person.name if person else None
 
     def note(self, name: str, query: int, rank: int, text: str) -> int:
         """Put a note beside somebody's grade of a pair; its id."""

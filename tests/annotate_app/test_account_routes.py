@@ -10,7 +10,8 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from backend.campaign.setup.people.sessions import sign_in
-from small_project import FULL_DISK, PASSWORD, SmallProject
+from served import FULL_DISK, fill_disk
+from small_project import PASSWORD, SmallProject
 from support import NOW
 
 NEW = "a longer password"
@@ -98,8 +99,10 @@ def test_a_password_that_is_not_changed_says_why(
     assert real_project.signed_in(real_project.tokens["Ana"]) == "Ana"
 
 
-def test_a_full_disk_is_said_and_the_password_stays(client: TestClient, real_project: SmallProject) -> None:
-    real_project.fill_disk()
+def test_a_full_disk_is_said_and_the_password_stays(
+    client: TestClient, real_project: SmallProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_disk(monkeypatch)
     answer = change(client)
     assert (answer.status_code, FULL_DISK in answer.text) == (503, True)
     assert real_project.signed_in(real_project.tokens["Ana"]) == "Ana"

@@ -256,7 +256,7 @@ def test_a_case_that_another_list_was_chosen_over_is_gone(
 def test_next_and_previous_go_through_the_list_and_over_its_pages(open_page: Open, real_project: SmallProject) -> None:
     escalate(real_project, 1, 7)
     keys = undecided(real_project)
-    assert len(keys) > 10
+    assert len(keys) == 12, "two pages of them"
     app = open_page()
     seen = [on_show(app)]
     assert app.button(key="case-previous").disabled
@@ -264,8 +264,8 @@ def test_next_and_previous_go_through_the_list_and_over_its_pages(open_page: Ope
         app.button(key="case-next").click().run()
         seen.append(on_show(app))
     assert seen == keys
-    assert (address(app, "page"), app.button(key="case-next").disabled) == (str(-(-len(keys) // 10)), True)
-    for key in reversed(keys[:-1]):
+    assert (address(app, "page"), app.button(key="case-next").disabled) == ("2", True)
+    for key in (keys[10], keys[9], keys[8]):
         app.button(key="case-previous").click().run()
         assert on_show(app) == key
     assert "page" not in app.query_params

@@ -42,7 +42,8 @@ from backend.core.errors import StoreUnavailable
 from backend.core.ids import QueryId
 from backend.store.events import EventKind
 from reading import read
-from small_project import AGREED, BLOCKED, DISCARDED, ESCALATED, FULL_DISK, OPEN, SKIPPED, SmallProject
+from served import FULL_DISK, fill_disk
+from small_project import AGREED, BLOCKED, DISCARDED, ESCALATED, OPEN, SKIPPED, SmallProject
 from support import NOW, new_campaign
 
 Open = Callable[..., AppTest]
@@ -146,10 +147,10 @@ def press(app: AppTest, key: str) -> AppTest:
 
 @pytest.mark.parametrize(("page", "button"), BUTTONS)
 def test_a_button_that_meets_a_full_disk_says_so(
-    open_page: Open, real_project: SmallProject, page: str, button: str
+    open_page: Open, monkeypatch: pytest.MonkeyPatch, page: str, button: str
 ) -> None:
     app = open_page(page, show="blocked")
-    real_project.fill_disk()
+    fill_disk(monkeypatch)
     press(app, button)
     assert not app.exception
     assert [read(error.value) for error in app.error] == [FULL_DISK]
