@@ -10,13 +10,13 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from annotate_app.language import marked, tr
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project, open_project
-from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, tell_work
+from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, running, tell_work
 from backend.campaign.setup.serving.model import WorkOutcome, WorkState
 from backend.core import processes
 from backend.core.errors import ReelRankError, StoreUnavailable
@@ -72,8 +72,11 @@ def begin(
         ProjectError: something else is under way, at whichever front end.
     """
     key = begin_work(project, lead, step, title, asked or {}, now=now)
+    held = ExitStack()
+    held.enter_context(running(project, key))
     future = processes.alone(run, project.folder, lead, key, act, arguments)
     future.add_done_callback(lambda over: _over(project, key, title, over))
+    future.add_done_callback(lambda _: held.close())
     return future
 
 

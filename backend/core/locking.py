@@ -64,3 +64,15 @@ def is_held(handle: int) -> bool:
         return True
     fcntl.flock(handle, fcntl.LOCK_UN)
     return False
+
+
+def is_free(path: Path) -> bool | None:
+    """Whether nobody holds a lock file that was left behind; None if there is none."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        return not is_held(handle)
+    finally:
+        os.close(handle)

@@ -1,20 +1,24 @@
 """Show every front end the job that a lead began: begun, told of while it lasts, ended, put away.
 
-A job is what takes longer than a request. The front end at which it begins runs it in a process of its own. Each job is
-all or nothing in the database, so that one which is cut short leaves nothing half-done.
+A job is what takes longer than a request. The front end at which it begins runs it in a process of its own, and holds a
+lock file meanwhile: the system frees it when the front end is killed, so that everybody learns of it in seconds. Each
+job is all or nothing in the database: one that is interrupted leaves nothing half-done.
 
 *Reads* and *writes* long_work.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 from backend.campaign.nouns import Lead
 from backend.campaign.setup.people.permissions import lead_only, public
-from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.serving import rows, rules
 from backend.campaign.setup.serving.model import LongWork, WorkOutcome, WorkState
 from backend.core.errors import ProjectError
+from backend.core.locking import is_free, locked
 from backend.core.saying import said
 from backend.store.connection import Database, writing
 
@@ -36,7 +40,7 @@ def begin_work(project: Project, lead: Lead, step: str, title: str, asked: Mappi
     """
     key = secrets.token_urlsafe(12)
     with writing(project.store) as db:
-        last = _last_job(db, now)
+        last = _last_job(project, db, now)
         if last is not None and last.state is WorkState.UNDER_WAY:
             raise ProjectError(
                 said(
@@ -52,7 +56,7 @@ def begin_work(project: Project, lead: Lead, step: str, title: str, asked: Mappi
 @lead_only
 def look_at_work(project: Project, lead: Lead, *, now: float) -> LongWork | None:
     """Return the last job as it is now, whichever front end runs it; None if there was none, or it was put away."""
-    return _last_job(project.store.db, now)
+    return _last_job(project, project.store.db, now)
 
 
 @public
@@ -75,11 +79,30 @@ def end_work(
 def put_work_away(project: Project, lead: Lead, *, now: float) -> None:
     """Show the last job no more; one that is under way stays."""
     with writing(project.store) as db:
-        last = _last_job(db, now)
+        last = _last_job(project, db, now)
         if last is not None and last.state is not WorkState.UNDER_WAY:
             rows.remove_work(db)
 
 
-def _last_job(db: Database, now: float) -> LongWork | None:
-    found = rows.long_work(db)
-    return rules.as_it_stands(found[0], heard_at=found[1], now=now) if found else None
+@contextmanager
+def running(project: Project, key: str) -> Iterator[None]:
+    """Hold the lock file of a job while this process runs it, or waits for the process that does."""
+    file = _lock_file(project, key)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for left in file.parent.glob("job-*.lock"):  # of front ends that were killed: one job runs at a time
+        left.unlink(missing_ok=True)
+    with locked(file):
+        yield
+
+
+def _lock_file(project: Project, key: str) -> Path:
+    return project.folder / CACHE_FOLDER / f"job-{key}.lock"
+
+
+def _last_job(project: Project, db: Database, now: float) -> LongWork | None:
+    last = rows.long_work(db)
+    if last is None:
+        return None
+    job, key, heard_at = last
+    free = is_free(_lock_file(project, key)) if now - heard_at > rules.QUIET_S else None
+    return rules.as_it_stands(job, heard_at=heard_at, lock_is_free=free, now=now)

@@ -92,8 +92,8 @@ def forget_drafts(db: Database, *, until: float) -> None:
     db.conn.execute("DELETE FROM draft WHERE kept_at <= ?", [until])
 
 
-def long_work(db: Database) -> tuple[LongWork, float] | None:
-    """Return the job as it was last told of, and when that was; None if there is none."""
+def long_work(db: Database) -> tuple[LongWork, str, float] | None:
+    """Return the job as it was last told of, its key, and when that was; None if there is none."""
     row = db.conn.execute(
         "SELECT w.*, a.name FROM long_work w JOIN annotator a ON a.annotator_id = w.begun_by"
     ).fetchone()
@@ -112,7 +112,7 @@ def long_work(db: Database) -> tuple[LongWork, float] | None:
         outcome=_recalled(msgspec.json.decode(row["outcome"], type=WorkOutcome)),
         asked=msgspec.json.decode(row["asked"], type=dict[str, str]),
     )
-    return work, row["heard_at"]
+    return work, row["work_key"], row["heard_at"]
 
 
 def begin_work(

@@ -17,6 +17,8 @@ MOST_DELAY_S = {"pair": 300, "browser": 300, "name": 10, "address": 10}
 UNHEARD_S = 60.0
 """Longer than this nothing that lives is silent: a process says every five seconds that it is there, and one whose
 database is locked gives up after 30."""
+QUIET_S = 6.0
+"""A job that runs says so every five seconds: after this silence its lock file is looked at."""
 DRAFT_S = 3600.0
 MOST_CHARACTERS = 20_000
 
@@ -77,9 +79,17 @@ def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
     return Delay(math.ceil(max(refused, 0.0)), max(held, 0.0))
 
 
-def as_it_stands(work: LongWork, *, heard_at: float, now: float) -> LongWork:
-    """Return a job with its state: one of which nothing was heard for too long was cut short."""
-    if work.state is WorkState.UNDER_WAY and now - heard_at > UNHEARD_S:
+def as_it_stands(work: LongWork, *, heard_at: float, lock_is_free: bool | None, now: float) -> LongWork:
+    """Return a job with its state: it is interrupted if its lock is free, or if it was silent for too long.
+
+    Args:
+        work: as it was last told of.
+        heard_at: when that was, in seconds since 1970.
+        lock_is_free: whether nobody holds its lock file; None where this machine has no such file.
+        now: seconds since 1970.
+    """
+    silent_s = UNHEARD_S if lock_is_free is None else QUIET_S if lock_is_free else math.inf
+    if work.state is WorkState.UNDER_WAY and now - heard_at > silent_s:
         return msgspec.structs.replace(work, state=WorkState.CUT_SHORT)
     return work
 

@@ -53,15 +53,21 @@ def work(state: WorkState = WorkState.UNDER_WAY) -> LongWork:
 
 
 @pytest.mark.parametrize(
-    ("state", "silent_s", "becomes"),
+    ("state", "lock_is_free", "silent_s", "becomes"),
     [
-        (WorkState.UNDER_WAY, 60.0, WorkState.UNDER_WAY),
-        (WorkState.UNDER_WAY, 60.5, WorkState.CUT_SHORT),
-        (WorkState.DONE, 999.0, WorkState.DONE),
+        (WorkState.UNDER_WAY, None, 60.0, WorkState.UNDER_WAY),  # of a machine whose files are not here
+        (WorkState.UNDER_WAY, None, 60.5, WorkState.CUT_SHORT),
+        (WorkState.UNDER_WAY, True, 6.0, WorkState.UNDER_WAY),
+        (WorkState.UNDER_WAY, True, 6.5, WorkState.CUT_SHORT),
+        (WorkState.UNDER_WAY, False, 999.0, WorkState.UNDER_WAY),
+        (WorkState.DONE, True, 999.0, WorkState.DONE),
     ],
 )
-def test_work_of_which_nothing_is_heard_was_cut_short(state: WorkState, silent_s: float, becomes: WorkState) -> None:
-    assert rules.as_it_stands(work(state), heard_at=100.0, now=100.0 + silent_s) == work(becomes)
+def test_a_job_is_interrupted_if_its_lock_is_free_or_it_is_silent_for_long(
+    state: WorkState, lock_is_free: bool | None, silent_s: float, becomes: WorkState
+) -> None:
+    stands = rules.as_it_stands(work(state), heard_at=100.0, lock_is_free=lock_is_free, now=100.0 + silent_s)
+    assert stands == work(becomes)
 
 
 @pytest.mark.parametrize("value", ["a text", 3, 0, 1.5, frozenset({"a"}), ""])

@@ -1,6 +1,8 @@
 """What several front ends share, each with a store of its own over one file: attempts, the desk's window, drafts."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from backend.campaign.desk.exchange import exchange
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.serving import rows
-from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, put_work_away, tell_work
+from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, put_work_away, running, tell_work
 from backend.campaign.setup.serving.model import Delay, LongWork, OutcomeTable, WorkOutcome, WorkState
 from backend.campaign.setup.serving.server import not_ready
 from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt, keep_draft, take_draft
@@ -198,6 +200,34 @@ class TestLongWork:
                 "VALUES (2, 'another', '', '', ?, 0, 0)",
                 [judging.lead.annotator_id],
             )
+
+    def test_of_a_front_end_that_was_killed_is_interrupted_within_seconds_and_can_be_begun_again(
+        self, judging: Judging
+    ) -> None:
+        project, lead = judging.project, judging.lead
+        key = begin_work(project, lead, "a step", "Counting", {}, now=NOW)
+        code = f"""
+import sys, time
+from pathlib import Path
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.serving.jobs import running
+with running(open_project(Path({str(project.folder)!r})), {key!r}):
+    print("running", flush=True)
+    sys.stdin.read()
+"""
+        front_end = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert front_end.stdout is not None
+        assert front_end.stdout.readline() == "running\n"
+        going = look_at_work(project, lead, now=NOW + 999)  # silent, as in one long transaction, and there
+        front_end.kill()
+        front_end.communicate()
+        gone = look_at_work(project, lead, now=NOW + 6.5)
+        assert [one and one.state for one in (going, gone)] == [WorkState.UNDER_WAY, WorkState.CUT_SHORT]
+        again = begin_work(project, lead, "a step", "Counting", {}, now=NOW + 6.5)
+        with running(project, again):
+            assert [file.name for file in (project.folder / "cache").glob("job-*")] == [f"job-{again}.lock"]
 
     def test_is_for_leads(self, judging: Judging) -> None:
         with pytest.raises(NotAllowed):
