@@ -10,13 +10,13 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.runtime import Runtime
 
-from annotate_app import navigation  # noqa: F401  # loads every page now, not while the first person waits
 from annotate_app.server import jobs, metrics, stopping
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.health import Health
@@ -65,7 +65,8 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     bind_sessions(Runtime.instance())
     sys.setswitchinterval(_SWITCH_S)
     stopping.leave_in_time()
-    # What is loaded by now stays: every later collection need not look at it again.
+    # Every page is loaded now, not while the first person waits, and stays: no later collection looks at it again.
+    import_module("annotate_app.navigation")
     gc.collect()
     gc.freeze()
     if ready := os.environ.get(READY_VARIABLE):
