@@ -125,6 +125,15 @@ def test_the_map_fits_one_screen_and_shows_every_room() -> None:
     assert [str(room.relative_to(ROOT)) for room in rooms if f"{room.name}/" not in drawn] == []
 
 
+def test_each_stage_names_folders_that_exist() -> None:
+    """The column `where` of the pipeline's table: features of a campaign, or paths of the back end."""
+    page = (ROOT / "docs/pipeline.md").read_text("utf-8")
+    rows = [line.split(" | ") for line in page.partition("| stage | where ")[2].partition("\n\n")[0].splitlines()[2:]]
+    named = [path for row in rows for path in re.findall(r"`([^`]+)`", row[1])]
+    assert len(named) > 50
+    assert [path for path in named if not any((ROOT / at / path).exists() for at in ("", "backend/campaign"))] == []
+
+
 def test_every_extra_stands_with_its_size() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     listed = re.findall(

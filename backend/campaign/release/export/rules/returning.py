@@ -1,6 +1,6 @@
 """Turn a release's files back into what a project holds. Pure.
 
-What no file of a release says does not come back: see docs/decisions/068-formats-of-a-release.md.
+What no file of a release says does not come back: see docs/decisions/015-earlier-campaigns.md.
 """
 
 import re
