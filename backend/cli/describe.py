@@ -9,7 +9,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
 from backend.campaign.nouns import OPERATOR
-from backend.cli.groups import ShowByDefault, add_group
+from backend.cli.options import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
 from backend.core.ids import AnnotatorId
 from backend.core.person_names import name_key

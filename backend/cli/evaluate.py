@@ -31,11 +31,12 @@ from backend.cli.conventions import (
     UsualMu,
     UsualTheta,
     Videos,
+    measure_option,
     pool_file,
     read_charts,
     read_option,
 )
-from backend.cli.lists import list_option
+from backend.cli.options import Cluster, ScoringJobs, where, whole
 from backend.cli.output import fail, machine_output, now, printed_to, progress_bar, save, tell_written
 from backend.cli.score_printing import print_scores
 from backend.cli.several_runs import (
@@ -51,10 +52,8 @@ from backend.cli.several_runs import (
     run_list,
     writing,
 )
-from backend.cli.where import Cluster, ScoringJobs, where, whole
 from backend.core.messages import as_text
 from backend.core.typed_text import nfc
-from backend.scoring.requested_values import split as split_measures
 
 
 class Format(StrEnum):
@@ -98,13 +97,10 @@ def evaluate(
     ] = 1,
     measure: Annotated[
         list[str] | None,
-        list_option(
+        measure_option(
             "--measure",
-            "NAME|KEY,...",
             "Only these, such as ndcg,recall or ndcg@20,0.5,map@avg; by default all of the preset; in pools "
             "recall,axiou,ndcg.",
-            str,
-            split=lambda text: split_measures(text),
         ),
     ] = None,
     option: Option = None,

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from backend.cli.benchmarks import benchmarks
 from backend.cli.conventions import (
     CUTOFFS,
     THRESHOLDS,
@@ -19,14 +18,24 @@ from backend.cli.conventions import (
     Theta,
     Truth,
     Videos,
+    measure_option,
 )
-from backend.cli.groups import add_group
-from backend.cli.lists import list_option, typed
-from backend.cli.measures_alone import axioms, theory
+from backend.cli.options import Cluster, Jobs, add_group, list_option, typed, where
 from backend.cli.output import Json, progress_bar
 from backend.cli.several_runs import SeveralRuns
-from backend.cli.studying import Measure, Out, as_text, by_name, finish, matrix, measure_option, study_inputs, two_files
-from backend.cli.where import Cluster, Jobs, where
+from backend.cli.studies import (
+    Measure,
+    Out,
+    as_text,
+    axioms,
+    benchmarks,
+    by_name,
+    finish,
+    matrix,
+    study_inputs,
+    theory,
+    two_files,
+)
 
 
 class SubsetPairs(StrEnum):

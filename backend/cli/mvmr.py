@@ -7,10 +7,9 @@ import typer
 
 from backend.cli import pool_checking, pools
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
-from backend.cli.groups import add_group
+from backend.cli.options import Cluster, EncodingJobs, add_group, where
 from backend.cli.output import EncoderOption, Json, KindOption, json_text, now, progress_bar, say, seconds, table
 from backend.cli.pools import EmbeddingsOption
-from backend.cli.where import Cluster, EncodingJobs, where
 
 if TYPE_CHECKING:
     from backend.scoring.pools.stats import PoolStatistics

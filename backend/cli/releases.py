@@ -9,7 +9,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.model import LICENCES, KeptRelease
-from backend.cli.groups import ShowByDefault, add_group
+from backend.cli.options import ShowByDefault, add_group
 from backend.cli.output import (
     Dir,
     EncoderOption,
