@@ -166,10 +166,6 @@ def stats(
 
     Example: reelrank stats train.json val.json test.json
     """
-    from backend.campaign.release.export.counting import release_statistics
-    from backend.campaign.release.export.statistics.rules import release_statistics_table
-    from backend.campaign.release.statistics.from_files import file_statistics
-    from backend.campaign.release.statistics.from_project import project_statistics
     from backend.campaign.setup.project.places import is_project
 
     known_format(format_)
@@ -179,8 +175,12 @@ def stats(
     truth = None
     with progress_bar() as progress:
         if len(places) == 1 and places[0].is_dir() and is_project(places[0]):
+            from backend.campaign.release.statistics.from_project import project_statistics
+
             found = project_statistics(open_project(places[0]), OPERATOR, progress=progress)
         else:
+            from backend.campaign.release.statistics.from_files import file_statistics
+
             found = file_statistics(
                 places,
                 format=format_,
@@ -189,6 +189,8 @@ def stats(
                 progress=progress,
             )
             if places[0].is_dir():
+                from backend.campaign.release.export.counting import release_statistics
+
                 truth = release_statistics(places[0])
     if json:
         say(json_text({**msgspec.to_builtins(found, enc_hook=as_text), **({"release": truth} if truth else {})}))
@@ -197,6 +199,8 @@ def stats(
         say(f"Note: {note}")
     table(("what", "figure"), _rows(found))
     if truth:
+        from backend.campaign.release.export.statistics.rules import release_statistics_table
+
         head, *rows = release_statistics_table(truth)
         say(
             "\nThe graded truth; three figures are the least, the mean and the most, and a moment or video counts once:"

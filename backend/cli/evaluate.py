@@ -145,9 +145,6 @@ def evaluate(
 
     Example: reelrank evaluate --truth val.json --run mine.json --videos video_corpus.json --report scores.html
     """
-    from backend.campaign.release.board.case_frames import report_frames
-    from backend.scoring.report.figures import write_figure as write_score_figure
-    from backend.scoring.report.page import report_page
     from backend.scoring.scored_files import file_inputs, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
@@ -182,7 +179,11 @@ def evaluate(
     )
     for place in (report, per_query, json, out, *(file for _, file in charts)):
         _require_place(place)
-    shown_from = None if project is None else open_project(project)
+    film = None
+    if project is not None:
+        from backend.campaign.release.board.case_frames import report_frames
+
+        film = report_frames(open_project(project), OPERATOR)
     options: dict[str, Any] = dict(read_option(text) for text in option or ())
     options |= {} if nms is None else {"nms": nms}
     with progress_bar() as progress:
@@ -210,8 +211,12 @@ def evaluate(
         summary, board = joined_scores(summaries), boards[given.splits[0]]
         # Before the report, which takes longer: a chart of nothing is refused.
         for chart_name, file in charts:
-            write_score_figure(chart_name.value, summary, file)
+            from backend.scoring.report.figures import write_figure
+
+            write_figure(chart_name.value, summary, file)
         if report is not None:
+            from backend.scoring.report.page import report_page
+
             made = datetime.fromtimestamp(now(), UTC)
             page = report_page(
                 board,
@@ -220,7 +225,7 @@ def evaluate(
                 ),
                 made=made,
                 asked=asked if baseline else None,
-                film=None if shown_from is None else report_frames(shown_from, OPERATOR),
+                film=film,
                 progress=progress,
             )
             save(report, page)

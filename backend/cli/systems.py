@@ -116,9 +116,7 @@ def baseline(
 
     Example: reelrank baseline prmr release/val.json both.json --first xml.json --second conquer.json
     """
-    from backend.campaign.release.board.baselines import write_baseline
     from backend.campaign.setup.project.places import is_project
-    from backend.systems.baseline_runs import write_baseline_from_file
     from backend.systems.baselines import BASELINES, BaselineOptions
     from backend.systems.windowing import Windowing
 
@@ -129,6 +127,8 @@ def baseline(
     options = BaselineOptions(seed, top, Windowing(frames_per_s, tuple(windows), nms), first, second, best, videos)
     with progress_bar() as progress:
         if source.is_dir() and is_project(source):
+            from backend.campaign.release.board.baselines import write_baseline
+
             own = {"--training": training, "--folder": folder, "--encoder": encoder, "--encoder-kind": kind}
             for option, value in own.items():
                 if value is not None:
@@ -146,6 +146,8 @@ def baseline(
                 progress=progress,
             )
         else:
+            from backend.systems.baseline_runs import write_baseline_from_file
+
             report = write_baseline_from_file(
                 source,
                 name,
