@@ -118,7 +118,7 @@ def baseline(
     """
     from backend.campaign.setup.project.places import is_project
     from backend.systems.baselines import BASELINES, BaselineOptions
-    from backend.systems.windowing import Windowing
+    from backend.systems.model import Windowing
 
     start = now()
     encoding = where(jobs, cluster, usual=1)

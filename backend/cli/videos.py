@@ -245,7 +245,7 @@ def moment(
 
     Example: reelrank clips moment episode.mkv 63.47 77.42 moment.mp4
     """
-    from backend.media.one_clip import cut
+    from backend.media.together import cut
 
     report = cut(video, start, end, out)
     for warning in report.warnings:

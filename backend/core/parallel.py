@@ -12,10 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from backend.core.bounds import ENDED_BY
 from backend.core.errors import WorkerLost
 from backend.core.messages import said
-from backend.core.processes import pool
+from backend.core.processes import ENDED_BY, pool
 from backend.core.progress import Steps
 from backend.core.where import HERE, Crew, Where, WorkerDied
 

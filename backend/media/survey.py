@@ -12,10 +12,9 @@ from backend.core.parallel import run_units
 from backend.core.progress import Steps
 from backend.core.where import HERE, Where
 from backend.media.content import size_of
-from backend.media.facts import VideoFacts
 from backend.media.limits import too_heavy, within_bounds
 from backend.media.probe import damage_inside, probe
-from backend.media.sources import Source, paths_of, place_of_video
+from backend.media.sources import Source, VideoFacts, paths_of, place_of_video
 
 CHEAP_BYTES = 100 * 1024**2
 """Videos of so many bytes in all are decoded without being asked to: some 25,000 frames, in about 15 s of two cores."""

@@ -14,8 +14,7 @@ from backend.scoring.files.reading import read_run, read_videos
 from backend.scoring.matching.columns import Run
 from backend.scoring.pools.pooling import TOP_VIDEOS
 from backend.systems import caption, prior
-from backend.systems.model import TOP, Answers, Predicted, SearchTask, generator, in_ms, require_searchable
-from backend.systems.windowing import Windowing
+from backend.systems.model import TOP, Answers, Predicted, SearchTask, Windowing, generator, in_ms, require_searchable
 
 BASELINES = {
     "random": "has seen how long videos last",

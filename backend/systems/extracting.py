@@ -12,7 +12,7 @@ from backend.core.atomic_output import require_new_file
 from backend.core.errors import InputError, VideoUnreadable
 from backend.core.progress import Progress, named
 from backend.encoders.clip import Clip
-from backend.media.frame_vectors import keep_frames, vectors_of
+from backend.media.frames import keep_frames, vectors_of
 from backend.media.sources import Source
 from backend.systems.feature_files import FloatArray, write_features
 from backend.systems.feature_refusals import require_names, require_rate, require_suffix

@@ -13,7 +13,7 @@ REFUSALS = {
 COMMANDS_ONLY = {
     *("scoring/requested_values.py", "scoring/evaluate.py", "scoring/presets.py", "scoring/run_files.py"),
     *("scoring/scoreboard.py", "scoring/scored_files.py", "scoring/benchmarks", "scoring/pools", "scoring/report"),
-    *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/coarse.py"),
+    *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/search.py"),
     *(
         "campaign/demo",
         "campaign/doctor/checks.py",
@@ -30,7 +30,7 @@ COMMANDS_ONLY = {
         "campaign/release/export/validating.py",
     ),
     *("campaign/release/export/formats", "campaign/release/export/rules", "campaign/review/probes.py"),
-    *("campaign/release/board/baselines.py", "core/cluster.py", "media/one_clip.py"),
+    *("campaign/release/board/baselines.py", "core/cluster.py", "media/together.py"),
     *("store/creating.py", "store/moving.py", "store/schema"),
 }
 """What only the command line calls, which speaks English: see decision 101."""

@@ -15,13 +15,13 @@ from backend.core.errors import VideoUnreadable
 from backend.core.where import Where
 from backend.media.content import sha256_of
 from backend.media.cut import cut
-from backend.media.facts import VideoFacts
 from backend.media.frame_folder import place_at
 from backend.media.frames import frames_at
-from backend.media.probe import VideoFolder, probe, require_unchanged
-from backend.media.sources import FrameFolder, source_at
+from backend.media.probe import probe, require_unchanged
+from backend.media.sources import FrameFolder, VideoFacts, source_at
 from backend.media.strip import film_strip
 from backend.media.survey import survey
+from backend.media.video_folder import VideoFolder
 from numbered_videos import contents, number_of, numbered
 
 

@@ -31,7 +31,7 @@ from backend.systems.learning.material import (
 )
 from backend.systems.learning.network import LateInteraction
 from backend.systems.learning.rivals import read_rivals
-from backend.systems.run_output import write_answers
+from backend.systems.model import write_answers
 
 AskedSplit = Literal["val", "test"]
 

@@ -30,10 +30,9 @@ from backend.core.messages import said, said_n
 from backend.core.progress import Steps
 from backend.core.reading import bytes_of
 from backend.core.where import Where
-from backend.media.facts import VideoFacts
-from backend.media.probe import EXTENSIONS
-from backend.media.sources import USUAL_FPS
+from backend.media.sources import USUAL_FPS, VideoFacts
 from backend.media.survey import Survey
+from backend.media.video_folder import EXTENSIONS
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind

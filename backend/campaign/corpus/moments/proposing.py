@@ -20,9 +20,8 @@ from backend.core.messages import joined, said
 from backend.core.parallel import each_unit
 from backend.core.progress import Progress, Steps, named
 from backend.core.where import HERE, Where
-from backend.media.facts import VideoFacts
 from backend.media.shots import DETECTOR, find_shots
-from backend.media.sources import Source, paths_of, place_of_video
+from backend.media.sources import Source, VideoFacts, paths_of, place_of_video
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind

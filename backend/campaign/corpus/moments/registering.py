@@ -18,8 +18,8 @@ from backend.core.progress import Steps
 from backend.core.text_files import control_fault
 from backend.core.typed_text import is_visible
 from backend.core.where import Where
-from backend.media.probe import CLASH, LINK_OUT, VideoFolder
 from backend.media.sources import USUAL_FPS, source_at
+from backend.media.video_folder import CLASH, LINK_OUT, VideoFolder
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from backend.core.errors import InputError
-from backend.core.links import require_own
+from backend.core.file_system import require_own
 from backend.core.messages import said
 from backend.core.reading import LARGEST_UNPACKED
 

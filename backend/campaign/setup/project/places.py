@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from backend.core.errors import ProjectError
-from backend.core.links import leads_out
+from backend.core.file_system import leads_out
 from backend.core.messages import said
 
 DATABASE_FILE, SETTINGS_FILE = "reelrank.db", "reelrank.toml"
