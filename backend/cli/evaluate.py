@@ -36,22 +36,25 @@ from backend.cli.conventions import (
     read_charts,
     read_option,
 )
-from backend.cli.options import Cluster, ScoringJobs, where, whole
-from backend.cli.output import fail, machine_output, now, printed_to, progress_bar, save, tell_written
-from backend.cli.score_printing import print_scores
-from backend.cli.several_runs import (
+from backend.cli.options import (
     Caption,
+    Cluster,
     Digits,
     Label,
     NamedRuns,
     Percent,
     RunListFile,
+    ScoringJobs,
     SeveralRuns,
     Split,
     require_one_split,
     run_list,
+    where,
+    whole,
     writing,
 )
+from backend.cli.output import fail, machine_output, now, printed_to, progress_bar, save, tell_written
+from backend.cli.score_printing import print_scores
 from backend.core.messages import as_text
 from backend.core.typed_text import nfc
 

@@ -27,7 +27,7 @@ from backend.cli.output import (
     table,
     tell_written,
 )
-from backend.core.person_names import name_key
+from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project

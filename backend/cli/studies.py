@@ -1,12 +1,28 @@
 """Commands that study measures without any run, and what all studies of measures share."""
 
+import inspect
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from backend.cli.conventions import THRESHOLDS, Mu, Option, Preset, PresetOption, Theta, measure_option, read_option
+from backend.cli.conventions import (
+    CUTOFFS,
+    THRESHOLDS,
+    K,
+    Mu,
+    Option,
+    Preset,
+    PresetOption,
+    Runs,
+    Theta,
+    Truth,
+    Videos,
+    measure_option,
+    read_option,
+)
 from backend.cli.options import list_option, typed
 from backend.cli.output import Json, fail, json_text, progress_bar, say, table, tell_written
 from backend.core.errors import InputError
@@ -49,6 +65,33 @@ def study_inputs(
         dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
         split,
     )
+
+
+def on_runs(study: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say which runs are scored and how; it receives them as its `inputs`."""
+
+    def read_inputs(
+        truth: Truth,
+        run: Runs,
+        videos: Videos = None,
+        preset: PresetOption = Preset.PAPER,
+        k: K = CUTOFFS,
+        mu: Mu = THRESHOLDS,
+        theta: Theta = THRESHOLDS,
+        option: Option = None,
+        measure: Measure = None,
+    ) -> "StudyInputs":
+        return study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
+
+    shared = inspect.signature(read_inputs).parameters
+    own = [parameter for name, parameter in inspect.signature(study).parameters.items() if name != "inputs"]
+
+    def command(**options: Any) -> None:
+        study(read_inputs(**{name: options.pop(name) for name in shared}), **options)
+
+    command.__name__, command.__doc__ = study.__name__, study.__doc__
+    command.__signature__ = inspect.Signature([*shared.values(), *own])  # type: ignore[attr-defined]
+    return command
 
 
 def by_name(given: list[str]) -> dict[str, Path]:

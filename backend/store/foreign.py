@@ -113,7 +113,7 @@ _JSON = re.compile(r"json_valid\((\w+)\)")
 
 
 def texts_with_nul(db: SqliteDatabase) -> Iterator[str]:
-    """Where each such text is: table, row and column."""
+    """Where texts have NUL, which earlier releases took and PostgreSQL does not keep: table, row and column."""
     for table in db.tables:
         json = set(_JSON.findall(table.schema))
         keys = ", ".join(f'"{key}"' for key in table.pks)

@@ -11,7 +11,7 @@ import pytest
 
 from backend.encoders import sentence
 from backend.scoring.evaluate import evaluate
-from backend.systems.feature_files import write_features
+from backend.systems.extracting import write_features
 from backend.systems.learning import checkpoints
 from commands import reelrank as succeed
 from learnable import one_thread

@@ -21,9 +21,8 @@ from backend.media import decode, limits
 from backend.media.cut import cut
 from backend.media.decode import opened
 from backend.media.limits import LARGEST_PIXELS, within_bounds
-from backend.media.probe import damage_inside, probe
+from backend.media.probe import damage_inside, probe, survey
 from backend.media.sources import FrameFolder
-from backend.media.survey import survey
 from backend.media.together import cut as cut_apart
 from scored import write_video
 
@@ -251,13 +250,13 @@ def test_one_video_that_ends_the_process_leaves_the_others_measured(
     good, odd = tmp_path / "good.mp4", tmp_path / "kills.mp4"
     for path in (good, odd):
         path.write_bytes(small)
-    monkeypatch.setattr("backend.media.survey._measured", measured_unless_it_kills)
+    monkeypatch.setattr("backend.media.probe._measured", measured_unless_it_kills)
     found = survey({"good": good, "odd": odd}, decode=False)
     assert list(found.facts) == ["good"]
     assert found.unreadable["odd"].startswith("kills.mp4 ends every process that reads it")
 
 
-_measured: Callable[..., object] = __import__("backend.media.survey", fromlist=["_measured"])._measured
+_measured: Callable[..., object] = __import__("backend.media.probe", fromlist=["_measured"])._measured
 
 
 def measured_unless_it_kills(shared: object, video: Path) -> object:

@@ -30,8 +30,8 @@ from backend.core.messages import said, said_n
 from backend.core.progress import Steps
 from backend.core.reading import bytes_of
 from backend.core.where import Where
+from backend.media.probe import Survey
 from backend.media.sources import USUAL_FPS, VideoFacts
-from backend.media.survey import Survey
 from backend.media.video_folder import EXTENSIONS
 from backend.store import events
 from backend.store.connection import reading, writing

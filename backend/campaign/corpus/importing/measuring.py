@@ -18,8 +18,8 @@ from backend.core.errors import InputError, StorageUnavailable, VideoUnreadable
 from backend.core.progress import Steps
 from backend.core.where import Where
 from backend.media.content import changed_words, sha256_of, size_of
+from backend.media.probe import Survey, survey
 from backend.media.sources import Source, place_in, place_of_video, source_at
-from backend.media.survey import Survey, survey
 from backend.media.video_folder import VideoFolder
 from backend.store.connection import reading
 
