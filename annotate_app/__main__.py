@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from annotate_app.server import logs, stopping
-from backend.core.logs import LOG_VARIABLE, LogForm
 from backend.core.private import private_umask
 from backend.core.processes import END_SIGNALS
+from backend.core.server_options import LOG_VARIABLE, LogForm
 
 APP = Path(__file__).with_name("asgi.py")
 

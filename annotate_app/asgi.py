@@ -29,10 +29,8 @@ from annotate_app.session.guard import Guard
 from annotate_app.session.websocket_sessions import bind_sessions
 from annotate_app.shared.menu_counts import MORE, told
 from backend.core import processes
-from backend.core.base_path import BASE_PATH_VARIABLE, checked_base_path
 from backend.core.errors import ReelRankError
-from backend.core.logs import READY_VARIABLE
-from backend.core.metrics import METRICS_VARIABLE
+from backend.core.server_options import BASE_PATH_VARIABLE, METRICS_VARIABLE, READY_VARIABLE, checked_base_path
 from backend.core.text_files import visible
 from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import ClipJob

@@ -14,7 +14,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from backend.core.logs import LogForm
+from backend.core.server_options import LogForm
 from backend.core.text_files import visible
 
 _TAKEN_OUT = r"\1[taken out]"

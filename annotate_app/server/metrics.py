@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from annotate_app.server.clip_worker import ClipWorker
 from backend.campaign.judging.model import GradeEvent, Receipt
-from backend.core.metrics import place_of
+from backend.core.server_options import place_of
 from backend.media.jobs import ClipJob
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from backend.core import processes
-from backend.core.logs import READY_VARIABLE
+from backend.core.server_options import READY_VARIABLE
 
 _LOG = logging.getLogger(__name__)
 _BEGUN = threading.Event()

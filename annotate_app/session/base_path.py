@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from annotate_app.session.addresses import BASE_PATH_HEADER, is_own_path, path_within, use_base_path
-from backend.core.base_path import checked_base_path
+from backend.core.server_options import checked_base_path
 
 _HEADER = BASE_PATH_HEADER.lower().encode()
 _COOKIE_PATH = re.compile(r"(;\s*path=)/(?=\s*(?:;|$))", re.IGNORECASE)

@@ -9,7 +9,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.batches.model import RuleWord, Suggestions
-from backend.cli.groups import ShowByDefault, add_group
+from backend.cli.options import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds, table
 
 

@@ -10,10 +10,9 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.candidates.model import PoolingReport
 from backend.campaign.setup.project.settings.model import MOST_CANDIDATES
+from backend.cli.options import Cluster, EncodingJobs, spread, where, whole
 from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
-from backend.cli.several_runs import spread
-from backend.cli.where import Cluster, EncodingJobs, where, whole
 
 if TYPE_CHECKING:
     from backend.campaign.selection.candidates.choosing import CandidateReport

@@ -2,11 +2,11 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from backend.cli.lists import list_option, typed
+from backend.cli.options import list_option, typed
 
 if TYPE_CHECKING:
     from backend.scoring.pools.pooling import PoolFile
@@ -205,3 +205,14 @@ def read_option(text: str) -> tuple[str, str | bool]:
     if value.lower() not in legal:
         raise typer.BadParameter(f"{name} is one of {', '.join(legal)}, not {value!r}", param_hint="--option")
     return name, legal[value.lower()]
+
+
+def measure_option(name: str, help_text: str) -> Any:
+    """Return an option that takes measures by name or by key; keys have commas too, such as `ndcg@20,0.5`."""
+
+    def split(text: str) -> list[str]:
+        from backend.scoring.requested_values import split as split_measures
+
+        return split_measures(text)
+
+    return list_option(name, "NAME|KEY,...", help_text, str, split=split)

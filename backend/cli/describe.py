@@ -9,12 +9,12 @@ import typer
 from backend.api import open_project
 from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
 from backend.campaign.nouns import OPERATOR
-from backend.cli.groups import ShowByDefault, add_group
+from backend.cli.options import ShowByDefault, add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
 from backend.core.ids import AnnotatorId
-from backend.core.person_names import name_key
 from backend.core.reading import bytes_of
 from backend.core.text_files import decode_text
+from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project

@@ -1,13 +1,13 @@
-"""The command import-judgements: what earlier campaigns leave behind."""
+"""Commands about judgements given elsewhere: `import-judgements` and `consensus`."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from backend.api import open_project
-from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds
+from backend.cli.output import Dir, Json, ScaleOption, json_text, now, progress_bar, say, seconds
 
 if TYPE_CHECKING:
     from backend.campaign.release.earlier.model import JudgementsReport
@@ -20,6 +20,7 @@ SHOWN = 10
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("import-judgements")(import_judgements)
+    app.command("consensus")(consensus)
 
 
 def import_judgements(
@@ -101,3 +102,43 @@ def _say_some(what: str, pair_ids: Sequence[int]) -> None:
     if pair_ids:
         more = " ..." if len(pair_ids) > SHOWN else ""
         say(f"Escalated, {what}: {', '.join(map(str, pair_ids[:SHOWN]))}{more}")
+
+
+def consensus(
+    file: Annotated[
+        Path, typer.Argument(metavar="RAW.csv", help="Rows of pair_id,worker,relevance.", show_default=False)
+    ],
+    scale: ScaleOption = None,
+    json: Json = False,
+) -> None:
+    """Apply the consensus rule to a file of raw annotations.
+
+    Also prints Krippendorff's alpha of its annotators.
+
+    Example: reelrank consensus raw_annotation.csv
+    """
+    from backend.campaign.release.earlier.raw_summary import summarise_raw
+
+    summary = summarise_raw(file, scale=scale)
+    if json:
+        say(json_text(summary))
+        return
+    say(f"{summary['rows']:,} rows by {summary['annotators']} annotators over {summary['pairs']:,} pairs")
+    decided = f", {summary['adjudicated']:,} decided by a lead" if summary["adjudicated"] else ""
+    say(f"{summary['consensus']:,} in consensus{decided}, {summary['discarded']:,} discarded{_undecided(summary)}")
+    counts = " / ".join(f"{count:,}" for count in summary["relevance"].values())
+    say(f"relevances {' / '.join(summary['relevance'])}: {counts}")
+    by_two, by_four = summary["settled_by_two"], summary["settled_by_four"]
+    by_six = f", by six {summary['settled_by_six']:,}" if summary["settled_by_six"] else ""
+    say(f"settled by two {by_two:,} ({by_two / summary['pairs']:.2%}), by four {by_four:,}{by_six}")
+    alpha = summary["alpha_ordinal"]
+    say(f"Krippendorff's alpha (ordinal) {'undefined' if alpha is None else format(alpha, '.3f')}")
+
+
+def _undecided(summary: dict[str, Any]) -> str:
+    """The pairs that lack grades: beside the discarded, or among them where the file does not tell them apart."""
+    waiting = sum(summary["undecided"].values())
+    if not waiting:
+        return ""
+    counted = summary["consensus"] + summary["adjudicated"] + summary["discarded"] == summary["pairs"]
+    return f" ({waiting:,} of them lack grades)" if counted else f", {waiting:,} undecided (they lack grades)"

@@ -31,30 +31,32 @@ from backend.cli.conventions import (
     UsualMu,
     UsualTheta,
     Videos,
+    measure_option,
     pool_file,
     read_charts,
     read_option,
 )
-from backend.cli.lists import list_option
-from backend.cli.output import fail, machine_output, now, printed_to, progress_bar, save, tell_written
-from backend.cli.score_printing import print_scores
-from backend.cli.several_runs import (
+from backend.cli.options import (
     Caption,
+    Cluster,
     Digits,
     Label,
     NamedRuns,
     Percent,
     RunListFile,
+    ScoringJobs,
     SeveralRuns,
     Split,
     require_one_split,
     run_list,
+    where,
+    whole,
     writing,
 )
-from backend.cli.where import Cluster, ScoringJobs, where, whole
-from backend.core.saying import as_text
+from backend.cli.output import fail, machine_output, now, printed_to, progress_bar, save, tell_written
+from backend.cli.score_printing import print_scores
+from backend.core.messages import as_text
 from backend.core.typed_text import nfc
-from backend.scoring.requested_values import split as split_measures
 
 
 class Format(StrEnum):
@@ -98,13 +100,10 @@ def evaluate(
     ] = 1,
     measure: Annotated[
         list[str] | None,
-        list_option(
+        measure_option(
             "--measure",
-            "NAME|KEY,...",
             "Only these, such as ndcg,recall or ndcg@20,0.5,map@avg; by default all of the preset; in pools "
             "recall,axiou,ndcg.",
-            str,
-            split=lambda text: split_measures(text),
         ),
     ] = None,
     option: Option = None,
@@ -149,9 +148,6 @@ def evaluate(
 
     Example: reelrank evaluate --truth val.json --run mine.json --videos video_corpus.json --report scores.html
     """
-    from backend.campaign.release.board.case_frames import report_frames
-    from backend.scoring.report.figures import write_figure as write_score_figure
-    from backend.scoring.report.page import report_page
     from backend.scoring.scored_files import file_inputs, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
@@ -186,7 +182,11 @@ def evaluate(
     )
     for place in (report, per_query, json, out, *(file for _, file in charts)):
         _require_place(place)
-    shown_from = None if project is None else open_project(project)
+    film = None
+    if project is not None:
+        from backend.campaign.release.board.case_frames import report_frames
+
+        film = report_frames(open_project(project), OPERATOR)
     options: dict[str, Any] = dict(read_option(text) for text in option or ())
     options |= {} if nms is None else {"nms": nms}
     with progress_bar() as progress:
@@ -214,8 +214,12 @@ def evaluate(
         summary, board = joined_scores(summaries), boards[given.splits[0]]
         # Before the report, which takes longer: a chart of nothing is refused.
         for chart_name, file in charts:
-            write_score_figure(chart_name.value, summary, file)
+            from backend.scoring.report.figures import write_figure
+
+            write_figure(chart_name.value, summary, file)
         if report is not None:
+            from backend.scoring.report.page import report_page
+
             made = datetime.fromtimestamp(now(), UTC)
             page = report_page(
                 board,
@@ -224,7 +228,7 @@ def evaluate(
                 ),
                 made=made,
                 asked=asked if baseline else None,
-                film=None if shown_from is None else report_frames(shown_from, OPERATOR),
+                film=film,
                 progress=progress,
             )
             save(report, page)

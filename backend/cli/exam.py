@@ -10,10 +10,10 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam.model import ExamKey
 from backend.cli.exam_results import results, status
-from backend.cli.groups import add_group
+from backend.cli.options import add_group
 from backend.cli.output import Dir, Json, fail, json_text, now, say, table
 from backend.core.ids import AnnotatorId
-from backend.core.person_names import name_key
+from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
     from backend.campaign.qualification.exam.rules.guessing import Constant as ExamConstant

@@ -7,7 +7,7 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.groups import add_group
+from backend.cli.options import add_group
 from backend.cli.output import Dir, Json, json_text, now, say, table
 
 if TYPE_CHECKING:

@@ -2,11 +2,10 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from backend.cli.benchmarks import benchmarks
 from backend.cli.conventions import (
     CUTOFFS,
     THRESHOLDS,
@@ -15,18 +14,28 @@ from backend.cli.conventions import (
     Option,
     Preset,
     PresetOption,
-    Runs,
     Theta,
-    Truth,
     Videos,
+    measure_option,
 )
-from backend.cli.groups import add_group
-from backend.cli.lists import list_option, typed
-from backend.cli.measures_alone import axioms, theory
+from backend.cli.options import Cluster, Jobs, SeveralRuns, add_group, list_option, typed, where
 from backend.cli.output import Json, progress_bar
-from backend.cli.several_runs import SeveralRuns
-from backend.cli.studying import Measure, Out, as_text, by_name, finish, matrix, measure_option, study_inputs, two_files
-from backend.cli.where import Cluster, Jobs, where
+from backend.cli.studies import (
+    Measure,
+    Out,
+    as_text,
+    axioms,
+    benchmarks,
+    finish,
+    matrix,
+    on_runs,
+    study_inputs,
+    theory,
+    two_files,
+)
+
+if TYPE_CHECKING:
+    from backend.scoring.studies.inputs import StudyInputs
 
 
 class SubsetPairs(StrEnum):
@@ -64,16 +73,9 @@ def register(app: typer.Typer) -> None:
         measures.command()(command)
 
 
+@on_runs
 def agreement(
-    truth: Truth,
-    run: Runs,
-    videos: Videos = None,
-    preset: PresetOption = Preset.PAPER,
-    k: K = CUTOFFS,
-    mu: Mu = THRESHOLDS,
-    theta: Theta = THRESHOLDS,
-    option: Option = None,
-    measure: Measure = None,
+    inputs: "StudyInputs",
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -83,21 +85,13 @@ def agreement(
     """
     from backend.scoring.studies.running import agreement_study
 
-    inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
     study = agreement_study(inputs)
     finish(study, out, json, *matrix(study, ("first", "second", "tau_b"), "tau-b", ".3f"))
 
 
+@on_runs
 def stability(
-    truth: Truth,
-    run: Runs,
-    videos: Videos = None,
-    preset: PresetOption = Preset.PAPER,
-    k: K = CUTOFFS,
-    mu: Mu = THRESHOLDS,
-    theta: Theta = THRESHOLDS,
-    option: Option = None,
-    measure: Measure = None,
+    inputs: "StudyInputs",
     sizes: Annotated[
         list[int] | None, list_option("--sizes", "N,N", "Queries in a set.  [default: six, to half of all]", int)
     ] = None,
@@ -119,7 +113,6 @@ def stability(
     """
     from backend.scoring.studies.running import stability_study
 
-    inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
     with progress_bar() as progress:
         study = stability_study(
             inputs,
@@ -137,16 +130,9 @@ def stability(
     finish(study, out, json, header, [(name, *(cells[name, size] for size in columns)) for name in names])
 
 
+@on_runs
 def noise(
-    truth: Truth,
-    run: Runs,
-    videos: Videos = None,
-    preset: PresetOption = Preset.PAPER,
-    k: K = CUTOFFS,
-    mu: Mu = THRESHOLDS,
-    theta: Theta = THRESHOLDS,
-    option: Option = None,
-    measure: Measure = None,
+    inputs: "StudyInputs",
     model: Annotated[
         Noise, typer.Option("--noise", help="exp_length: as in AxIoU; gaussian_ends: moves the two ends only.")
     ] = Noise.EXP_LENGTH,
@@ -168,7 +154,6 @@ def noise(
     """
     from backend.scoring.studies.running import noise_study
 
-    inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
     with progress_bar() as progress:
         study = noise_study(
             inputs,
@@ -190,16 +175,9 @@ def noise(
     finish(study, out, json, ("RMSE of means", "sigma", "median IoU", "mean of systems", "least", "most", "by"), rows)
 
 
+@on_runs
 def ties(
-    truth: Truth,
-    run: Runs,
-    videos: Videos = None,
-    preset: PresetOption = Preset.PAPER,
-    k: K = CUTOFFS,
-    mu: Mu = THRESHOLDS,
-    theta: Theta = THRESHOLDS,
-    option: Option = None,
-    measure: Measure = None,
+    inputs: "StudyInputs",
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -209,7 +187,7 @@ def ties(
     """
     from backend.scoring.studies.running import ties_study
 
-    study = ties_study(study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure))
+    study = ties_study(inputs)
     rows = [(row["measure"], row["all_tied"], as_text(row["ratio"], ".1%")) for row in study.rows]
     finish(study, out, json, ("measure", "queries all tied", "ratio"), rows)
 

@@ -11,11 +11,10 @@ import typer
 from backend.api import open_project
 from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import OPERATOR
-from backend.cli.lists import list_option, typed
+from backend.cli.options import Cluster, Jobs, list_option, typed, where_told, whole
 from backend.cli.output import Dir, Json, fail, now, progress_bar, save, say, seconds, table, tell_written
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
-from backend.cli.where import Cluster, Jobs, where_told, whole
 from backend.core.errors import Problem
 
 if TYPE_CHECKING:

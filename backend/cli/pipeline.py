@@ -11,7 +11,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.release.export.model import Adjudicated, QueryCounts, ReleaseOptions, ReleaseSelection
-from backend.cli.lists import list_option, typed
+from backend.cli.options import Cluster, EncodingJobs, list_option, typed, where, whole
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -22,7 +22,6 @@ from backend.cli.output import (
     say,
     seconds,
 )
-from backend.cli.where import Cluster, EncodingJobs, where, whole
 
 if TYPE_CHECKING:
     from backend.campaign.release.export.formats.model import FormReport

@@ -9,7 +9,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.model import LICENCES, KeptRelease
-from backend.cli.groups import ShowByDefault, add_group
+from backend.cli.options import ShowByDefault, add_group
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -25,8 +25,8 @@ from backend.cli.output import (
     table,
     tell_written,
 )
+from backend.core.messages import as_text
 from backend.core.reading import bytes_of
-from backend.core.saying import as_text
 from backend.core.text_files import decode_text
 
 if TYPE_CHECKING:

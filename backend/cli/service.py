@@ -16,11 +16,17 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.project.settings.model import PROJECT
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
-from backend.core.base_path import BASE_PATH_VARIABLE, checked_base_path
-from backend.core.logs import LOG_VARIABLE, READY_VARIABLE, LogForm
-from backend.core.metrics import METRICS_VARIABLE, place_of
 from backend.core.parallel import end_kept
 from backend.core.processes import END_SIGNALS
+from backend.core.server_options import (
+    BASE_PATH_VARIABLE,
+    LOG_VARIABLE,
+    METRICS_VARIABLE,
+    READY_VARIABLE,
+    LogForm,
+    checked_base_path,
+    place_of,
+)
 
 if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project

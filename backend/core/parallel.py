@@ -12,11 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from backend.core.bounds import ENDED_BY
 from backend.core.errors import WorkerLost
-from backend.core.processes import pool
+from backend.core.messages import said
+from backend.core.processes import ENDED_BY, pool
 from backend.core.progress import Steps
-from backend.core.saying import said
 from backend.core.where import HERE, Crew, Where, WorkerDied
 
 Shared = TypeVar("Shared")

@@ -1,9 +1,11 @@
-"""Processes of this machine beside this one: a pool that somebody feeds, or one for a single long act.
+"""Processes of this machine beside this one, and bounds on what one piece of work may take.
 
 They are loky's. They start clean, whatever the main module is, and end with whoever started them. A spawned process of
 Python's own runs its parent's main module again: the whole command line, or, where Streamlit has installed the app's
 script as the main module of the server, the page that somebody looks at. And a worker whose parent is killed waits for
 work for ever, because it holds the other end of its own queue.
+
+Bounds are on the processor's time, so that a busy machine refuses nothing that an idle one takes, and on memory.
 """
 
 import os
@@ -11,15 +13,19 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from backend.core.bounds import worker_begins
+from backend.core.messages import said
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
 
 Result = TypeVar("Result")
 
@@ -112,3 +118,87 @@ def _break_off(_number: int, _frame: object) -> None:
     """Interrupt the worker so that its `finally` clauses run, without printing a traceback."""
     sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     raise KeyboardInterrupt
+
+
+MEMORY_BYTES = 4 << 30
+"""Beyond what the process has when a piece of work begins."""
+
+GRACE_S = 10.0
+"""So much later a worker is ended that does not come back from a library to be told."""
+
+ENDED_BY = "SIGPROF"
+"""How that is named where the death of a process is told: no other try would end otherwise."""
+
+_worker = False
+
+
+class OutOfBounds(Exception):
+    """A piece of work took more than it may; the text is how much: `more than 120 s of processor time`."""
+
+
+def worker_begins() -> None:
+    """This process works for another one, which notices when it is gone: it may be ended where nothing else helps."""
+    global _worker
+    _worker = True
+
+
+@contextmanager
+def bounded(cpu_s: float, memory_bytes: int = MEMORY_BYTES) -> Iterator[None]:
+    """Let what follows take so much processor time and additional memory, and no more.
+
+    In a thread beside the main one nothing is bounded: timers come to the main one. A process that works for another
+    is ended `GRACE_S` after it was to stop, whatever library holds it; any other is left to whoever waits for it.
+
+    Args:
+        cpu_s: seconds of processor time of this process.
+        memory_bytes: above what it has now.
+
+    Raises:
+        OutOfBounds: it took more. A library may find an error of its own where memory is refused to it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    import resource  # Windows has none, and scores runs
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    told = signal.signal(signal.SIGVTALRM, _tell)
+    ended = signal.signal(signal.SIGPROF, signal.SIG_DFL) if _worker else None
+    try:
+        _limit_memory(memory_bytes, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, cpu_s)
+        if _worker:
+            signal.setitimer(signal.ITIMER_PROF, cpu_s + GRACE_S)
+        yield
+    except MemoryError:
+        raise OutOfBounds(said("more than {memory:g} GiB of memory", memory=memory_bytes / 2**30)) from None
+    except _TimeUp:
+        raise OutOfBounds(said("more than {seconds:.0f} s of processor time", seconds=cpu_s)) from None
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, told)
+        if _worker:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, ended)
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+class _TimeUp(Exception):
+    """The timer of this process has run out."""
+
+
+def _tell(_number: int, _frame: FrameType | None) -> None:
+    raise _TimeUp
+
+
+def _limit_memory(more_bytes: int, before: tuple[int, int]) -> None:
+    """By address space, a limit that all of Linux keeps; where the kernel does not tell how much there is, none."""
+    import resource
+
+    try:
+        held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except OSError:
+        return
+    limit = held + more_bytes
+    if all(one == resource.RLIM_INFINITY or limit < one for one in before):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))

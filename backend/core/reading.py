@@ -4,8 +4,10 @@ import os
 import zlib
 from pathlib import Path
 
+import msgspec
+
 from backend.core.errors import InputError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import utf8
 from backend.core.typed_text import nfc
 
@@ -87,3 +89,7 @@ def unpacked(path: Path) -> bytes:
         InputError: it cannot be read, or not be unpacked.
     """
     return unpack(bytes_of(path), str(path))
+
+
+UNDECODABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+"""Not of that form, or of another shape; not UTF-8, or a number of more digits than Python takes; nested too deep."""

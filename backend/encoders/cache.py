@@ -19,8 +19,8 @@ from backend.core.parallel import each_unit
 from backend.core.private import make_private, make_private_folder
 from backend.core.progress import Steps
 from backend.core.where import where_of
-from backend.encoders.lengths import longest_first
 from backend.encoders.sentence import Encoder, FloatArray
+from backend.encoders.vocabulary import longest_first
 
 SHARD_TEXTS = 256
 """Texts a shard, and so the most that is encoded again after Ctrl-C or a kill: the work of some seconds."""

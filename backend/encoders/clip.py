@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import ceil, floor
 from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
@@ -16,16 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.core.errors import EncoderUnavailable
+from backend.core.messages import said
 from backend.core.progress import Steps
-from backend.core.saying import said
 from backend.core.where import HERE, Where
 from backend.encoders.cache import keep_array
 from backend.encoders.emscore import SentenceVectors
-from backend.encoders.lengths import longest_first
 from backend.encoders.sentence import FloatArray, files_sha256, one_line
+from backend.encoders.vocabulary import longest_first
 
 if TYPE_CHECKING:
     from backend.encoders.clip_model import ClipModel
+
 
 CLIP_NAME = "sentence-transformers/clip-ViT-B-32"
 """CLIP ViT-B/32, the model of EMScore."""
@@ -182,3 +184,25 @@ def _parts(pictures: Iterable[Picture]) -> Iterator[Sequence[Picture]]:
     rest = iter(pictures)
     while part := list(islice(rest, _AT_ONCE)):
         yield part
+
+
+def of_span(frames: FloatArray, start_s: float, end_s: float, per_s: float) -> FloatArray:
+    """The unit vector of the mean of a span's frames, float32 `(dim,)`.
+
+    Frame i of `frames`, `(frames, dim)`, is the one visible at `(i + 0.5) / per_s` seconds. A span between two such
+    instants, or after the last, has the one nearest to its middle.
+
+    >>> two = np.eye(2, dtype=np.float32)  # visible at 0.25 s and at 0.75 s
+    >>> [of_span(two, start_s, end_s, 2.0).tolist() for start_s, end_s in ((0.0, 0.5), (0.3, 0.4), (5.0, 6.0))]
+    [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+    >>> [round(float(x), 4) for x in of_span(two, 0.0, 1.0, 2.0)]
+    [0.7071, 0.7071]
+    """
+    first, after = ceil(start_s * per_s - 0.5), ceil(end_s * per_s - 0.5)
+    shown = frames[max(0, first) : max(0, after)]
+    if len(shown) == 0:
+        nearest = floor((start_s + end_s) / 2 * per_s)
+        shown = frames[min(nearest, len(frames) - 1)][np.newaxis]
+    mean = shown.mean(axis=0, dtype=np.float64)
+    unit: FloatArray = (mean / max(float(np.linalg.norm(mean)), np.finfo(np.float64).tiny)).astype(np.float32)
+    return unit

@@ -21,11 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.core.errors import EncoderUnavailable
+from backend.core.messages import said
 from backend.core.progress import Steps
-from backend.core.saying import said
 from backend.core.where import HERE
-from backend.encoders.lengths import longest_first
-from backend.encoders.vocabulary import lengths, words
+from backend.encoders.vocabulary import lengths, longest_first, words
 
 if TYPE_CHECKING:
     from backend.encoders.simcse import Model

@@ -27,10 +27,9 @@ from av.video.stream import VideoStream
 
 from backend.core.addresses import Address
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.frame_folder import OpenFolder, place_at
-from backend.media.limits import LARGEST_PIXELS, OPENED_AS, require_file, require_pixels
-from backend.media.refusal import why_not_opened
+from backend.media.limits import LARGEST_PIXELS, OPENED_AS, require_file, require_pixels, why_not_opened
 from backend.media.sources import NOT_OPENED, FrameFolder, Source, as_source, place_of_video
 from backend.media.timeline import may_jump, start_of, timed, timed_by_decoding, timed_from
 

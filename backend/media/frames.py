@@ -1,18 +1,62 @@
-"""Pictures of a whole video at even distances, for models that look at it."""
+"""The frames of whole videos: when they are shown, pictures at even distances, and vectors by a model handed in."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
-from backend.media.decode import FrameSpan, opened, picture_stream
+from backend.core.messages import said
+from backend.core.parallel import run_units
+from backend.core.private import make_private_folder
+from backend.core.progress import Steps
+from backend.core.where import HERE, where_of
+from backend.media.content import sha256_of
+from backend.media.decode import FrameSpan, Opened, opened, packets, picture_stream, time_of, video_stream
+from backend.media.frame_folder import OpenFolder
 from backend.media.picture import PictureConverter
-from backend.media.sources import Source
+from backend.media.sources import Source, paths_of, place_of_video
 
 _NO_END_S = 1e9
+
+
+def frame_times(source: Source) -> list[float]:
+    """The times of all frames that the video announces, from the first one that can be shown; seconds, rising.
+
+    Reads the video once and decodes one picture. Seconds from the start of the video, each rounded once to a double, so
+    they mean the very frames that a clip from one of them to another is cut to. A first picture that comes late is
+    shown from 0 on.
+
+    Raises:
+        VideoUnreadable: it is no video, or none of its frames can be shown.
+    """
+    with opened(source) as container:
+        stream = picture_stream(container, source)
+        first = next(iter(FrameSpan(container, stream, 0.0, _NO_END_S)), None)
+        first_s = time_of(first.picture, stream) if first is not None else None
+    if first is None or first_s is None:
+        raise VideoUnreadable(
+            said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
+        )
+    with opened(source) as container:
+        later = sorted(time_s for time_s in _announced(container, source) if time_s > first_s)
+    return [float(time_s) for time_s in (first.time_s, *later)]
+
+
+def _announced(container: Opened, source: Source) -> set[Fraction]:
+    if isinstance(container, OpenFolder):
+        return {place * container.interval_s for place, file in enumerate(container.files) if file is not None}
+    found: set[Fraction] = set()
+    stream = video_stream(container, source)
+    for packet in packets(container, stream):
+        time_s = time_of(packet, stream)
+        if time_s is not None and not packet.is_discard:
+            found.add(time_s)
+    return found
 
 
 def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
@@ -51,3 +95,60 @@ def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
         )
     if not shown:
         yield first
+
+
+class FrameModel(Protocol):
+    """A model that looks at frames, such as CLIP; it may say `where` its work is done."""
+
+    def frames(
+        self, video_sha256: str, per_s: float, pictures: Callable[[], Iterable[NDArray[np.uint8]]], folder: Path
+    ) -> NDArray[np.float32]:
+        """Unit vectors `(frames, dim)` of what `pictures` gives, from `folder` where they are there."""
+        ...
+
+
+def vectors_of(model: FrameModel, video: Source, per_s: float, folder: Path) -> NDArray[np.float32]:
+    """Unit vectors of a video's frames, float32 `(frames, dim)`; row `i` is visible at `(i + 0.5) / per_s` seconds.
+
+    Args:
+        model: what looks at them.
+        video: where it lies.
+        per_s: frames a second.
+        folder: where vectors are kept, and looked for first.
+
+    Raises:
+        VideoUnreadable: the video cannot be shown.
+        EncoderUnavailable: the model cannot be built.
+    """
+    return model.frames(sha256_of(video), per_s, lambda: frames_at(video, per_s), folder)
+
+
+def keep_frames(
+    model: FrameModel, videos: Iterable[Source], folder: Path, *, per_s: float, progress: Steps | None = None
+) -> None:
+    """Encode the frames of videos where the model says, if that is not in this process, and keep their vectors.
+
+    Those of a video that cannot be shown are not there afterwards, which whoever asks for them is told.
+    """
+    where = where_of(model)
+    if where == HERE:
+        return
+    units = list(videos)
+    make_private_folder(folder)
+    run_units(
+        _kept,
+        (model, per_s, folder),
+        units,
+        where,
+        called=lambda video: str(place_of_video(video)),
+        sees=paths_of(units),
+        fills=[folder],
+        progress=progress,
+    )
+
+
+def _kept(shared: tuple[FrameModel, float, Path], video: Source) -> None:
+    """A unit of work."""
+    model, per_s, folder = shared
+    with suppress(VideoUnreadable):
+        vectors_of(model, video, per_s, folder)

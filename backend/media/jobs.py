@@ -14,8 +14,8 @@ from math import floor
 from pathlib import Path
 
 from backend.core.addresses import Address
+from backend.core.file_system import leads_out
 from backend.core.keyed import keyed_digest
-from backend.core.links import leads_out
 from backend.media.sources import Source
 
 

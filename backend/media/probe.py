@@ -1,14 +1,12 @@
-"""Measure videos, and find the file, or folder of frames, that an annotation means."""
+"""Measure videos, one by one or many side by side."""
 
 from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
 
 import os
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path, PurePosixPath
 
 import av
 from av.container import InputContainer
@@ -17,10 +15,11 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from backend.core.addresses import Address
-from backend.core.errors import VideoUnreadable
-from backend.core.links import leads_out
-from backend.core.saying import said
-from backend.core.typed_text import nfc
+from backend.core.errors import StorageUnavailable, VideoUnreadable
+from backend.core.messages import said
+from backend.core.parallel import run_units
+from backend.core.progress import Steps
+from backend.core.where import HERE, Where
 from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.decode import (
     FrameSpan,
@@ -34,18 +33,10 @@ from backend.media.decode import (
     sound_stream,
     video_stream,
 )
-from backend.media.facts import VideoFacts
 from backend.media.frame_folder import OpenFolder
-from backend.media.sources import Source, as_source, is_picture, place_of_video
+from backend.media.limits import too_heavy, within_bounds
+from backend.media.sources import Source, VideoFacts, as_source, paths_of, place_of_video
 from backend.media.timeline import may_jump, start_of, unread_share
-
-EXTENSIONS = (
-    *(".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v"),
-    *(".mpg", ".mpeg", ".wmv", ".3gp", ".3g2", ".mts", ".m2ts"),  # as people's cameras named them, in DiDeMo
-    *(".ts", ".vob", ".flv", ".ogv"),
-)
-"""What counts as a video file in a folder; of `a.mp4` and `a.webm` side by side the earlier one is taken."""
-
 
 _NO_END_S = 1e9
 _SHORT_FRAMES = 2
@@ -185,125 +176,102 @@ def _promised_s(container: InputContainer, stream: VideoStream) -> Fraction:
     return ((stream.start_time or 0) + stream.duration) * (stream.time_base or Fraction(0)) - start_of(container)
 
 
-class VideoFolder:
-    """The videos under a folder, indexed once: those in it by their name, those below it as well.
+CHEAP_BYTES = 100 * 1024**2
+"""Videos of so many bytes in all are decoded without being asked to: some 25,000 frames, in about 15 s of two cores."""
 
-    A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file. A link out of the folder
-    is none: whoever made the folder could bring in a private file of whoever reads it. The folder itself may be a link.
+_MOST_AT_ONCE = 8
+_WORTH_PROCESSES_BYTES = 30 * 1024**2
+"""Less than so much is decoded before other processes have begun."""
+_READ_FASTER = 20
+"""So many times faster than decoding a video is reading it."""
 
-    Names are compared in their composed form (NFC): macOS hands out file names decomposed.
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was measured, by name: the facts, or why a video cannot be shown. `decoded`: their pictures, too."""
+
+    facts: dict[str, VideoFacts]
+    unreadable: dict[str, str]
+    decoded: bool
+
+
+def survey(
+    videos: Mapping[str, Source],
+    *,
+    decode: bool | None = None,
+    known: Mapping[str, str] | None = None,
+    where: Where | None = None,
+    progress: Steps | None = None,
+) -> Survey:
+    """Measure videos.
+
+    Args:
+        videos: where each lies, by name.
+        decode: look at every picture for damage inside; None does where that is cheap (`CHEAP_BYTES`, on this machine).
+        known: damage of contents that were decoded before, by sha256. Those without any are not decoded again.
+        where: where that is done, never in this process; None means in as many of this machine as are worth beginning.
+        progress: called with (videos measured, all).
+
+    Raises:
+        WorkerLost, ClusterUnavailable: see `run_units`.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._paths: dict[str, list[Path]] = defaultdict(list)
-        files, folders, links = _videos_below(folder)
-        for path in sorted(files, key=lambda path: (EXTENSIONS.index(path.suffix.lower()), path)):
-            for name in _names(path, folder):
-                self._paths[name].append(path)
-        for path in sorted(folders):
-            for name in {nfc(path.name), nfc(path.relative_to(folder).as_posix())}:
-                self._paths[name].append(path)
-        self._videos = {*files, *folders}
-        self._links = {path: _names(path, folder) for path in sorted(links)}
-
-    @property
-    def links(self) -> tuple[Path, ...]:
-        """Links out of the folder that are named like a video, or lead to a folder; they are not followed."""
-        return tuple(self._links)
-
-    @property
-    def videos(self) -> frozenset[Path]:
-        """Every video file and every folder of frames."""
-        return frozenset(self._videos)
-
-    @property
-    def clashes(self) -> list[Path]:
-        """Videos that share their canonical name with another one of their folder: nobody can tell which is meant."""
-        return [path for paths in self._paths.values() for path in paths[1:] if _clash([paths[0], path])]
-
-    def named(self) -> dict[str, Path]:
-        """Every video of the folder: its place in it without extension -> its file, by place.
-
-        Of files that differ in nothing but their extension it is the one that `find` takes. Those of `clashes` are not
-        in it.
-        """
-        relative = {path: path.relative_to(self._folder) for path in self._videos}
-        places = {nfc((at if path.is_dir() else at.with_suffix("")).as_posix()) for path, at in relative.items()}
-        return {place: self._paths[place][0] for place in sorted(places) if not _clash(self._paths[place])}
-
-    def find(self, name: str) -> Path:
-        """The file, or folder of frames, called `name` in an annotation, with or without extension or subfolder.
-
-        Files of the folder itself come before those in subfolders. An extension that the annotation states
-        but no file has (`dog.avi` for `dog.mp4`) is passed over.
-
-        Raises:
-            VideoUnreadable: no such file, several of that name in different subfolders, two that are canonically equal
-                in one, or a link out of the folder.
-        """
-        names = [nfc(name)]
-        if PurePosixPath(name).suffix.lower() in EXTENSIONS:
-            names.append(str(PurePosixPath(names[0]).with_suffix("")))
-        for candidate in names:
-            paths = self._paths.get(candidate, [])
-            paths = [path for path in paths if path.parent == self._folder] or paths
-            if len({path.parent for path in paths}) > 1:
-                places = ", ".join(path.relative_to(self._folder).as_posix() for path in paths)
-                raise VideoUnreadable(
-                    said(
-                        "{name}: {why}",
-                        name=name,
-                        why=said(
-                            "several video files of that name in {folder}: {places}", folder=self._folder, places=places
-                        ),
-                    )
-                )
-            if _clash(paths):
-                raise VideoUnreadable(said("{name}: {why}", name=name, why=CLASH))
-            if paths:
-                return paths[0]
-        linked = any(candidate in known for candidate in names for known in self._links.values())
-        why = LINK_OUT if linked else said("no video file in {folder}", folder=self._folder)
-        raise VideoUnreadable(said("{name}: {why}", name=name, why=why))
+    size = _size(videos)
+    here = not any(isinstance(video, Address) for video in videos.values())
+    decode = here and size <= CHEAP_BYTES if decode is None else decode
+    if where is None:
+        alone = (size if decode else size // _READ_FASTER) < _WORTH_PROCESSES_BYTES
+        where = HERE if alone else Where(min(_MOST_AT_ONCE, os.cpu_count() or 1))
+    found = Survey({}, {}, decode)
+    results = run_units(
+        _measured,
+        (decode, known or {}),
+        list(videos.values()),
+        where,
+        called=lambda video: str(place_of_video(video)),
+        sees=paths_of(videos.values()),
+        apart=True,
+        kept=here,
+        lost=lambda video, died: str(too_heavy(video, died)),
+        progress=progress,
+    )
+    for name, result in zip(videos, results, strict=True):
+        if isinstance(result, VideoFacts):
+            found.facts[name] = result
+        else:
+            found.unreadable[name] = result
+    return found
 
 
-CLASH = said(
-    "two videos of the folder have this name, and differ only in how Unicode writes its letters: rename or remove one"
-)
-LINK_OUT = said(
-    "is a link out of the folder, which is not followed: put the file itself there, or name the folder in which it lies"
-)
+def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFacts | str:
+    """What was measured of a video, or why it cannot be shown."""
+    decode, known = shared
+    try:
+        with within_bounds(video):
+            return _facts(video, decode, known)
+    except (VideoUnreadable, StorageUnavailable) as error:
+        return str(error)
 
 
-def _names(path: Path, folder: Path) -> set[str]:
-    """What annotations may call a file in a folder."""
-    relative = path.relative_to(folder)
-    return set(map(nfc, (path.name, path.stem, relative.as_posix(), relative.with_suffix("").as_posix())))
+def _facts(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
+    facts = probe(video)
+    if facts.duration_s <= 0:
+        raise VideoUnreadable(
+            said("{name} {why}", name=video.name, why=said("holds a picture that is shown for no time"))
+        )
+    # Decode damaged files again: a newer FFmpeg or ReelRank may read them whole.
+    if facts.sha256 in known and not (decode and known[facts.sha256]):
+        return replace(facts, decoded=True, damage=known[facts.sha256])
+    if not decode:
+        return facts
+    told = [one for one in (damage_inside(video), facts.damage) if one]
+    return replace(facts, decoded=True, damage="; ".join(told))
 
 
-def _clash(paths: list[Path]) -> bool:
-    """Whether the first of several paths is canonically equal to another: they differ only in Unicode form."""
-    return any(nfc(str(path)) == nfc(str(paths[0])) for path in paths[1:])
-
-
-def _videos_below(folder: Path) -> tuple[set[Path], set[Path], set[Path]]:
-    """The video files in and below a folder, the folders of frames below it, and the links out of it."""
-    files: set[Path] = set()
-    folders: set[Path] = set()
-    links: set[Path] = set()
-    for at, below, names in os.walk(folder):
-        here = Path(at)
-        links |= {here / name for name in below if not name.startswith(".") and _is_link_out(here / name, folder)}
-        # Files named .something are what file managers leave beside the real ones.
-        named = [name for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith(".")]
-        found = {path for name in named if (path := here / name).is_file()}
-        links |= (out := {path for path in found if _is_link_out(path, folder)})
-        files |= found - out
-        if not found and here != folder and any(map(is_picture, names)):
-            folders.add(here)
-    return files, folders, links
-
-
-def _is_link_out(path: Path, folder: Path) -> bool:
-    return path.is_symlink() and leads_out(path, folder)
+def _size(videos: Mapping[str, Source]) -> int:
+    total = 0
+    for video in videos.values():
+        if isinstance(video, Address):
+            continue  # a question over the network
+        with suppress(OSError):  # it is told when it is measured
+            total += size_of(video)
+    return total

@@ -11,9 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from backend.core.addresses import SCHEMES, Address, Place
-from backend.core.links import leads_out
+from backend.core.file_system import leads_out
+from backend.core.messages import said
 from backend.core.reading import on_disk
-from backend.core.saying import said
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 """What counts as a frame in a folder."""
@@ -118,3 +118,26 @@ def linked_frame(folder: Path) -> Path | None:
 def _in_order(name: str) -> tuple[list[tuple[int, str]], str]:
     parts = re.split(r"(\d+)", name)
     return [(int(part), "") if part.isdigit() else (0, part) for part in parts], name
+
+
+@dataclass(frozen=True, slots=True)
+class VideoFacts:
+    """What was measured of one video. `fps` is the exact average frame rate.
+
+    `sha256` names the content: of a file its bytes, of a folder its frames and their rate. `size_bytes` is of all of
+    it. `frames` are those that the video announces; with `decoded` each of them was looked at. `damage` says what is
+    wrong with a video that can be shown all the same; empty where nothing is known to be.
+    """
+
+    path: str
+    fps: Fraction
+    duration_s: float
+    width_px: int
+    height_px: int
+    has_audio: bool
+    sha256: str
+    codec: str = ""
+    frames: int = 0
+    size_bytes: int = 0
+    decoded: bool = False
+    damage: str = ""

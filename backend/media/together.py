@@ -1,4 +1,6 @@
-"""Cut many clips ahead: those of one video from one decoding where that saves any, many videos side by side.
+"""Cut many clips ahead, or one moment into a file of its own.
+
+Those of one video are cut from one decoding where that saves any, many videos side by side.
 
 A clip by itself is decoded from a key frame before it. Where that key frame lies before the end of what is being
 decoded already, going on costs fewer frames than beginning again: only then moments share a decoding.
@@ -14,18 +16,20 @@ from itertools import takewhile
 from pathlib import Path
 
 from backend.core.addresses import Address
-from backend.core.errors import VideoUnreadable
-from backend.core.parallel import each_unit
+from backend.core.atomic_output import require_room
+from backend.core.errors import InputError, VideoUnreadable
+from backend.core.parallel import each_unit, run_units
 from backend.core.private import make_private, make_private_folder
 from backend.core.progress import Steps
 from backend.core.where import HERE, Where
 from backend.media import clip_bucket
+from backend.media import cut as scissors
 from backend.media.clips import with_room
-from backend.media.cut import CutSpan, cut_together, decoding_starts_s
-from backend.media.jobs import ClipJob, CutAhead, held_bytes, is_cut
+from backend.media.cut import CutReport, CutSpan, cut_together, decoding_starts_s, require_span
+from backend.media.gif import cut_gif
+from backend.media.jobs import ClipForm, ClipJob, CutAhead, Profile, held_bytes, is_cut
 from backend.media.limits import too_heavy, within_bounds
 from backend.media.probe import require_unchanged
-from backend.media.report import CutReport
 from backend.media.sources import paths_of
 
 Told = tuple[ClipJob, CutReport | VideoUnreadable | None]
@@ -198,3 +202,50 @@ def _cut_here(jobs: list[ClipJob]) -> list[Told]:
                 make_private(span.out)
         found += [(by_path[span.out], one) for span, one in zip(group, told, strict=True)]
     return found
+
+
+Moment = tuple[Path, float, float]
+"""A video, and a span of it in seconds."""
+
+GIF = "gif"
+KINDS = (*(str(form) for form in ClipForm), GIF)
+_LISTED = ", ".join(f".{kind}" for kind in KINDS[:-1]) + f" or .{KINDS[-1]}"
+
+
+def cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
+    """Write the moment `[start_s, end_s)` to a file that a person names; its extension says of what kind.
+
+    See `backend.media.cut.cut` for `.mp4` and `.webm`, `backend.media.gif.cut_gif` for `.gif`.
+
+    Raises:
+        InputError: the span is none, or `out` is a folder, or the video itself, or has another extension.
+        ProjectError: nothing can be written there.
+        VideoUnreadable: nothing can be shown.
+    """
+    if out.is_dir():
+        raise InputError.single(out, "is a folder: name a file")
+    kind = out.suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise InputError.single(out, f"has no extension of a clip: name it {_LISTED}")
+    if out.exists() and source.exists() and out.samefile(source):
+        raise InputError.single(out, "is the video itself: name another file")
+    require_room(out)
+    require_span(source, start_s, end_s)
+    moment: Moment = (source, start_s, end_s)
+    told: CutReport | VideoUnreadable
+    (told,) = run_units(_cut_apart, out, [moment], apart=True, lost=_lost_moment)
+    if isinstance(told, VideoUnreadable):
+        raise told
+    return told
+
+
+def _cut_apart(out: Path, moment: Moment) -> CutReport | VideoUnreadable:
+    source, start_s, end_s = moment
+    with within_bounds(source, end_s - start_s):
+        if (kind := out.suffix.lower().removeprefix(".")) == GIF:
+            return cut_gif(source, start_s, end_s, out)
+        return scissors.cut(source, start_s, end_s, out, Profile(ClipForm(kind)))
+
+
+def _lost_moment(moment: Moment, died: str) -> VideoUnreadable:
+    return too_heavy(moment[0], died)

@@ -11,9 +11,8 @@ from pathlib import Path
 import msgspec
 
 from backend.core.errors import InputError, Problem
-from backend.core.reading import bytes_of
+from backend.core.reading import UNDECODABLE, bytes_of
 from backend.core.typed_text import nfc
-from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files.release_folder import SPLITS, choose_truth
 
 

@@ -1,15 +1,20 @@
 """The tables of a project as PostgreSQL makes them: from those that SQLite's migrations made, so that they are one.
 
 Whatever a database of SQLite says of itself is read and said anew, in an order in which each thing finds what it needs.
+The doctor compares a database with them.
 """
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 
+from psycopg import sql
 from sqlglot import exp, parse_one
 
+from backend.store import sqlite
 from backend.store.dialect import written
 from backend.store.engine import SqliteDatabase
+from backend.store.values import Raw
 
 _TYPES = {
     "INT": "bigint",
@@ -52,10 +57,10 @@ def tables(db: SqliteDatabase) -> Iterator[str]:
 def the_rest(db: SqliteDatabase) -> Iterator[str]:
     """The statements that make its indexes, views and triggers, which come after the rows."""
     for kind in ("index", "view"):
-        for _, sql in parts(db, kind):
-            yield _said(written(parse_one(sql, read="sqlite")))
-    for _, sql in parts(db, "trigger"):
-        yield from _trigger(sql)
+        for _, statement in parts(db, kind):
+            yield _said(written(parse_one(statement, read="sqlite")))
+    for _, statement in parts(db, "trigger"):
+        yield from _trigger(statement)
 
 
 def parts(db: SqliteDatabase, kind: str) -> list[tuple[str, str]]:
@@ -113,3 +118,74 @@ def _trigger(sql: str) -> Iterator[str]:
     )
     of = f" OF {found['column']}" if found["column"] else ""
     yield f"CREATE TRIGGER {name} BEFORE {act}{of} ON {found['table']} FOR EACH ROW EXECUTE FUNCTION {name}()"
+
+
+# A trigger that is switched off is as good as none.
+THINGS = """
+  SELECT 'table', tablename FROM pg_catalog.pg_tables WHERE schemaname = 'public'
+  UNION ALL SELECT 'view', viewname FROM pg_catalog.pg_views WHERE schemaname = 'public'
+  UNION ALL SELECT 'trigger', tgname FROM pg_catalog.pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'
+  UNION ALL SELECT 'index', c.relname FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'i' AND n.nspname = 'public'
+    AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conindid = c.oid)
+"""
+COLUMNS = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
+REFERENCES = """
+  SELECT c.relname, p.relname,
+    ARRAY(SELECT attname::text FROM unnest(k.conkey) WITH ORDINALITY n(number, place)
+      JOIN pg_catalog.pg_attribute ON attrelid = k.conrelid AND attnum = n.number ORDER BY place),
+    ARRAY(SELECT attname::text FROM unnest(k.confkey) WITH ORDINALITY n(number, place)
+      JOIN pg_catalog.pg_attribute ON attrelid = k.confrelid AND attnum = n.number ORDER BY place)
+  FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+    JOIN pg_catalog.pg_class p ON p.oid = k.confrelid
+  WHERE k.contype = 'f' ORDER BY 1, 2, 3
+"""
+
+
+def differences(raw: Raw) -> list[str]:
+    """Tables, indexes, triggers and views that are not as the migrations make them.
+
+    Of a table its columns are compared, and to how many tables it points.
+    """
+    with closing(sqlite.fresh()) as made:
+        wanted = {(kind, name) for kind, name, _ in sqlite.schema(made)}
+        tables = {
+            name: (
+                {column.name for column in made.table(name).columns},
+                len({row[0] for row in made.conn.execute(f'PRAGMA foreign_key_list("{name}")')}),
+            )
+            for name in table_names(made)
+        }
+    there = {(row[0], row[1]) for row in raw.execute(THINGS)}
+    found: dict[str, set[str]] = {}
+    for row in raw.execute(COLUMNS):
+        found.setdefault(row[0], set()).add(row[1])
+    pointing = [row[0] for row in raw.execute(REFERENCES)]
+    changed = {
+        ("table", name)
+        for name, shape in tables.items()
+        if ("table", name) in there and shape != (found.get(name), pointing.count(name))
+    }
+    return sorted(f"{kind} {name}" for kind, name in (wanted ^ there) | changed)
+
+
+def dangling(raw: Raw) -> list[str]:
+    """Rows that point to rows which do not exist, as a restore with rules switched off may leave them."""
+    found = []
+    for table, parent, columns, keys in raw.execute(REFERENCES).fetchall():
+        mine = [sql.Identifier("c", column) for column in columns]
+        query = sql.SQL("SELECT concat_ws(', ', {shown}) FROM {table} c WHERE {set} AND NOT EXISTS ({there})").format(
+            shown=sql.SQL(", ").join(mine),
+            table=sql.Identifier(table),
+            set=sql.SQL(" AND ").join(sql.SQL("{} IS NOT NULL").format(one) for one in mine),
+            there=sql.SQL("SELECT 1 FROM {} p WHERE {}").format(
+                sql.Identifier(parent),
+                sql.SQL(" AND ").join(
+                    sql.SQL("{} = {}").format(sql.Identifier("p", key), one)
+                    for key, one in zip(keys, mine, strict=True)
+                ),
+            ),
+        )
+        named = f"{', '.join(columns)}"
+        found += [f"{table} with {named} {row[0]} -> {parent}" for row in raw.execute(query)]
+    return found

@@ -8,13 +8,14 @@ SQLite's own guard, `trusted_schema`, would refuse our tables too: the `json_val
 import hashlib
 import re
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
+from backend.core.typed_text import has_nul_escape
 from backend.store.engine import SqliteDatabase
 from backend.store.schema import migrations
 
@@ -106,3 +107,22 @@ def _acts(connection: sqlite3.Connection, thing: Thing) -> bool:
         rows = connection.execute("SELECT hidden FROM pragma_table_xinfo(?)", [name])
         return any(row[0] in _COMPUTED for row in rows)
     return True
+
+
+_JSON = re.compile(r"json_valid\((\w+)\)")
+
+
+def texts_with_nul(db: SqliteDatabase) -> Iterator[str]:
+    """Where texts have NUL, which earlier releases took and PostgreSQL does not keep: table, row and column."""
+    for table in db.tables:
+        json = set(_JSON.findall(table.schema))
+        keys = ", ".join(f'"{key}"' for key in table.pks)
+        for column in (column.name for column in table.columns if column.type == "TEXT"):
+            rows = db.conn.execute(
+                f'SELECT "{column}", {keys} FROM "{table.name}" '
+                f'WHERE instr("{column}", char(0)) > 0 OR (? AND instr("{column}", \'\\u0000\') > 0)',
+                [column in json],
+            )
+            for text, *key in rows:
+                if "\0" in text or has_nul_escape(text):
+                    yield f"table {table.name}, row {', '.join(map(str, key))}, column {column}"

@@ -14,13 +14,12 @@ from pathlib import Path
 import msgspec
 
 from backend.core.errors import ProjectError, StoreUnavailable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import creating, postgresql, secret, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase
 from backend.store.files import arriving, beside, copy, damage_of, fold, free
-from backend.store.foreign import require_known
-from backend.store.nul import texts_with_nul
+from backend.store.foreign import require_known, texts_with_nul
 from backend.store.sqlite import damaged
 
 WITHOUT_NUL = said(

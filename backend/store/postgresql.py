@@ -19,14 +19,13 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from backend.core.errors import InputError, ProjectError, SchemaOutOfDate, StoreUnavailable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import sqlite
 from backend.store.address import shown, without_password
-from backend.store.definitions import parts, table_names
+from backend.store.definitions import dangling, differences, parts, table_names
 from backend.store.dialect import translated
 from backend.store.dumping import dump
 from backend.store.engine import Cursor, Database, Parameters, SqliteDatabase, checked
-from backend.store.postgresql_checks import dangling, differences
 from backend.store.schema import migrations
 from backend.store.values import Raw, configure, cursor_for, named_rows
 

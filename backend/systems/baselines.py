@@ -1,6 +1,6 @@
-"""Answer queries by a baseline: what each has seen, one call for all of them, and the two that need no model."""
+"""Answer queries by a baseline: what each has seen, one call for all of them, and those that look at no frames."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,14 +8,26 @@ import numpy as np
 
 from backend.core.errors import InputError
 from backend.core.progress import Progress, Steps, named
+from backend.encoders.cache import encode_cached
 from backend.encoders.clip import Clip
+from backend.encoders.search import top_moments
 from backend.encoders.sentence import Encoder
 from backend.scoring.files.reading import read_run, read_videos
 from backend.scoring.matching.columns import Run
 from backend.scoring.pools.pooling import TOP_VIDEOS
-from backend.systems import caption, prior
-from backend.systems.model import TOP, Answers, Predicted, SearchTask, generator, in_ms, require_searchable
-from backend.systems.windowing import Windowing
+from backend.systems import prior
+from backend.systems.model import (
+    TOP,
+    Answers,
+    KnownMoment,
+    Predicted,
+    SearchTask,
+    Windowing,
+    generator,
+    in_ms,
+    require_searchable,
+    require_texts,
+)
 
 BASELINES = {
     "random": "has seen how long videos last",
@@ -103,7 +115,7 @@ def answer(
     if name == "prior":
         return prior.answer(task, options.seed, top=top, progress=named(progress, "drawing")), ()
     if name == "caption":
-        return caption.answer(task, encoder(), embeddings, top=top, progress=progress), ()
+        return answer_by_captions(task, encoder(), embeddings, top=top, progress=progress), ()
     if name == "clip":
         from backend.systems import clip_windows  # PyAV
 
@@ -191,3 +203,53 @@ def _predicted(run: Run, rows: range, videos: frozenset[str], top: int) -> Itera
         score = float(run.score[row])
         told = score if np.isfinite(score) else 1 - place / len(left)
         yield Predicted(run.videos[run.video[row]], float(run.start_s[row]), float(run.end_s[row]), told)
+
+
+def answer_by_captions(
+    task: SearchTask, encoder: Encoder, embeddings: Path, *, top: int = TOP, progress: Progress | None = None
+) -> Answers:
+    """The moments whose captions are most similar to each query; scores are cosines.
+
+    An upper bound: no system that searches videos can know what annotators wrote about each moment, and the query may
+    itself have been made from one of these captions. It is what text alone reaches where the moments are given.
+
+    A moment with several captions counts as its most similar one, moments of equal score stand in the order of the
+    task, as where candidates are chosen.
+
+    Args:
+        task: with captions.
+        encoder: of sentences.
+        embeddings: where vectors are kept.
+        top: answers a query.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: no moment has a caption; or see `require_searchable`.
+        EncoderUnavailable: the encoder cannot be built.
+    """
+    require_searchable(task)
+    require_texts(task)
+    moments, described = _described(task.captions)
+    if not described:
+        raise InputError.single(task.source, "has no captions, and this baseline ranks moments by theirs")
+    vectors = encode_cached(encoder, list(described), embeddings, progress=named(progress, "encoding captions"))
+    texts = list(task.queries.values())
+    wanted = encode_cached(encoder, texts, embeddings, progress=named(progress, "encoding queries"))
+    ranking = top_moments(wanted, vectors, list(described.values()), top, progress=named(progress, "searching"))
+    return {
+        query: [Predicted(*moments[one.moment_id], float(one.similarity)) for one in found]
+        for query, found in zip(task.queries, ranking, strict=True)
+    }
+
+
+def _described(captions: Sequence[KnownMoment]) -> tuple[list[tuple[str, float, float]], dict[str, list[int]]]:
+    """The moments, and by each distinct text the numbers of those that it describes."""
+    number: dict[tuple[str, float, float], int] = {}
+    described: dict[str, list[int]] = {}
+    for one in captions:
+        if text := one.caption.strip():
+            of_text = described.setdefault(text, [])
+            moment = number.setdefault(one[:3], len(number))
+            if moment not in of_text:
+                of_text.append(moment)
+    return list(number), described

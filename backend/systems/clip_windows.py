@@ -1,7 +1,7 @@
 """CLIP: windows of every video, each as similar to a query as its frames; trained on none of these videos.
 
 Frames are seen at a named rate. A window's score is the cosine of the query's vector (the end token's) and the mean of
-the unit vectors of its frames: the coarse part of EMScore, see `backend.encoders.spans`. Of windows of one video that
+the unit vectors of its frames: the coarse part of EMScore, see `backend.encoders.clip`. Of windows of one video that
 overlap too much the best is kept.
 """
 
@@ -12,15 +12,13 @@ import numpy as np
 
 from backend.core.errors import InputError, VideoUnreadable
 from backend.core.progress import Progress, named
-from backend.encoders.clip import Clip
+from backend.encoders.clip import Clip, of_span
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.encoders.sentence import FloatArray
-from backend.encoders.spans import of_span
-from backend.media.frame_vectors import keep_frames, vectors_of
+from backend.media.frames import keep_frames, vectors_of
 from backend.scoring.matching.columns import Run, offsets_of
 from backend.scoring.matching.suppression import suppress
-from backend.systems.model import TOP, Answers, SearchTask, in_ms, require_searchable, require_texts
-from backend.systems.windowing import Windowing, windows
+from backend.systems.model import TOP, Answers, SearchTask, Windowing, in_ms, require_searchable, require_texts, windows
 
 
 def answer(

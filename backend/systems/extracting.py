@@ -4,18 +4,57 @@
 how an extraction that was broken off goes on: a video that is done is not looked at again.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.core.arriving import require_new_file
-from backend.core.errors import InputError, VideoUnreadable
+import numpy as np
+import numpy.typing as npt
+
+from backend.core.atomic_output import new_files, require_new_file
+from backend.core.errors import InputError, Problem, VideoUnreadable
 from backend.core.progress import Progress, named
 from backend.encoders.clip import Clip
-from backend.media.frame_vectors import keep_frames, vectors_of
+from backend.media.frames import keep_frames, vectors_of
 from backend.media.sources import Source
-from backend.systems.feature_files import FloatArray, write_features
-from backend.systems.feature_refusals import require_names, require_rate, require_suffix
+from backend.systems.feature_files import (
+    ENCODER,
+    RATE,
+    SUFFIXES,
+    FloatArray,
+    hdf5,
+    require_numbers,
+    require_rate,
+    wrong_shape,
+)
+
+
+def require_suffix(out: Path) -> None:
+    """Refuse a name that says nothing of HDF5.
+
+    Raises:
+        InputError: it ends in neither `.h5` nor `.hdf5`.
+    """
+    if out.suffix not in SUFFIXES[:2]:
+        raise InputError.single(out, "is no name for a file of features: it has to end in .h5")
+
+
+def require_names(out: Path, videos: Iterable[str]) -> None:
+    """Refuse names that HDF5 would not give back as they were; a slash in one makes a group, as elsewhere in the field.
+
+    Raises:
+        InputError: with each of them; or a name is a part of another's path.
+    """
+    names = dict.fromkeys(videos)
+    problems = []
+    for name in names:
+        parts = name.split("/")
+        if not {"", ".", ".."}.isdisjoint(parts):
+            problems.append(f"video {name!r}: HDF5 has no place of this name; rename the video")
+        elif above := next((one for n in range(1, len(parts)) if (one := "/".join(parts[:n])) in names), None):
+            problems.append(f"video {name!r}: HDF5 has no place for it below video {above!r}; rename one of them")
+    if problems:
+        raise InputError([Problem(str(out), None, told) for told in problems])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +131,46 @@ def extract(
 
     count = write_features(out, seen(), rate=per_s, encoder=clip.identity)
     return FeaturesReport(count, clip.identity, tuple(unseen))
+
+
+def write_features(
+    out: Path, videos: Iterable[tuple[str, npt.NDArray[np.floating]]], *, rate: float, encoder: str
+) -> int:
+    """Write an HDF5 file of features, video after video; it is there once all are in it, or not at all.
+
+    Args:
+        out: the file, which must not be there; its name ends in `.h5` or `.hdf5`.
+        videos: names and rows `(frames, dim)`, of which one video at a time is held.
+        rate: rows a second, above 0.
+        encoder: what made the rows.
+
+    Returns:
+        How many videos.
+
+    Raises:
+        InputError: a name cannot be one in such a file, a video comes twice or has no rows, lengths of rows differ, or
+            rows hold something else than numbers.
+        ProjectError: the file is there already, or cannot be made.
+    """
+    require_suffix(out)
+    require_rate(out, rate)
+    require_new_file(out)
+    dim: int | None = None
+    count = 0
+    with new_files(out.parent) as own, hdf5(out).File(own / out.name, "w") as file:
+        file.attrs[RATE], file.attrs[ENCODER] = float(rate), encoder
+        for video, rows in videos:
+            dim = rows.shape[-1] if dim is None and rows.ndim == 2 else dim
+            if told := wrong_shape(video, rows.shape, dim):
+                raise InputError.single(out, told)
+            require_numbers(out, video, rows)
+            require_names(out, [video])
+            try:
+                file.create_dataset(video, data=np.asarray(rows, dtype=np.float32))
+            except (TypeError, ValueError):
+                already = "a video of this name, or of a part of its path, is there already"
+                raise InputError.single(out, f"video {video}: {already}") from None
+            count += 1
+        if not count:
+            raise InputError.single(out, "there is no video to write")
+    return count

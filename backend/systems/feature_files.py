@@ -17,15 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.core.arriving import new_files, require_new_file
 from backend.core.errors import InputError, Problem
 from backend.core.reading import LARGEST_UNPACKED
 from backend.core.typed_text import nfc
-from backend.systems.feature_refusals import SUFFIXES, is_rate, require_names, require_rate, require_suffix
 
 FloatArray = npt.NDArray[np.float32]
-_RATE, _ENCODER = "rate", "encoder"
-_INSTALL = 'pip install "reelrank[features]"'
+RATE, ENCODER = "rate", "encoder"
 _BYTES = 8
 """Of a number as it may lie in the file, before it is a float32."""
 _STEP = 1 << 16
@@ -69,7 +66,7 @@ class Features:
             self._arrays[video].read_direct(found)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError.single(self.path, f"video {video}: is damaged ({error})") from None
-        _require_numbers(self.path, video, found)
+        require_numbers(self.path, video, found)
         return found
 
 
@@ -105,49 +102,6 @@ def require_videos(features: Features, names: Iterable[str]) -> None:
         raise InputError([Problem(file, None, f"video {name}: there are no features of it") for name in missing])
 
 
-def write_features(
-    out: Path, videos: Iterable[tuple[str, npt.NDArray[np.floating]]], *, rate: float, encoder: str
-) -> int:
-    """Write an HDF5 file of features, video after video; it is there once all are in it, or not at all.
-
-    Args:
-        out: the file, which must not be there; its name ends in `.h5` or `.hdf5`.
-        videos: names and rows `(frames, dim)`, of which one video at a time is held.
-        rate: rows a second, above 0.
-        encoder: what made the rows.
-
-    Returns:
-        How many videos.
-
-    Raises:
-        InputError: a name cannot be one in such a file, a video comes twice or has no rows, lengths of rows differ, or
-            rows hold something else than numbers.
-        ProjectError: the file is there already, or cannot be made.
-    """
-    require_suffix(out)
-    require_rate(out, rate)
-    require_new_file(out)
-    dim: int | None = None
-    count = 0
-    with new_files(out.parent) as own, _hdf5(out).File(own / out.name, "w") as file:
-        file.attrs[_RATE], file.attrs[_ENCODER] = float(rate), encoder
-        for video, rows in videos:
-            dim = rows.shape[-1] if dim is None and rows.ndim == 2 else dim
-            if told := _wrong_shape(video, rows.shape, dim):
-                raise InputError.single(out, told)
-            _require_numbers(out, video, rows)
-            require_names(out, [video])
-            try:
-                file.create_dataset(video, data=np.asarray(rows, dtype=np.float32))
-            except (TypeError, ValueError):
-                already = "a video of this name, or of a part of its path, is there already"
-                raise InputError.single(out, f"video {video}: {already}") from None
-            count += 1
-        if not count:
-            raise InputError.single(out, "there is no video to write")
-    return count
-
-
 Opened = tuple[Mapping[str, Any], object, str | None]
 """The arrays by video, what the file says of its rate, and of its encoder."""
 
@@ -155,7 +109,7 @@ Opened = tuple[Mapping[str, Any], object, str | None]
 @contextmanager
 def _open_hdf5(path: Path) -> Iterator[Opened]:
     with _damage_told(path):
-        file = _hdf5(path).File(path, "r")
+        file = hdf5(path).File(path, "r")
     with file:
         with _damage_told(path):
             arrays: dict[str, Any] = {}
@@ -163,8 +117,8 @@ def _open_hdf5(path: Path) -> Iterator[Opened]:
             for name, item in arrays.items():
                 if item.external or item.is_virtual:
                     raise InputError.single(path, f"video {name}: its numbers are in another file: copy them into one")
-            encoder = file.attrs.get(_ENCODER)
-            rate = file.attrs.get(_RATE)
+            encoder = file.attrs.get(ENCODER)
+            rate = file.attrs.get(RATE)
         yield arrays, rate, None if encoder is None else str(encoder)
 
 
@@ -175,7 +129,7 @@ def _open_npz(path: Path) -> Iterator[Opened]:
     with file:
         with _damage_told(path):
             arrays = _Packed(file)
-            rate, encoder = arrays.take(_RATE), arrays.take(_ENCODER)
+            rate, encoder = arrays.take(RATE), arrays.take(ENCODER)
         yield arrays, rate, None if encoder is None else str(encoder)
 
 
@@ -252,7 +206,7 @@ def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
                 path, f"video {name}: holds no numbers of up to {_BYTES} bytes, but {str(dtype)[:80]}"
             )
     problems = [
-        Problem(str(path), None, told) for name in sorted(shapes) if (told := _wrong_shape(name, shapes[name], dim))
+        Problem(str(path), None, told) for name in sorted(shapes) if (told := wrong_shape(name, shapes[name], dim))
     ]
     if problems or dim is None:
         raise InputError(problems)
@@ -269,7 +223,7 @@ def require_size(path: Path, what: str, size: int) -> None:
         raise InputError.single(path, f"{what}: unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB")
 
 
-def _wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | None:
+def wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | None:
     """What is wrong with the shape of a video's rows, where something is."""
     if len(shape) != 2:
         return f"video {video}: has shape {shape}, not (frames, dim)"
@@ -280,7 +234,8 @@ def _wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | N
     return None
 
 
-def _require_numbers(path: Path, video: str, rows: npt.NDArray[np.floating]) -> None:
+def require_numbers(path: Path, video: str, rows: npt.NDArray[np.floating]) -> None:
+    """Refuse rows of a video that hold something else than numbers."""
     step = max(1, _STEP // rows.shape[1])
     for start in range(0, len(rows), step):
         wrong = ~np.isfinite(rows[start : start + step]).all(axis=1)
@@ -307,11 +262,12 @@ def _rate(path: Path, told: object, given: float | None) -> float:
     return found
 
 
-def _hdf5(path: Path) -> Any:
+def hdf5(path: Path) -> Any:
+    """Return h5py, or refuse `path` where it is not installed."""
     try:
         import h5py  # who reads npz does without
     except ImportError:
-        raise InputError.single(path, f"HDF5 needs h5py: {_INSTALL}") from None
+        raise InputError.single(path, 'HDF5 needs h5py: pip install "reelrank[features]"') from None
     return h5py
 
 
@@ -326,3 +282,21 @@ def _damage_told(path: Path) -> Iterator[None]:
         raise InputError.single(path, "cannot be read: there is no such file") from None
     except (OSError, ValueError, KeyError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError.single(path, f"cannot be read as a file of features: {error}") from None
+
+
+SUFFIXES = (".h5", ".hdf5", ".npz")
+
+
+def is_rate(rate: float) -> bool:
+    """Whether it is a number of rows a second: finite, above 0."""
+    return math.isfinite(rate) and rate > 0
+
+
+def require_rate(path: Path, rate: float) -> None:
+    """Refuse what is no rate.
+
+    Raises:
+        InputError: it is not a number above 0.
+    """
+    if not is_rate(rate):
+        raise InputError.single(path, f"the rate has to be a number above 0, not {rate:g}")

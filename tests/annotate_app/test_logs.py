@@ -12,7 +12,7 @@ from annotate_app.server.logs import without_secrets
 SPEAKING = """
 import logging, sys, threading, warnings
 from annotate_app.server import logs
-from backend.core.logs import LogForm
+from backend.core.server_options import LogForm
 
 logs.begin(LogForm(sys.argv[1]))
 library = logging.getLogger("some.package")

@@ -13,7 +13,7 @@ REFUSALS = {
 COMMANDS_ONLY = {
     *("scoring/requested_values.py", "scoring/evaluate.py", "scoring/presets.py", "scoring/run_files.py"),
     *("scoring/scoreboard.py", "scoring/scored_files.py", "scoring/benchmarks", "scoring/pools", "scoring/report"),
-    *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/coarse.py"),
+    *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/search.py"),
     *(
         "campaign/demo",
         "campaign/doctor/checks.py",
@@ -30,7 +30,7 @@ COMMANDS_ONLY = {
         "campaign/release/export/validating.py",
     ),
     *("campaign/release/export/formats", "campaign/release/export/rules", "campaign/review/probes.py"),
-    *("campaign/release/board/baselines.py", "core/cluster.py", "media/one_clip.py"),
+    *("campaign/release/board/baselines.py", "core/cluster.py", "media/together.py"),
     *("store/creating.py", "store/moving.py", "store/schema"),
 }
 """What only the command line calls, which speaks English: see decision 101."""
@@ -67,7 +67,7 @@ def test_a_refusal_that_a_page_can_meet_is_said() -> None:
     ]
     assert len(met) > 300
     found = {path.relative_to(BACK_END).as_posix(): unsaid(path.read_text(encoding="utf-8")) for path in met}
-    assert {path: lines for path, lines in found.items() if lines} == {}, "make it with said(...) of core.saying"
+    assert {path: lines for path, lines in found.items() if lines} == {}, "make it with said(...) of core.messages"
 
 
 def test_what_only_commands_meet_is_there() -> None:

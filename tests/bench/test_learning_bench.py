@@ -34,7 +34,7 @@ from backend.scoring.evaluate import evaluate
 from backend.scoring.pools.pooling import PoolConventions as Pooling
 from backend.systems.baseline_runs import write_baseline_from_file
 from backend.systems.baselines import BaselineOptions
-from backend.systems.feature_files import write_features
+from backend.systems.extracting import write_features
 from backend.systems.learning import loop, trained_models
 from backend.systems.learning.material import Clips, TrainingPairs, TrainingSet
 from backend.systems.learning.trained_models import predict_run, train_model

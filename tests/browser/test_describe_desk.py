@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from annotate_app.screens import describe as component
 from axe import passes_axe
 from backend.media.cut import cut
-from backend.media.frame_times import frame_times as told_times
+from backend.media.frames import frame_times as told_times
 from backend.media.probe import probe
 from describe_harness import NUMBER_ON_SCREEN, FakeDescribing, describing_at, frame_times, numbered_video
 

@@ -11,8 +11,8 @@ import pytest
 
 from backend.encoders import sentence
 from backend.scoring.evaluate import evaluate
-from backend.systems.feature_files import write_features
-from backend.systems.learning import history
+from backend.systems.extracting import write_features
+from backend.systems.learning import checkpoints
 from commands import reelrank as succeed
 from learnable import one_thread
 from support import WordEncoder
@@ -27,7 +27,7 @@ SECONDS = 24.0
 def quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, one_thread():
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        patch.setattr(history, "write_pictures", lambda *_: None)
+        patch.setattr(checkpoints, "write_pictures", lambda *_: None)
         yield
 
 

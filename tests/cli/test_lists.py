@@ -79,7 +79,7 @@ def test_training_sets_are_written_for_every_size(
 def test_temperatures_may_be_the_same_twice(reelrank: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are of the first attempt, the second, ...: the same temperature twice is two attempts."""
     asked: list[tuple[float, ...]] = []
-    monkeypatch.setattr("backend.cli.rewrite.open_project", lambda folder: folder)
+    monkeypatch.setattr("backend.cli.captions.open_project", lambda folder: folder)
 
     def endpoint(*, temperatures: tuple[float, ...], **_: object) -> None:
         asked.append(temperatures)

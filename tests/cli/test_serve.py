@@ -19,7 +19,7 @@ from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.campaign.setup.serving.server import note_address, served_at
 from backend.cli import service
-from backend.core import mounts, parallel
+from backend.core import file_system, parallel
 from support import NOW, free_port
 
 Run = Callable[..., tuple[int, str, str]]
@@ -194,7 +194,7 @@ def test_a_project_on_a_network_file_system_is_warned_about_and_on_a_disk_is_not
     reelrank: Run, handed: Handed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed = tmp_path / "mounts"
-    monkeypatch.setattr(mounts, "MOUNTS", listed)
+    monkeypatch.setattr(file_system, "MOUNTS", listed)
     warning = "on a network file system (nfs4), where SQLite's locks do not hold"
     for kind, told in (("ext4", False), ("nfs4", True)):
         listed.write_text(f"/dev/sda1 / ext4 rw 0 0\nnas:/lab {tmp_path} {kind} rw 0 0\n")

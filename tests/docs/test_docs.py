@@ -15,7 +15,7 @@ import schema_page
 import settings_table
 from annotate_app.server.metrics import Counts
 from backend import __version__, cli
-from backend.cli.groups import CommandGroup
+from backend.cli.options import CommandGroup
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import OPTION_VALUES
 

@@ -11,8 +11,8 @@ import pytest
 import transformers  # what it holds is loaded where it is used: every process looks into this file
 
 from backend.core.errors import EncoderUnavailable
-from backend.encoders.lengths import CountsTokens, longest_first
 from backend.encoders.sentence import MINILM_SHA256, EncoderSpec, load, resolve
+from backend.encoders.vocabulary import CountsTokens, longest_first
 
 TEXTS = [
     "a woman walks into the kitchen",

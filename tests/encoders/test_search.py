@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from backend.encoders import coarse, search
+from backend.encoders import search
 from backend.encoders.search import top_moments
 from backend.encoders.selection import Ranking
 
@@ -11,7 +11,9 @@ from backend.encoders.selection import Ranking
 @pytest.fixture(autouse=True, params=["in float32", "first in bfloat16"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every search with and without the first look, whatever this processor is fast at."""
-    monkeypatch.setattr(coarse, "pays", lambda vectors, queries: request.param == "first in bfloat16" and len(vectors))
+    monkeypatch.setattr(
+        search, "coarse_pays", lambda vectors, queries: request.param == "first in bfloat16" and len(vectors)
+    )
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

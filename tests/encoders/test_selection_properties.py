@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.encoders import coarse
+from backend.encoders import search
 from backend.encoders.search import top_moments
 from backend.encoders.selection import Described, left_out, rank_moments
 
@@ -48,7 +48,7 @@ def test_a_first_look_in_bfloat16_changes_nothing(
 ) -> None:
     queries, captions, moments, k, _ = corpus
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coarse, "pays", lambda vectors, queries: bool(len(vectors)))
+        patch.setattr(search, "coarse_pays", lambda vectors, queries: bool(len(vectors)))
         first = top_moments(queries, captions, moments, k)
     assert [*first] == [*top_moments(queries, captions, moments, k)]
 

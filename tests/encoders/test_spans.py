@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from backend.encoders.spans import of_span
+from backend.encoders.clip import of_span
 
 
 def mean_by_hand(frames: np.ndarray, instants: Sequence[float], start_s: float, end_s: float) -> np.ndarray:

@@ -23,8 +23,7 @@ import yaml
 from annotate_app.session.addresses import HEALTH_PATH
 from backend import cli
 from backend.campaign.setup.project.database_place import ADDRESS_VARIABLE
-from backend.core.logs import LOG_VARIABLE, LogForm
-from backend.core.metrics import METRICS_VARIABLE, place_of
+from backend.core.server_options import LOG_VARIABLE, METRICS_VARIABLE, LogForm, place_of
 from backend.store.address import shown
 
 ROOT = Path(__file__).parents[2]

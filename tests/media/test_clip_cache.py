@@ -14,6 +14,7 @@ import pytest
 from backend.core.errors import NoRoom, VideoUnreadable
 from backend.media import clips, jobs
 from backend.media.clips import ensure
+from backend.media.cut import CutReport
 from backend.media.jobs import (
     ClipCache,
     ClipForm,
@@ -27,7 +28,6 @@ from backend.media.jobs import (
     thumbnail,
     with_context,
 )
-from backend.media.report import CutReport
 from scored import write_video
 
 NOW = 1_000_000_000.0

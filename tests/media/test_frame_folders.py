@@ -15,13 +15,12 @@ from backend.core.errors import VideoUnreadable
 from backend.core.where import Where
 from backend.media.content import sha256_of
 from backend.media.cut import cut
-from backend.media.facts import VideoFacts
 from backend.media.frame_folder import place_at
 from backend.media.frames import frames_at
-from backend.media.probe import VideoFolder, probe, require_unchanged
-from backend.media.sources import FrameFolder, source_at
+from backend.media.probe import probe, require_unchanged, survey
+from backend.media.sources import FrameFolder, VideoFacts, source_at
 from backend.media.strip import film_strip
-from backend.media.survey import survey
+from backend.media.video_folder import VideoFolder
 from numbered_videos import contents, number_of, numbered
 
 
@@ -92,7 +91,7 @@ def test_many_are_measured_in_several_processes_as_in_one(tmp_path: Path, monkey
     videos["gone"] = FrameFolder(tmp_path / "gone")
     steps: list[tuple[int, int]] = []
     alone = survey(videos)
-    monkeypatch.setattr("backend.media.survey._WORTH_PROCESSES_BYTES", 0)
+    monkeypatch.setattr("backend.media.probe._WORTH_PROCESSES_BYTES", 0)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     assert survey(videos, progress=lambda done, total: steps.append((done, total))) == alone
     assert steps == [(1, 3), (2, 3), (3, 3)]

@@ -7,7 +7,7 @@ import av
 import pytest
 
 from backend.core.errors import VideoUnreadable
-from backend.media.frame_times import frame_times
+from backend.media.frames import frame_times
 from backend.media.sources import FrameFolder
 from tests.media.test_frame_folders import frames
 

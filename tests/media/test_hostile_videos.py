@@ -14,17 +14,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backend.core import bounds, parallel
+from backend.core import parallel, processes
 from backend.core.errors import VideoUnreadable
 from backend.core.where import Where
 from backend.media import decode, limits
 from backend.media.cut import cut
 from backend.media.decode import opened
 from backend.media.limits import LARGEST_PIXELS, within_bounds
-from backend.media.one_clip import cut as cut_apart
-from backend.media.probe import damage_inside, probe
+from backend.media.probe import damage_inside, probe, survey
 from backend.media.sources import FrameFolder
-from backend.media.survey import survey
+from backend.media.together import cut as cut_apart
 from scored import write_video
 
 DEMO = Path(__file__).parents[2] / "assets" / "demo"
@@ -207,7 +206,7 @@ def spinning(_: object, source: Path) -> str:
             if source.name == "stuck.mp4":
                 stuck()
             if source.name == "eats.mp4":
-                return str(len(bytearray(2 * bounds.MEMORY_BYTES)))
+                return str(len(bytearray(2 * processes.MEMORY_BYTES)))
             while True:
                 pass
     except VideoUnreadable as refusal:
@@ -238,11 +237,11 @@ def test_slow_hungry_and_stuck_files_end_as_refusals(tmp_path: Path) -> None:
 
 
 def with_short_limits(shared: object, source: Path) -> str:
-    limits.LEAST_CPU_S, bounds.GRACE_S = 0.2, 0.3
+    limits.LEAST_CPU_S, processes.GRACE_S = 0.2, 0.3
     try:
         return spinning(shared, source)
     finally:
-        limits.LEAST_CPU_S, bounds.GRACE_S = 120.0, 10.0
+        limits.LEAST_CPU_S, processes.GRACE_S = 120.0, 10.0
 
 
 def test_one_video_that_ends_the_process_leaves_the_others_measured(
@@ -251,13 +250,13 @@ def test_one_video_that_ends_the_process_leaves_the_others_measured(
     good, odd = tmp_path / "good.mp4", tmp_path / "kills.mp4"
     for path in (good, odd):
         path.write_bytes(small)
-    monkeypatch.setattr("backend.media.survey._measured", measured_unless_it_kills)
+    monkeypatch.setattr("backend.media.probe._measured", measured_unless_it_kills)
     found = survey({"good": good, "odd": odd}, decode=False)
     assert list(found.facts) == ["good"]
     assert found.unreadable["odd"].startswith("kills.mp4 ends every process that reads it")
 
 
-_measured: Callable[..., object] = __import__("backend.media.survey", fromlist=["_measured"])._measured
+_measured: Callable[..., object] = __import__("backend.media.probe", fromlist=["_measured"])._measured
 
 
 def measured_unless_it_kills(shared: object, video: Path) -> object:

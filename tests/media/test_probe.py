@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from backend.core.errors import VideoUnreadable
-from backend.media.probe import VideoFolder, probe
+from backend.media.probe import probe
+from backend.media.video_folder import VideoFolder
 
 
 def write_video(path: Path, frames: int = 10, fps: Fraction = Fraction(25), size: tuple[int, int] = (64, 48)) -> Path:

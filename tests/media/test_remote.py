@@ -11,10 +11,10 @@ import pytest
 
 from backend.core.addresses import Address
 from backend.core.errors import InputError, StorageUnavailable, VideoUnreadable
-from backend.media import remote_folder
+from backend.media import remote, video_folder
 from backend.media.cut import cut
 from backend.media.probe import probe
-from backend.media.remote_folder import RemoteFolder
+from backend.media.video_folder import RemoteFolder
 from range_server import Ranges, serving
 from s3_server import serving_s3
 
@@ -96,7 +96,6 @@ def test_keys_that_do_not_suffice_are_no_fault_of_the_video(web: Ranges) -> None
 def test_a_network_that_goes_in_the_middle_leaves_no_clip(
     web: Ranges, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from backend.media import remote
 
     real = remote.RemoteFile._block
 
@@ -124,7 +123,7 @@ def test_a_list_names_the_videos_of_a_web_server(web: Ranges, folder: Path) -> N
 
 def test_names_at_addresses_are_compared_in_their_composed_form(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = ["cafe\u0301.mp4", "\u1112\u1161\u11ab/u\u0308.webm"]
-    monkeypatch.setattr(remote_folder, "listed", lambda at: keys)
+    monkeypatch.setattr(video_folder, "listed", lambda at: keys)
     bucket = Address("s3://lab/videos")
     there = RemoteFolder(bucket)
     assert there.find("caf\u00e9") == there.find("cafe\u0301.avi") == bucket.joined(keys[0])
@@ -133,7 +132,7 @@ def test_names_at_addresses_are_compared_in_their_composed_form(monkeypatch: pyt
     keys.append("caf\u00e9.mp4")
     with pytest.raises(VideoUnreadable, match="differ only in how Unicode writes its letters"):
         RemoteFolder(bucket).find("caf\u00e9")
-    monkeypatch.setattr(remote_folder, "whole", lambda at: b"caf%C3%A9.mp4\nA%CC%88rger.mp4\n")
+    monkeypatch.setattr(video_folder, "whole", lambda at: b"caf%C3%A9.mp4\nA%CC%88rger.mp4\n")
     listed = RemoteFolder(Address("https://lab.example/list.txt"))
     assert listed.find("cafe\u0301") == Address("https://lab.example/caf%C3%A9.mp4")
     assert listed.find("\u00c4rger.mp4") == Address("https://lab.example/A%CC%88rger.mp4")

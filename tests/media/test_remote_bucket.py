@@ -9,9 +9,9 @@ import pytest
 from backend.core.addresses import Address
 from backend.core.errors import StorageUnavailable, VideoUnreadable
 from backend.media.cut import cut
-from backend.media.probe import VideoFolder, probe
+from backend.media.probe import probe
 from backend.media.remote import listed
-from backend.media.remote_folder import RemoteFolder
+from backend.media.video_folder import RemoteFolder, VideoFolder
 from s3_server import S3, serving_s3
 
 DEMO = Path(__file__).parents[2] / "assets" / "demo"

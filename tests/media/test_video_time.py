@@ -18,8 +18,7 @@ from PIL import Image
 from backend.core.errors import VideoUnreadable
 from backend.media.cut import CutSpan, cut, cut_together
 from backend.media.decode import opened, packets, packets_from
-from backend.media.frame_times import frame_times
-from backend.media.frames import frames_at
+from backend.media.frames import frame_times, frames_at
 from backend.media.gif import cut_gif
 from backend.media.jobs import ClipForm, Profile
 from backend.media.probe import damage_inside, probe

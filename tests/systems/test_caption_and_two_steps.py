@@ -7,7 +7,7 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.scoring.files.entries import parse_run_mapping
-from backend.systems import caption
+from backend.systems import baselines
 from backend.systems.baselines import two_step_answers
 from backend.systems.model import KnownMoment, SearchTask
 from support import MOMENTS, WordEncoder
@@ -19,7 +19,7 @@ TASK = SearchTask("made", QUERIES, DURATIONS, captions=CAPTIONS)
 
 
 def test_captions_rank_moments_by_their_cosine(tmp_path: Path) -> None:
-    found = caption.answer(TASK, WordEncoder(), tmp_path, top=len(CAPTIONS))
+    found = baselines.answer_by_captions(TASK, WordEncoder(), tmp_path, top=len(CAPTIONS))
     vectors = WordEncoder().encode([one.caption for one in CAPTIONS]).astype(np.float64)
     for query, text in QUERIES.items():
         cosine = vectors @ WordEncoder().encode([text])[0].astype(np.float64)
@@ -28,24 +28,24 @@ def test_captions_rank_moments_by_their_cosine(tmp_path: Path) -> None:
         for one in found[query]:
             assert one.score == pytest.approx(expected[one[:3]], abs=1e-5)
         assert [one.score for one in found[query]] == sorted((one.score for one in found[query]), reverse=True)
-    best = caption.answer(TASK, WordEncoder(), tmp_path, top=5)
+    best = baselines.answer_by_captions(TASK, WordEncoder(), tmp_path, top=5)
     assert {query: answers[:5] for query, answers in found.items()} == best
 
 
 def test_a_moment_counts_as_its_most_similar_caption(tmp_path: Path) -> None:
     both = [KnownMoment("v", 0, 5, "a dog"), KnownMoment("w", 1, 2, "a cat"), KnownMoment("v", 0, 5, "a cat ")]
     task = SearchTask("made", {"q": "a cat"}, {"v": 9.0, "w": 9.0}, captions=both)
-    found = caption.answer(task, WordEncoder(), tmp_path)["q"]
+    found = baselines.answer_by_captions(task, WordEncoder(), tmp_path)["q"]
     assert [one[:3] for one in found] == [("v", 0, 5), ("w", 1, 2)]
     assert [one.score for one in found] == [1.0, 1.0]
 
 
 def test_captions_and_texts_are_needed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="made: has no captions"):
-        caption.answer(SearchTask("made", QUERIES, DURATIONS), WordEncoder(), tmp_path)
+        baselines.answer_by_captions(SearchTask("made", QUERIES, DURATIONS), WordEncoder(), tmp_path)
     without = SearchTask("made", {"1": "a man", "2": " ", "3": ""}, DURATIONS, captions=CAPTIONS)
     with pytest.raises(InputError) as refused:
-        caption.answer(without, WordEncoder(), tmp_path)
+        baselines.answer_by_captions(without, WordEncoder(), tmp_path)
     assert [str(one) for one in refused.value.problems] == ["made: query 2 has no text", "made: query 3 has no text"]
 
 

@@ -11,8 +11,7 @@ from backend.core.errors import InputError
 from backend.encoders.clip import Clip
 from backend.media.frames import frames_at
 from backend.systems.clip_windows import answer
-from backend.systems.model import SearchTask
-from backend.systems.windowing import Windowing, windows
+from backend.systems.model import SearchTask, Windowing, windows
 
 LENGTHS_S = {"long": 9.0, "middle": 6.0, "short": 3.0}
 QUERIES = {"1": "a man sits", "2": "he runs", "3": "zebra"}
@@ -74,7 +73,7 @@ def test_frames_are_looked_at_once(
 ) -> None:
     task = SearchTask("made", QUERIES, LENGTHS_S, files=drawn)
     first = answer(task, clip, tmp_path, HOW)
-    monkeypatch.setattr("backend.media.frame_vectors.frames_at", lambda *asked: pytest.fail("looked again"))
+    monkeypatch.setattr("backend.media.frames.frames_at", lambda *asked: pytest.fail("looked again"))
     assert answer(task, clip, tmp_path, HOW) == first
 
 

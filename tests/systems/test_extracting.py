@@ -8,7 +8,7 @@ import pytest
 
 from backend.core.errors import InputError, ProjectError
 from backend.encoders.clip import Clip
-from backend.media import frame_vectors
+from backend.media import frames as frame_vectors
 from backend.media.frames import frames_at
 from backend.systems.extracting import extract
 from backend.systems.feature_files import open_features

@@ -8,7 +8,8 @@ import numpy.typing as npt
 import pytest
 
 from backend.core.errors import InputError, ProjectError
-from backend.systems.feature_files import open_features, require_videos, write_features
+from backend.systems.extracting import write_features
+from backend.systems.feature_files import open_features, require_videos
 
 Array = npt.NDArray[np.float32]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from backend.core.errors import InputError
+from backend.systems.baseline_runs import read_task
 from backend.systems.model import KnownMoment
-from backend.systems.task_files import read_task
 
 VAL = Path(__file__).parents[2] / "assets" / "example" / "val.json"
 

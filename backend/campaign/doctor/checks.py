@@ -9,7 +9,7 @@ from backend.campaign.doctor import rows as invariants
 from backend.campaign.release.export import kept_releases
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project.folder import Project
-from backend.core import person_names as name_rules
+from backend.core import typed_text as name_rules
 from backend.store.connection import Database
 
 

@@ -11,7 +11,7 @@ from backend.campaign.setup.project import database_place, places, settings_file
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.places import require_inside
-from backend.core import person_names
+from backend.core import typed_text
 from backend.core.errors import ProjectError
 from backend.store import connection, dumping, secret, upkeep
 from backend.store.connection import Database
@@ -89,7 +89,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     store = connection.open_store(path)  # refuses what is no project, or not of this schema
     names = people.names(store.db)
     store.close()
-    person_names.require_told_apart(names)
+    typed_text.require_told_apart(names)
     settings_file.read_settings(folder)
     with connection.driver():
         from backend.store import moving

@@ -20,8 +20,8 @@ from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_RO
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import entries
-from backend.core import arriving
-from backend.core.links import leads_out
+from backend.core import atomic_output
+from backend.core.file_system import leads_out
 from backend.core.private import close_to_others, open_to_others, private_umask
 from backend.core.typed_text import nfc
 from backend.media.content import size_of
@@ -136,9 +136,9 @@ def bucket_troubles(project: Project, db: Database, now: float) -> Iterable[str]
 def left_behind(project: Project, db: Database, now: float) -> Iterable[str]:
     """Folders in which something was being made when its process was killed, by their path in the project."""
     for depth in ("", "*/"):
-        for found in sorted(project.folder.glob(f"{depth}{arriving.OURS}*")):
+        for found in sorted(project.folder.glob(f"{depth}{atomic_output.OURS}*")):
             ours = found.is_dir() and not found.is_symlink() and not leads_out(found, project.folder)
-            if ours and arriving.last_written(found) < now - UNTOUCHED_S:
+            if ours and atomic_output.last_written(found) < now - UNTOUCHED_S:
                 yield found.relative_to(project.folder).as_posix()
 
 

@@ -14,11 +14,11 @@ from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import lead_only, public
 from backend.campaign.setup.people.sessions import digest, person_for
 from backend.campaign.setup.project.folder import Project
+from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import tidy
-from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import Database, writing
 from backend.store.events import EventKind

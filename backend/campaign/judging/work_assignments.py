@@ -15,10 +15,10 @@ from backend.campaign.nouns import Lead, Operator, Role, Split
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import in_charge, lead_only
 from backend.campaign.setup.project.folder import Project
+from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
-from backend.core.words import ago
+from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind

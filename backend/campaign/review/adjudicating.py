@@ -14,11 +14,11 @@ from backend.campaign.review.rows import pair_lists
 from backend.campaign.setup.people.permissions import lead_only
 from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
+from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import PairKey
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import is_visible
-from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import Database, writing
 from backend.store.events import EventKind

@@ -11,9 +11,8 @@ from typing import Any
 
 import msgspec
 
-from backend.core.reading import unpacked
+from backend.core.reading import UNDECODABLE, unpacked
 from backend.core.typed_text import nfc
-from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files.sentences import sentences
 from backend.scoring.matching.columns import Truth
 

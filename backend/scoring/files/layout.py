@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from backend.core.undecodable import UNDECODABLE
+from backend.core.reading import UNDECODABLE
 from backend.scoring.files.entry_rows import Names
 from backend.scoring.files.words import DURATION, QUERY, RUN, TRUTH, VIDEO, Kind, is_tvr_release, names_in, pick
 

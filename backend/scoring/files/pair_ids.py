@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
+from backend.core.reading import UNDECODABLE
 from backend.core.text_files import read_csv
-from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files import text
 from backend.scoring.files.text import Form
 from backend.scoring.files.words import TRUTH

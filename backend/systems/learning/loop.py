@@ -19,13 +19,19 @@ from backend.core.errors import InputError, ProjectError
 from backend.core.progress import Progress
 from backend.core.reading import bytes_of
 from backend.scoring.evaluate import evaluate
-from backend.systems.learning import checkpoints, history, predicting
+from backend.systems.learning import checkpoints, predicting
 from backend.systems.learning.batches import Batch, batches, seeds_of
 from backend.systems.learning.checkpoints import Epoch, ModelCard, TrainingState
 from backend.systems.learning.config import Config
-from backend.systems.learning.losses import hinge_loss, nce_loss, negatives_of, span_loss
 from backend.systems.learning.material import AskedQueries, Clips, Floats, TrainingPairs, fingerprint
-from backend.systems.learning.network import LateInteraction, video_scores
+from backend.systems.learning.network import (
+    LateInteraction,
+    hinge_loss,
+    nce_loss,
+    negatives_of,
+    span_loss,
+    video_scores,
+)
 from backend.systems.learning.rivals import Rivals, crocs_loss
 from backend.training.crocs import CroCsLoss
 
@@ -160,11 +166,11 @@ def _train(
             best = best_of(epochs)
             if best is epochs[-1]:
                 checkpoints.write_best(folder, network, _card(config, material, seed, best))
-            history.write_table(folder, epochs)
+            checkpoints.write_table(folder, epochs)
             checkpoints.write_last(folder, network, optimiser, TrainingState(made_of, tuple(epochs)))
     best = best_of(epochs)
-    if resumed < len(epochs) or not (folder / history.PICTURES[-1]).exists():
-        history.write_pictures(folder, epochs, STOPPING, best.epoch)
+    if resumed < len(epochs) or not (folder / checkpoints.PICTURES[-1]).exists():
+        checkpoints.write_pictures(folder, epochs, STOPPING, best.epoch)
     early = len(epochs) < config.training.epochs
     return SeedReport(folder, seed, len(epochs), best.epoch, best.figures[STOPPING], resumed, early)
 

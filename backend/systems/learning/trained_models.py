@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from backend.core import release_entries
-from backend.core.arriving import require_new_file, require_room
+from backend.core.atomic_output import require_new_file, require_room
 from backend.core.errors import InputError
 from backend.core.progress import Progress, named
 from backend.core.reading import bytes_of
@@ -31,7 +31,7 @@ from backend.systems.learning.material import (
 )
 from backend.systems.learning.network import LateInteraction
 from backend.systems.learning.rivals import read_rivals
-from backend.systems.run_output import write_answers
+from backend.systems.model import write_answers
 
 AskedSplit = Literal["val", "test"]
 

@@ -11,9 +11,9 @@ from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.queries import query_pairs
 from backend.campaign.selection.batches.next_batch import open_batch
 from backend.campaign.setup.people import accounts as people
+from backend.core.days import ago
 from backend.core.errors import Overtaken, ReelRankError
 from backend.core.ids import PairKey
-from backend.core.words import ago
 from support import NOW, Judging
 
 

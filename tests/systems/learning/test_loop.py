@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from backend.core.errors import InputError, ProjectError
-from backend.systems.learning import checkpoints, history, loop
+from backend.systems.learning import checkpoints, loop
 from backend.systems.learning.batches import batch_of, batches, seeds_of
 from backend.systems.learning.config import Config, LossOptions, ModelOptions, TrainingOptions
 from backend.systems.learning.loop import STOPPING, SeedReport, train
@@ -25,8 +25,8 @@ Draw = Callable[..., None]
 @pytest.fixture(autouse=True)
 def nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> Draw:
     """Two pictures take longer than the training of these tests; who wants them gets the real function."""
-    real = history.write_pictures
-    monkeypatch.setattr(history, "write_pictures", lambda folder, *_: (folder / "history.svg").write_text(""))
+    real = checkpoints.write_pictures
+    monkeypatch.setattr(checkpoints, "write_pictures", lambda folder, *_: (folder / "history.svg").write_text(""))
     return real
 
 

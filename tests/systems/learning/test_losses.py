@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from backend.systems.learning.losses import hinge_loss, nce_loss, negatives_of, span_loss
+from backend.systems.learning.network import hinge_loss, nce_loss, negatives_of, span_loss
 
 Table = list[list[float]]
 POSITIVES = [[True, False, True], [False, True, False], [False, False, True]]

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from backend.core.errors import InputError
-from backend.systems.learning import history, loop, rivals
+from backend.systems.learning import checkpoints, loop, rivals
 from backend.systems.learning.batches import batch_of
 from backend.systems.learning.config import LossOptions, NegativesOptions
 from backend.systems.learning.loop import TrainingMaterial
@@ -159,7 +159,7 @@ def test_the_loss_is_that_of_best_clips_by_plain_python(tmp_path: Path) -> None:
 
 
 def test_it_is_a_switch_of_the_same_loop_and_repeats_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "write_pictures", lambda *_: None)
+    monkeypatch.setattr(checkpoints, "write_pictures", lambda *_: None)
     settings = config(tmp_path, loss=LossOptions(video="crocs"), negatives=NegativesOptions("negatives", count=2))
     reports = [
         loop.train(msgspec.structs.replace(settings, out=str(tmp_path / name)), with_rivals(material(tmp_path)), 0, CPU)

@@ -4,7 +4,7 @@ from backend.campaign.corpus.describing.work import describe_clip
 from backend.campaign.nouns import Annotator
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
-from backend.media.frame_times import frame_times
+from backend.media.frames import frame_times
 
 
 @permissions.annotator_only

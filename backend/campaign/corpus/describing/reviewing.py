@@ -19,11 +19,11 @@ from backend.campaign.corpus.describing.work import cast_if_sound
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
+from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import MomentId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import tidy
-from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind

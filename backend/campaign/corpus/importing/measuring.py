@@ -18,13 +18,13 @@ from backend.core.errors import InputError, StorageUnavailable, VideoUnreadable
 from backend.core.progress import Steps
 from backend.core.where import Where
 from backend.media.content import changed_words, sha256_of, size_of
-from backend.media.probe import VideoFolder
+from backend.media.probe import Survey, survey
 from backend.media.sources import Source, place_in, place_of_video, source_at
-from backend.media.survey import Survey, survey
+from backend.media.video_folder import VideoFolder
 from backend.store.connection import reading
 
 if TYPE_CHECKING:
-    from backend.media.remote_folder import RemoteFolder
+    from backend.media.video_folder import RemoteFolder
 
 
 def measure(
@@ -121,7 +121,7 @@ def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
     """
     if isinstance(place, Path):
         return VideoFolder(place)
-    from backend.media.remote_folder import RemoteFolder
+    from backend.media.video_folder import RemoteFolder
 
     return RemoteFolder(place)
 

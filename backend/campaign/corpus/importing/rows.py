@@ -10,8 +10,8 @@ from sqlite3 import Row
 
 from backend.campaign.corpus.importing.model import CaptionedMoment, Trouble, VideoTrouble
 from backend.core.ids import MomentId
-from backend.core.saying import kept, recalled
-from backend.media.facts import VideoFacts
+from backend.core.messages import kept, recalled
+from backend.media.sources import VideoFacts
 from backend.store.engine import Database
 
 WHOLE = "(m.start_s = 0 AND m.end_s >= v.duration_s)"

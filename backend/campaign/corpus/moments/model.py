@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from backend.core.errors import Problem
 from backend.core.ids import MomentId
-from backend.media.facts import VideoFacts
+from backend.media.sources import VideoFacts
 
 
 @dataclass(frozen=True, slots=True)

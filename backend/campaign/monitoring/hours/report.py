@@ -17,8 +17,8 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.settings_file import read_settings
-from backend.core.person_names import name_key
 from backend.core.text_files import csv_text
+from backend.core.typed_text import name_key
 from backend.store.connection import reading
 
 COLUMNS = (

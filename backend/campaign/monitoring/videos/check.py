@@ -25,15 +25,14 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Address, Place
 from backend.core.errors import InputError, Problem, VideoUnreadable
-from backend.core.links import leads_out
+from backend.core.file_system import leads_out
+from backend.core.messages import said
 from backend.core.progress import Progress, Steps, named
-from backend.core.saying import said
 from backend.core.typed_text import nfc
 from backend.core.where import Where
 from backend.media.content import changed_words, sha256_of
-from backend.media.facts import VideoFacts
-from backend.media.probe import EXTENSIONS, VideoFolder
-from backend.media.sources import USUAL_FPS, Source, place_of_video, source_at
+from backend.media.sources import USUAL_FPS, Source, VideoFacts, place_of_video, source_at
+from backend.media.video_folder import EXTENSIONS, VideoFolder
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind

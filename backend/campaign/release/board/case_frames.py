@@ -10,8 +10,8 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, VideoUnreadable
-from backend.media.facts import VideoFacts
 from backend.media.probe import require_unchanged
+from backend.media.sources import VideoFacts
 from backend.media.strip import film_strip
 from backend.scoring.report.film import Film
 from backend.store.connection import reading

@@ -35,10 +35,10 @@ from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.ids import AnnotatorId, PairId
-from backend.core.person_names import person_name
 from backend.core.progress import Progress
 from backend.core.reading import bytes_of
 from backend.core.text_files import whole
+from backend.core.typed_text import person_name
 from backend.store import events
 from backend.store.connection import Database, writing
 from backend.store.events import EventKind

@@ -43,9 +43,9 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading
 from backend.core.errors import InputError
 from backend.core.ids import MomentId, PairId, QueryId
-from backend.core.person_names import readable
 from backend.core.progress import Progress
 from backend.core.text_files import read_csv
+from backend.core.typed_text import readable
 from backend.encoders import sentence
 from backend.store import events
 from backend.store.connection import Database, writing

@@ -19,9 +19,9 @@ from backend.campaign.release.export.rules.diffing import ReleaseDiff, compare
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
-from backend.core.links import leads_out
+from backend.core.file_system import leads_out
+from backend.core.messages import said
 from backend.core.progress import Progress
-from backend.core.saying import said
 from backend.core.typed_text import nfc
 from backend.store.connection import Database, reading
 

@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from backend.core.errors import InputError
-from backend.core.links import require_own
+from backend.core.file_system import require_own
+from backend.core.messages import said
 from backend.core.reading import LARGEST_UNPACKED
-from backend.core.saying import said
 
 _NOT_OURS = ("__MACOSX", ".DS_Store", "Thumbs.db")
 """What other programs put beside the files of a folder, or into a zip."""

@@ -25,9 +25,9 @@ from backend.campaign.release.export.rules.pair_checks import Judged, Rule
 from backend.core import release_entries
 from backend.core.errors import InputError, Problem
 from backend.core.progress import Progress
+from backend.core.reading import UNDECODABLE
 from backend.core.release_entries import GradedMoment, Moment, Queries
 from backend.core.text_files import read_csv
-from backend.core.undecodable import UNDECODABLE
 
 MANIFEST, VIDEOS = "manifest.json", "video_corpus.json"
 RAW, PAIRS = "raw_annotation.csv", "raw_query_moment_pair.csv"

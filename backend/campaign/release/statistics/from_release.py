@@ -13,10 +13,9 @@ import msgspec
 
 from backend.campaign.release.statistics.model import Holdings, Span
 from backend.core.errors import InputError
-from backend.core.links import require_own
+from backend.core.file_system import require_own
 from backend.core.progress import Steps
-from backend.core.reading import bytes_of
-from backend.core.undecodable import UNDECODABLE
+from backend.core.reading import UNDECODABLE, bytes_of
 
 VIDEOS_FILE = "video_corpus.json"
 _GRADED = ("val.json", "test.json")

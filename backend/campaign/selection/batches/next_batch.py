@@ -16,11 +16,11 @@ from backend.campaign.setup.people.permissions import in_charge, lead_only
 from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign
+from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import QueryId
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 from backend.core.typed_text import tidy
-from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind

@@ -13,9 +13,9 @@ from backend.campaign.selection.batches.rows import decisions as rows
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
+from backend.core.days import ago
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
-from backend.core.saying import said
-from backend.core.words import ago
+from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind

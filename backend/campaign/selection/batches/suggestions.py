@@ -18,10 +18,10 @@ from backend.campaign.selection.batches.rows import open_queries as facts
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
+from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
+from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.saying import said
-from backend.core.words import ago
 from backend.store.connection import Database, Store, reading, writing
 
 AT_ONCE = 10

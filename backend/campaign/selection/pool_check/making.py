@@ -29,8 +29,9 @@ from backend.core.reading import bytes_of, unpack
 from backend.core.typed_text import is_visible
 from backend.encoders import sentence
 from backend.encoders.sentence import Encoder
-from backend.media.facts import VideoFacts
-from backend.media.probe import VideoFolder, probe
+from backend.media.probe import probe
+from backend.media.sources import VideoFacts
+from backend.media.video_folder import VideoFolder
 from backend.scoring.pools.files import pools_of
 from backend.scoring.pools.model import Pools
 from backend.store import events

@@ -13,10 +13,9 @@ import msgspec
 from backend.campaign.selection.pools.building import MANIFEST, PAIRS
 from backend.campaign.selection.pools.model import VisualBounds
 from backend.core.errors import InputError
-from backend.core.reading import bytes_of
+from backend.core.reading import UNDECODABLE, bytes_of
 from backend.core.text_files import number, read_csv
 from backend.core.typed_text import nfc
-from backend.core.undecodable import UNDECODABLE
 
 
 class _Manifest(msgspec.Struct, frozen=True):

@@ -23,14 +23,14 @@ from backend.campaign.selection.pools.charts import (
     shares,
 )
 from backend.campaign.selection.pools.similarity import PoolVectors
-from backend.core.arriving import new_files
+from backend.core.atomic_output import new_files
 from backend.core.errors import InputError, ProjectError, VideoUnreadable
 from backend.core.progress import Progress, named
 from backend.core.text_files import csv_text
 from backend.encoders import cache
 from backend.encoders.sentence import Encoder, load_named
-from backend.media.probe import VideoFolder
 from backend.media.strip import film_strip
+from backend.media.video_folder import VideoFolder
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolQuery, Pools
 

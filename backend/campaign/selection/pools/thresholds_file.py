@@ -5,8 +5,7 @@ from pathlib import Path
 import msgspec
 
 from backend.core.errors import InputError
-from backend.core.reading import bytes_of
-from backend.core.undecodable import UNDECODABLE
+from backend.core.reading import UNDECODABLE, bytes_of
 
 RULE = "the highest and the lowest threshold whose Youden's J is within 0.03 of the best"
 

@@ -13,9 +13,9 @@ from backend.core.errors import InputError, Problem, VideoUnreadable
 from backend.core.progress import Progress, named
 from backend.encoders.clip import Clip
 from backend.encoders.emscore import FrameVectors, Idf, SentenceVectors, idf, score
-from backend.media.frame_vectors import keep_frames, vectors_of
-from backend.media.probe import VideoFolder
+from backend.media.frames import keep_frames, vectors_of
 from backend.media.sources import Source
+from backend.media.video_folder import VideoFolder
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ import sqlite3
 
 from backend.campaign.nouns import FROM_EXAM, Person, Role
 from backend.campaign.setup.people.model import Pause, PersonReview
-from backend.core import person_names as rules
+from backend.core import typed_text as rules
 from backend.core.days import midnight
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.engine import Database, added
 
 

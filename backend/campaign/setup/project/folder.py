@@ -25,12 +25,11 @@ from backend.campaign.setup.project.settings.registry import template, toml_valu
 from backend.campaign.setup.project.settings_file import read_settings, replace_lines, write_whole
 from backend.core.addresses import Address, Place
 from backend.core.errors import ProjectError
-from backend.core.mounts import network_file_system
+from backend.core.file_system import network_file_system
+from backend.core.messages import said
 from backend.core.private import make_private_folder
-from backend.core.saying import said
-from backend.media.facts import VideoFacts
 from backend.media.jobs import ClipCache, Profile
-from backend.media.sources import Source, place_in, source_at
+from backend.media.sources import Source, VideoFacts, place_in, source_at
 from backend.store import connection
 from backend.store.address import shown, without_password
 from backend.store.connection import Store, reading, writing

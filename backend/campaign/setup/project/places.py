@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from backend.core.errors import ProjectError
-from backend.core.links import leads_out
-from backend.core.saying import said
+from backend.core.file_system import leads_out
+from backend.core.messages import said
 
 DATABASE_FILE, SETTINGS_FILE = "reelrank.db", "reelrank.toml"
 PLACES = (

@@ -19,7 +19,7 @@ from backend.campaign.setup.serving import rows, rules
 from backend.campaign.setup.serving.model import LongWork, WorkOutcome, WorkState
 from backend.core.errors import ProjectError
 from backend.core.locking import is_free, locked
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.connection import Database, writing
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from backend.campaign.setup.serving.model import Delay, Failures, LongWork, Typed, WorkState
-from backend.core.person_names import name_key
+from backend.core.typed_text import name_key
 
 FORGOTTEN_S = 3600.0
 """Failures count until no attempt was made for so long."""

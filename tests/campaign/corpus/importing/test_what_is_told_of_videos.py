@@ -17,7 +17,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, VideoUnreadable
-from backend.media.one_clip import cut
+from backend.media.together import cut
 from numbered_videos import Picture, contents, number_of, write_source
 from support import NOW
 

@@ -28,7 +28,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, NotAllowed, Overtaken, ProjectError
 from backend.core.ids import MomentId
-from backend.media.facts import VideoFacts
+from backend.media.sources import VideoFacts
 from backend.store.connection import writing
 from support import NOW, Judging
 

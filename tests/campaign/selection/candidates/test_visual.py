@@ -22,8 +22,7 @@ from backend.core.errors import EncoderUnavailable, ProjectError
 from backend.core.where import HERE, Where
 from backend.encoders.emscore import SentenceVectors
 from backend.media.content import sha256_of
-from backend.media.frame_vectors import keep_frames
-from backend.media.frames import frames_at
+from backend.media.frames import frames_at, keep_frames
 from numbered_videos import Picture, write_source
 from support import NOW
 from units import Brightness

@@ -13,7 +13,7 @@ from backend.campaign.setup.people.accounts import (
     new_invitation,
 )
 from backend.campaign.setup.people.sessions import sign_in
-from backend.core import person_names as rules
+from backend.core import typed_text as rules
 from backend.core.errors import ProjectError, SignInRefused
 from postgres import SQLITE_FIRST
 from support import NOW, Judging

@@ -23,9 +23,8 @@ from backend.core.private import UMASK_VARIABLE
 from backend.encoders.cache import keep_array
 from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import clip_job, gif, storyboard
-from backend.media.one_clip import cut
 from backend.media.probe import probe
-from backend.media.together import cut_ahead
+from backend.media.together import cut, cut_ahead
 from numbered_videos import write_source
 from support import NOW, PARTLY, Judging
 

@@ -15,7 +15,7 @@ from backend.campaign.setup.project.settings.model import ENVIRONMENT, Home
 from backend.campaign.setup.project.settings.registry import BY_KEY, SETTINGS, template
 from backend.campaign.setup.project.settings_file import read_settings
 from backend.core.errors import InputError
-from backend.core.logs import READY_VARIABLE
+from backend.core.server_options import READY_VARIABLE
 from backend.language.endpoint import KEY
 
 ROOT = Path(__file__).parents[4]

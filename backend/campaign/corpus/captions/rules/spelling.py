@@ -13,8 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from backend.campaign.corpus.captions.rules.text import TITLES, word_pattern
-from backend.core.person_names import name_key
-from backend.core.typed_text import nfc
+from backend.core.typed_text import name_key, nfc
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("‘‛ʼʹʻˈ′`´＇ꞌ", "’") | dict.fromkeys("‐‑", "-"))
 """Characters that people type for an apostrophe or a hyphen."""

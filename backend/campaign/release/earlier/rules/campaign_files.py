@@ -22,10 +22,9 @@ from backend.campaign.nouns import Split
 from backend.campaign.release.earlier.model import EarlierCampaign, EarlierGrade, EarlierPair, Span
 from backend.campaign.release.earlier.rules.raw_annotation import COLUMNS, RE_OPENED, grades_of
 from backend.core.errors import InputError, Problem
-from backend.core.person_names import name_key
+from backend.core.reading import UNDECODABLE
 from backend.core.text_files import CsvTable, instant, not_blank, number, read_csv, stripped, whole
-from backend.core.typed_text import nfc
-from backend.core.undecodable import UNDECODABLE
+from backend.core.typed_text import name_key, nfc
 
 RAW_OPTIONAL = ("round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated", RE_OPENED)
 PAIR_COLUMNS = ("pair_id", "query", "video_name", "similarity")

@@ -5,11 +5,9 @@ from enum import StrEnum
 from functools import partial
 
 from backend.campaign.nouns import FIRST_ROUND_SEATS, SECOND_ROUND_SEATS
-from backend.core.base_path import BASE_PATH_VARIABLE
-from backend.core.logs import LOG_VARIABLE
-from backend.core.metrics import METRICS_VARIABLE
+from backend.core.messages import said
 from backend.core.private import UMASK_VARIABLE
-from backend.core.saying import said
+from backend.core.server_options import BASE_PATH_VARIABLE, LOG_VARIABLE, METRICS_VARIABLE
 
 
 class Home(StrEnum):

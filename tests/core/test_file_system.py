@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.core import mounts
+from backend.core import file_system
 
 LISTED = r"""sysfs /sys sysfs rw,nosuid 0 0
 /dev/nvme0n1p2 / ext4 rw,relatime 0 0
@@ -43,10 +43,10 @@ def test_which_file_system_is_on_the_network(
     path: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mounts").write_text(LISTED)
-    monkeypatch.setattr(mounts, "MOUNTS", tmp_path / "mounts")
-    assert mounts.network_file_system(Path(path)) == kind
+    monkeypatch.setattr(file_system, "MOUNTS", tmp_path / "mounts")
+    assert file_system.network_file_system(Path(path)) == kind
 
 
 def test_where_nobody_lists_mounts_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mounts, "MOUNTS", tmp_path / "missing")
-    assert mounts.network_file_system(Path("/mnt/nas")) == ""
+    monkeypatch.setattr(file_system, "MOUNTS", tmp_path / "missing")
+    assert file_system.network_file_system(Path("/mnt/nas")) == ""

@@ -1,7 +1,7 @@
-"""Files and folders that people ask for: refused before any work, made beside their place, put there whole.
+"""Write output files and folders atomically, and refuse bad targets up front.
 
-What is being made lies in a folder whose name nobody else has, so that nothing of anybody's is taken for a leftover
-of ours, and only that folder is ever cleared.
+What is being made lies in a folder beside its place. Nobody else's folder has such a name, so only that one is ever
+cleared away.
 """
 
 import tempfile
@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from backend.core.errors import ProjectError, ReelRankError
-from backend.core.saying import said
+from backend.core.messages import said
 
 OURS = ".reelrank-"
 """How the names of such folders begin; one that is found was left by a process that was killed."""

@@ -1,10 +1,10 @@
-"""Sentences that know how they were made, so that whoever shows them can say them in another language.
+"""Translatable messages: a template plus its values.
 
-The back end speaks English, to the byte: a `Said` is that English, and everything that takes a text takes it. It also
-carries the text it was made from and the values in it. The front end looks the text up in its catalogue, and puts the
-values, which may be such sentences themselves, where that language wants them.
+The back end speaks English. A `Said` is that English text, so everything that takes a text takes it. It also carries
+the template it was made from and the values in it. The front end looks the template up in its catalogue and puts the
+values, which may be messages themselves, where that language wants them.
 
-What joins or cuts a `Said` (`+`, an f-string with more in it, `.join`) has a plain text left, which stays English.
+Joining or cutting a `Said` (`+`, an f-string with more in it, `.join`) leaves a plain text, which stays English.
 """
 
 import json

@@ -1,0 +1,255 @@
+"""Commands about a whole project: `status`, `doctor`, `backup`, `restore`, `migrate` and `move`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from backend.api import open_project
+from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
+from backend.campaign.nouns import OPERATOR
+from backend.cli.options import ShowByDefault, add_group
+from backend.cli.output import (
+    Dir,
+    FirstDay,
+    Json,
+    LastDay,
+    day_of,
+    json_text,
+    now,
+    save,
+    say,
+    seconds,
+    table,
+    tell_written,
+)
+from backend.core.days import began, ended, instant
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("backup")(backup)
+    app.command("restore")(restore)
+    app.command("migrate")(migrate)
+    app.command("move")(move)
+    app.command("doctor")(doctor)
+    add_group(
+        app,
+        "status",
+        "Show where a campaign stands, its settings and its log.",
+        "my-project",
+        {"show": show, "settings": settings, "log": log},
+        ShowByDefault,
+    )
+
+
+def backup(
+    folder: Dir,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to make.", show_default=False)],
+) -> None:
+    """Copy the database while people work.
+
+    The copy is consistent. For a database in PostgreSQL, a FILE that ends in .dump is made by pg_dump.
+
+    Example: reelrank backup my-project backups/monday.db
+    """
+    from backend.campaign.doctor import backups
+
+    backups.backup(open_project(folder), file)
+    say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+
+
+def restore(
+    folder: Dir,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `reelrank backup`.", show_default=False)],
+) -> None:
+    """Replace the database with a backup.
+
+    Stop the server first. The replaced database is kept beside the new one.
+
+    Example: reelrank restore my-project backups/monday.db
+    """
+    from backend.campaign.doctor import database
+
+    report = database.restore(folder, file, now=now())
+    before, after = report.before or {}, report.after
+    table(("rows", "before", "now"), [(name, before.get(name, "?"), count) for name, count in after.items()])
+    say(f"\nThe database of {folder} is what {file} was.")
+    if report.kept:
+        say(f"The state before is kept in {report.kept}.")
+    if report.pending:
+        say(f"It has an older schema. Next: reelrank migrate {folder}")
+
+
+def migrate(folder: Dir) -> None:
+    """Upgrade the database of an older ReelRank.
+
+    Stop the server first. The database is copied before it changes.
+
+    Example: reelrank migrate my-project
+    """
+    from backend.campaign.doctor import database
+
+    applied, copy = database.migrate(folder)
+    if not applied:
+        say("Nothing to do: the database is up to date.")
+    else:
+        say(f"Applied {', '.join(applied)}. The state before is kept in {copy}.")
+
+
+def move(
+    folder: Dir,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="ADDRESS", help="postgresql://user@host/name of an empty database; or `file`, to move back."
+        ),
+    ],
+) -> None:
+    """Move the database to PostgreSQL, or back to a file.
+
+    Stop the server first. Every row is compared. A move that fails leaves everything as it was.
+
+    Example: reelrank move my-project postgresql://reelrank@db.example/campaign
+    """
+    from backend.campaign.doctor import database
+
+    rows, kept = database.move(folder, target, now=now())
+    say(f"{sum(rows.values()):,} rows of {len(rows)} tables are where they should be, each compared.")
+    if kept:
+        say(f"reelrank.toml names the address, without a password. The file that was the database is kept in {kept}.")
+    else:
+        say("The tables at the address are as they were: drop that database when you are sure.")
+
+
+def doctor(
+    folder: Dir,
+    json: Json = False,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Rebuild consensus and agenda if they are wrong, and remove orphaned clips."),
+    ] = False,
+) -> None:
+    """Check that a project is consistent, or repair it.
+
+    The exit code is 1 if something is wrong. Judgements, seats and events never change, not even with --repair.
+
+    Example: reelrank doctor my-project
+    """
+    from backend.campaign.doctor import examination
+
+    start = now()
+    report = examination.doctor(open_project(folder), now=start, repair=repair)
+    if json:
+        told = {"well": report.well, "checks": report.checks, "findings": report.findings}
+        say(json_text({**told, "predicted_clips": report.predicted_clips}))
+    else:
+        for finding in report.findings:
+            examples = "; ".join(finding.examples)
+            more = " ..." if finding.count > len(finding.examples) else ""
+            say(f"{finding.check}: {finding.count} found: {examples}{more}")
+            say(f"  Repaired. {finding.meaning}" if finding.repaired else f"  {finding.meaning}")
+        if report.predicted_clips:
+            say(f"cache/clips holds {report.predicted_clips:,} clips of predictions; they go when it is full.")
+        found = f"{len(report.findings)} of them found something" if report.findings else "nothing found"
+        say(f"{len(report.checks)} checks, {found} ({seconds(start)}).")
+    raise typer.Exit(0 if report.well else 1)
+
+
+def show(folder: Dir, json: Json = False) -> None:
+    """Show the counts of each stage, equal to those on the pages.
+
+    Example: reelrank status show my-project --json, or for short: reelrank status my-project --json
+    """
+    from backend.campaign.review.status import status_counts
+
+    counts = status_counts(open_project(folder), OPERATOR)
+    if json:
+        say(json_text(counts))
+        return
+    table(("stage", "what", "count"), [row for row in _rows(counts)])
+    say(f"\ncandidates from {', '.join(counts['sources']) or '(none yet)'}\nschema {counts['schema']}")
+    if counts["simulated"]:
+        say(f"{counts['simulated']} of the judgements are SIMULATED.")
+
+
+def _rows(counts: dict[str, Any]) -> list[tuple[str, str, int]]:
+    rows: list[tuple[str, str, int]] = []
+    for stage, value in counts.items():
+        if stage == "queries_by_batches":
+            rows += [
+                ("queries", f"{split}, with {number} {'batch' if number == '1' else 'batches'}", count)
+                for split, numbers in value.items()
+                for number, count in numbers.items()
+            ]
+        elif isinstance(value, dict):
+            rows += [(stage, str(what), count) for what, count in value.items()]
+        elif isinstance(value, int) and stage != "simulated":
+            rows.append((stage, "", value))
+    return rows
+
+
+def settings(folder: Dir, json: Json = False) -> None:
+    """List every setting: its value, since when, and who set it.
+
+    With --json also what each setting changes, and where to change it.
+
+    Example: reelrank status settings my-project
+    """
+    from backend.campaign.monitoring.activity.settings import campaign_settings
+
+    found = campaign_settings(open_project(folder), OPERATOR)
+    if json:
+        say(json_text(found))
+        return
+    rows = [
+        (one.name, one.value, "the beginning" if one.since is None else instant(one.since), one.by or "")
+        for one in found
+    ]
+    table(("setting", "now", "since (UTC)", "by"), rows)
+
+
+def log(
+    folder: Dir,
+    about: Annotated[
+        ActivityGroup | None,
+        typer.Option("--about", help="Only this kind. Default: all but grades and the desk."),
+    ] = None,
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Only actions of this user.")] = "",
+    search: Annotated[
+        str,
+        typer.Option("--search", metavar="WORDS", help="Only entries with these words: of a query, a reason, a file."),
+    ] = "",
+    first: FirstDay = None,
+    last: LastDay = None,
+    most: Annotated[int, typer.Option("--most", min=1, help="Number of entries to show.")] = 50,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write all matching entries to a file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List who did what and when, newest first.
+
+    Example: reelrank status log my-project --about decisions --by Lea --from 2026-03-01
+    """
+    from backend.campaign.monitoring.activity.log import activity_csv, count_activity, find_activity
+
+    since, until = day_of(first, "--from"), day_of(last, "--to")
+    project = open_project(folder)
+    wanted = ActivityFilter(about, by, began(since) if since else None, ended(until) if until else None, search.strip())
+    if csv is not None:
+        save(csv, activity_csv(project, OPERATOR, wanted))
+    found = find_activity(project, OPERATOR, wanted, first=0, most=most)
+    count = count_activity(project, OPERATOR, wanted)
+    if json:
+        say(json_text({"count": count, "entries": found}))
+        tell_written([csv], data=True)
+        return
+    table(
+        ("when (UTC)", "who", "what", "about"),
+        [(instant(one.at), one.by or "no person", one.words, one.about) for one in found],
+    )
+    if count > len(found):
+        say(f"\nAnd {count - len(found):,} before that: --most tells more, --csv writes all.")
+    if csv is not None:
+        say(f"\n{csv}: {count:,} entries.")

@@ -1,0 +1,274 @@
+"""Commands that study measures without any run, and what all studies of measures share."""
+
+import inspect
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from backend.cli.conventions import (
+    CUTOFFS,
+    THRESHOLDS,
+    K,
+    Mu,
+    Option,
+    Preset,
+    PresetOption,
+    Runs,
+    Theta,
+    Truth,
+    Videos,
+    measure_option,
+    read_option,
+)
+from backend.cli.options import list_option, typed
+from backend.cli.output import Json, fail, json_text, progress_bar, say, table, tell_written
+from backend.core.errors import InputError
+
+if TYPE_CHECKING:
+    from backend.scoring.studies.inputs import StudyInputs
+    from backend.scoring.studies.study import Study
+
+
+Measure = Annotated[list[str] | None, measure_option("--measure", "Only these, such as ndcg, ndcg@10 or map@avg.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.  [default: studies/NAME]")]
+_COLUMNS = 9
+"""Of a table of all pairs of measures: what a terminal of 80 characters holds."""
+
+
+def study_inputs(
+    truth: Path,
+    runs: dict[str, Path],
+    videos: Path | None,
+    preset: Preset,
+    k: list[int],
+    mu: list[float],
+    theta: list[float],
+    option: list[str] | None,
+    measure: list[str] | None,
+    split: str | None = None,
+) -> "StudyInputs":
+    """What is scored and how, from the options that all studies share."""
+    from backend.scoring.studies.inputs import StudyInputs
+
+    return StudyInputs(
+        truth,
+        runs,
+        videos,
+        preset.value,
+        k,
+        mu,
+        theta,
+        measure or [],
+        dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
+        split,
+    )
+
+
+def on_runs(study: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say which runs are scored and how; it receives them as its `inputs`."""
+
+    def read_inputs(
+        truth: Truth,
+        run: Runs,
+        videos: Videos = None,
+        preset: PresetOption = Preset.PAPER,
+        k: K = CUTOFFS,
+        mu: Mu = THRESHOLDS,
+        theta: Theta = THRESHOLDS,
+        option: Option = None,
+        measure: Measure = None,
+    ) -> "StudyInputs":
+        return study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
+
+    shared = inspect.signature(read_inputs).parameters
+    own = [parameter for name, parameter in inspect.signature(study).parameters.items() if name != "inputs"]
+
+    def command(**options: Any) -> None:
+        study(read_inputs(**{name: options.pop(name) for name in shared}), **options)
+
+    command.__name__, command.__doc__ = study.__name__, study.__doc__
+    command.__signature__ = inspect.Signature([*shared.values(), *own])  # type: ignore[attr-defined]
+    return command
+
+
+def by_name(given: list[str]) -> dict[str, Path]:
+    """Runs by the names that they are given, or have by their files."""
+    from backend.scoring.run_files import named_files
+
+    try:
+        return {run.name: run.path for run in named_files(given)}
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--run") from None
+
+
+def two_files(text: str) -> tuple[str, tuple[Path, Path]]:
+    """A model from `NAME=VAL,TEST`."""
+    name, _, files = text.partition("=")
+    parts = files.split(",")
+    if not name or len(parts) != 2 or not all(parts):
+        raise typer.BadParameter(f"{text!r} is not NAME=VAL,TEST with two files", param_hint="--run")
+    return name, (Path(parts[0]), Path(parts[1]))
+
+
+def as_text(value: Any, form: str) -> str:
+    """A number as text, `-` where it is undefined."""
+    return "-" if value is None else format(value, form)
+
+
+def matrix(
+    study: "Study", fields: tuple[str, str, str], title: str, form: str
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """A table of all pairs of measures, its columns numbered, as names would not fit: of the first few measures.
+
+    Where the columns are of other measures than the rows, they carry names all the same.
+    """
+    first, second, value = fields
+    names = list(dict.fromkeys(str(row[first]) for row in study.rows))
+    others = list(dict.fromkeys(str(row[second]) for row in study.rows))
+    cells = {(row[first], row[second]): as_text(row[value], form) for row in study.rows}
+    shown = others[:_COLUMNS]
+    more = f" ({len(shown)} of {len(others)})" if len(others) > len(shown) else ""
+    if names != others:
+        return (title + more, *shown), [(a, *(cells[a, b] for b in shown)) for a in names]
+    rows = [(f"{n} {a}", *(cells[a, b] for b in shown)) for n, a in enumerate(names, start=1)]
+    return (title + more, *map(str, range(1, len(shown) + 1))), rows
+
+
+def finish(
+    study: "Study",
+    out: Path | None,
+    json: bool,
+    columns: tuple[Any, ...],
+    rows: list[tuple[Any, ...]],
+    left: tuple[bool, ...] = (),
+) -> None:
+    """Write the folder, then print the study: as JSON, or as a table with its choices, reasons and files.
+
+    Columns are flush right but the first, or those that are `left`.
+    """
+    from backend.scoring.studies.writing import write_study
+
+    paths = write_study(study, out or Path("studies") / study.name)
+    if json:
+        say(json_text(study))
+        tell_written(paths, data=True)
+        return
+    say(study.description)
+    table(columns, rows, left)
+    for reason in dict.fromkeys(row["reason"] for row in study.rows if row.get("reason")):
+        say(f"undefined: {reason}")
+    for warning in study.warnings:
+        say(f"Warning: {warning}")
+    say(f"Written: {', '.join(map(str, paths))}")
+
+
+_THRESHOLD, _GAMMAS = typed("0.5"), typed("0.05,0.1,0.2")
+
+
+class Axis(StrEnum):
+    """What curves of the closed forms run over."""
+
+    R = "r"
+    THETA = "theta"
+
+
+def axioms(
+    measure: Measure = None,
+    preset: PresetOption = Preset.PAPER,
+    mu: Mu = _THRESHOLD,
+    theta: Theta = _THRESHOLD,
+    option: Option = None,
+    length: Annotated[int, typer.Option("--length", help="Highest number of predictions in a list.", min=1, max=4)] = 3,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Test measures against AxIoU's axioms INV-k and MON-k.
+
+    Prints the shortest counterexample to each.
+
+    Example: reelrank measures axioms --measure ndcg --mu 0.3,0.5
+    """
+    from backend.scoring.studies.running import axioms_study
+
+    with progress_bar() as progress:
+        study = axioms_study(
+            measure or [],
+            preset=preset.value,
+            mu=mu,
+            theta=theta,
+            options=dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
+            longest=length,
+            progress=progress,
+        )
+    rows = []
+    for row in study.rows:
+        if row["verdict"] == "broken":
+            told = f"({row['before']}) -> ({row['after']}): {row['value_before']:.4f} -> {row['value_after']:.4f}"
+        else:
+            told = f"not broken by {row['changes']:,} changes"
+        rows.append((row["measure"], row["axiom"], told))
+    finish(study, out, json, ("measure", "axiom", "IoU of the predictions: value"), rows, (True, True, True))
+
+
+def theory(
+    over: Annotated[
+        Axis, typer.Option("--over", help="Plot curves over the true IoU r for each theta, or over theta for each r.")
+    ] = Axis.R,
+    theta: Annotated[list[float], list_option("--theta", "T,T", "With --over r: thresholds of R@1.")] = THRESHOLDS,
+    r: Annotated[list[float], list_option("--r", "R,R", "With --over theta: true IoUs.")] = THRESHOLDS,
+    gamma: Annotated[list[float], list_option("--gamma", "G,G", "Standard deviations of IoU.")] = _GAMMAS,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Compute bias, variance and MSE of R@1 and AxIoU@1.
+
+    R@1 is with IoU>=theta. All are closed forms under Gaussian noise; the bias is squared.
+
+    Example: reelrank measures theory --over theta --r 0.5 --gamma 0.1
+    """
+    from backend.scoring.studies.running import theory_study
+
+    study = theory_study(theta, gamma, over=over.value, rs=r)
+    errors: dict[tuple[str, str], list[Any]] = {}
+    for row in study.rows:
+        at = "" if over is Axis.R or row["r"] is None else f", r = {row['r']:g}"
+        errors.setdefault((f"{row['measure']}{at}", f"{row['gamma']:g}"), []).append(row["mse"])
+    rows = [(*place, f"{max(mse):.4f}", f"{sum(mse) / len(mse):.4f}") for place, mse in errors.items()]
+    finish(study, out, json, ("measure", "gamma", "worst MSE", f"mean MSE over {over.value}"), rows)
+
+
+Name = Annotated[
+    str | None,
+    typer.Argument(metavar="[NAME]", help="The benchmark to describe. Default: list all.", show_default=False),
+]
+
+
+def benchmarks(name: Name = None) -> None:
+    """List the benchmarks that `evaluate` knows, or describe one.
+
+    Example: reelrank measures benchmarks charades-sta
+    """
+    from backend.scoring.benchmarks import BENCHMARKS, benchmark_named
+
+    if name is None:
+        rows = [(one.name, one.about) for one in BENCHMARKS.values()]
+        table(("benchmark", "what is scored"), rows, [True, True])
+        return
+    try:
+        one = benchmark_named(name)
+    except InputError as error:
+        fail(str(error))
+    say(f"{one.title}: {one.about}.")
+    say(f"Evaluator: {one.evaluator}.")
+    table(
+        ("figure", "computed as"),
+        [(f.name, ", ".join(filter(None, (f.key, f.about)))) for f in one.figures],
+        [True, True],
+    )
+    changed = [f"{option}={value}" for option, value in one.options.items()]
+    say(f"Preset {', '.join([one.preset, *changed])}.")
+    for note in one.notes:
+        say(note)

@@ -1,0 +1,237 @@
+"""Find videos by their names: in a folder, or below an address."""
+
+import os
+from collections import defaultdict
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
+
+from backend.core.addresses import Address, place_of
+from backend.core.errors import InputError, VideoUnreadable
+from backend.core.file_system import leads_out
+from backend.core.messages import said
+from backend.core.text_files import utf8
+from backend.core.typed_text import nfc
+from backend.media.remote import listed, whole
+from backend.media.sources import is_picture
+
+EXTENSIONS = (
+    *(".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v"),
+    *(".mpg", ".mpeg", ".wmv", ".3gp", ".3g2", ".mts", ".m2ts"),  # as people's cameras named them, in DiDeMo
+    *(".ts", ".vob", ".flv", ".ogv"),
+)
+"""What counts as a video file in a folder; of `a.mp4` and `a.webm` side by side the earlier one is taken."""
+
+
+class VideoFolder:
+    """The videos under a folder, indexed once: those in it by their name, those below it as well.
+
+    A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file. A link out of the folder
+    is none: whoever made the folder could bring in a private file of whoever reads it. The folder itself may be a link.
+
+    Names are compared in their composed form (NFC): macOS hands out file names decomposed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._paths: dict[str, list[Path]] = defaultdict(list)
+        files, folders, links = _videos_below(folder)
+        for path in sorted(files, key=lambda path: (EXTENSIONS.index(path.suffix.lower()), path)):
+            for name in _names(path, folder):
+                self._paths[name].append(path)
+        for path in sorted(folders):
+            for name in {nfc(path.name), nfc(path.relative_to(folder).as_posix())}:
+                self._paths[name].append(path)
+        self._videos = {*files, *folders}
+        self._links = {path: _names(path, folder) for path in sorted(links)}
+
+    @property
+    def links(self) -> tuple[Path, ...]:
+        """Links out of the folder that are named like a video, or lead to a folder; they are not followed."""
+        return tuple(self._links)
+
+    @property
+    def videos(self) -> frozenset[Path]:
+        """Every video file and every folder of frames."""
+        return frozenset(self._videos)
+
+    @property
+    def clashes(self) -> list[Path]:
+        """Videos that share their canonical name with another one of their folder: nobody can tell which is meant."""
+        return [path for paths in self._paths.values() for path in paths[1:] if _clash([paths[0], path])]
+
+    def named(self) -> dict[str, Path]:
+        """Every video of the folder: its place in it without extension -> its file, by place.
+
+        Of files that differ in nothing but their extension it is the one that `find` takes. Those of `clashes` are not
+        in it.
+        """
+        relative = {path: path.relative_to(self._folder) for path in self._videos}
+        places = {nfc((at if path.is_dir() else at.with_suffix("")).as_posix()) for path, at in relative.items()}
+        return {place: self._paths[place][0] for place in sorted(places) if not _clash(self._paths[place])}
+
+    def find(self, name: str) -> Path:
+        """The file, or folder of frames, called `name` in an annotation, with or without extension or subfolder.
+
+        Files of the folder itself come before those in subfolders. An extension that the annotation states
+        but no file has (`dog.avi` for `dog.mp4`) is passed over.
+
+        Raises:
+            VideoUnreadable: no such file, several of that name in different subfolders, two that are canonically equal
+                in one, or a link out of the folder.
+        """
+        names = [nfc(name)]
+        if PurePosixPath(name).suffix.lower() in EXTENSIONS:
+            names.append(str(PurePosixPath(names[0]).with_suffix("")))
+        for candidate in names:
+            paths = self._paths.get(candidate, [])
+            paths = [path for path in paths if path.parent == self._folder] or paths
+            if len({path.parent for path in paths}) > 1:
+                places = ", ".join(path.relative_to(self._folder).as_posix() for path in paths)
+                raise VideoUnreadable(
+                    said(
+                        "{name}: {why}",
+                        name=name,
+                        why=said(
+                            "several video files of that name in {folder}: {places}", folder=self._folder, places=places
+                        ),
+                    )
+                )
+            if _clash(paths):
+                raise VideoUnreadable(said("{name}: {why}", name=name, why=CLASH))
+            if paths:
+                return paths[0]
+        linked = any(candidate in known for candidate in names for known in self._links.values())
+        why = LINK_OUT if linked else said("no video file in {folder}", folder=self._folder)
+        raise VideoUnreadable(said("{name}: {why}", name=name, why=why))
+
+
+CLASH = said(
+    "two videos of the folder have this name, and differ only in how Unicode writes its letters: rename or remove one"
+)
+
+
+LINK_OUT = said(
+    "is a link out of the folder, which is not followed: put the file itself there, or name the folder in which it lies"
+)
+
+
+def _names(path: Path, folder: Path) -> set[str]:
+    """What annotations may call a file in a folder."""
+    relative = path.relative_to(folder)
+    return set(map(nfc, (path.name, path.stem, relative.as_posix(), relative.with_suffix("").as_posix())))
+
+
+def _clash(paths: list[Path]) -> bool:
+    """Whether the first of several paths is canonically equal to another: they differ only in Unicode form."""
+    return any(nfc(str(path)) == nfc(str(paths[0])) for path in paths[1:])
+
+
+def _videos_below(folder: Path) -> tuple[set[Path], set[Path], set[Path]]:
+    """The video files in and below a folder, the folders of frames below it, and the links out of it."""
+    files: set[Path] = set()
+    folders: set[Path] = set()
+    links: set[Path] = set()
+    for at, below, names in os.walk(folder):
+        here = Path(at)
+        links |= {here / name for name in below if not name.startswith(".") and _is_link_out(here / name, folder)}
+        # Files named .something are what file managers leave beside the real ones.
+        named = [name for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith(".")]
+        found = {path for name in named if (path := here / name).is_file()}
+        links |= (out := {path for path in found if _is_link_out(path, folder)})
+        files |= found - out
+        if not found and here != folder and any(map(is_picture, names)):
+            folders.add(here)
+    return files, folders, links
+
+
+def _is_link_out(path: Path, folder: Path) -> bool:
+    return path.is_symlink() and leads_out(path, folder)
+
+
+LIST = ".txt"
+"""How a list of addresses ends, one a line; lines that begin with # and empty ones say nothing."""
+
+
+class RemoteFolder:
+    """Videos at addresses, by their names with and without extension, and by their places below the folder.
+
+    Names are compared in their composed form (NFC), those of web addresses also without percent signs.
+    """
+
+    def __init__(self, folder: Address) -> None:
+        """Raises `InputError` for a list that is none, `StorageUnavailable` where nothing can be read."""
+        self._folder = folder
+        self._named: dict[str, list[Address]] = defaultdict(list)
+        self._places: dict[str, Address] = {}
+        found = _videos(folder)
+        for place, address in sorted(found.items(), key=lambda one: _order(one[0])):
+            at = PurePosixPath(place)
+            self._places.setdefault(nfc(at.with_suffix("").as_posix()), address)
+            names = {at.name, at.stem, at.as_posix(), at.with_suffix("").as_posix()}
+            names |= set(map(unquote, names)) if address.in_web else set()
+            for name in set(map(nfc, names)):
+                self._named[name].append(address)
+        self.videos = frozenset(found.values())
+
+    def named(self) -> dict[str, Address]:
+        """Every video: its place below the folder without extension -> its address, by place."""
+        return dict(sorted(self._places.items()))
+
+    def find(self, name: str) -> Address:
+        """The video called `name` in an annotation; see `VideoFolder.find`.
+
+        Raises:
+            VideoUnreadable: none, several in different places, or two that are canonically equal in one.
+        """
+        wanted = nfc(name)
+        at = PurePosixPath(wanted)
+        for candidate in (wanted, at.with_suffix("").as_posix()) if at.suffix.lower() in EXTENSIONS else (wanted,):
+            found = self._named.get(candidate, [])
+            found = [one for one in found if one.parent == self._folder] or found
+            if len({one.parent for one in found}) > 1:
+                told = ", ".join(map(str, found))
+                raise VideoUnreadable(
+                    said(
+                        "{name}: {why}",
+                        name=name,
+                        why=said("several videos of that name in {folder}: {told}", folder=self._folder, told=told),
+                    )
+                )
+            if any(nfc(one.text) == nfc(found[0].text) for one in found[1:]):
+                raise VideoUnreadable(said("{name}: {why}", name=name, why=CLASH))
+            if found:
+                return found[0]
+        raise VideoUnreadable(said("{name}: {why}", name=name, why=said("no video in {folder}", folder=self._folder)))
+
+
+def _order(place: str) -> tuple[int, str]:
+    return EXTENSIONS.index(PurePosixPath(place).suffix.lower()), place
+
+
+def _videos(folder: Address) -> dict[str, Address]:
+    if folder.name.lower().endswith(EXTENSIONS):
+        return {folder.name: folder}
+    if folder.name.lower().endswith(LIST):
+        return {one.name: one for one in _named_in(folder)}
+    if folder.in_web:
+        raise InputError.single(
+            folder,
+            said(
+                "is on a web server, which does not list files: name a video, or a list of addresses ({list})",
+                list=LIST,
+            ),
+        )
+    keys = [key for key in listed(folder) if key.lower().endswith(EXTENSIONS)]
+    return {key: folder.joined(key) for key in keys if not PurePosixPath(key).name.startswith(".")}
+
+
+def _named_in(file: Address) -> list[Address]:
+    found = []
+    for row, line in enumerate(utf8(whole(file), str(file)).decode("utf-8-sig", "replace").splitlines(), 1):
+        if not (address := line.strip()) or address.startswith("#"):
+            continue
+        place = place_of(address if "://" in address else file.parent.joined(address).text)
+        if not isinstance(place, Address) or not place.name.lower().endswith(EXTENSIONS):
+            raise InputError.single(file, said("{address} is no address of a video", address=address), row)
+        found.append(place)
+    return found
