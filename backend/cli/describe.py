@@ -196,7 +196,7 @@ def guideline(
 
     Example: reelrank describe guideline my-project rules.txt --reason "Shorter sentences"
     """
-    from backend.campaign.corpus.describing.rewording import describing_guideline, reword_describing
+    from backend.campaign.corpus.describing.opening import describing_guideline, reword_describing
 
     project = open_project(folder)
     if file is not None:

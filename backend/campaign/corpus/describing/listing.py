@@ -11,7 +11,7 @@ from backend.campaign.corpus.describing.model import (
     DescriptionLine,
     DescriptionStatus,
 )
-from backend.campaign.corpus.describing.rows import captioning, choices, descriptions, reviewed
+from backend.campaign.corpus.describing.rows import choices, descriptions, reviewed
 from backend.campaign.corpus.describing.rules import wanted as wanted_number
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people import permissions
@@ -73,7 +73,7 @@ def descriptions_csv(project: Project, by: Lead | Operator) -> str:
         rows = descriptions.where(db, "d.status <> 'withdrawn'", [], "ORDER BY v.name, d.start_s, d.description_id")
         lines = []
         for row in rows:
-            moment = captioning.moment_of(db, row.moment_id) if row.moment_id is not None else None
+            moment = reviewed.moment_of(db, row.moment_id) if row.moment_id is not None else None
             lines.append(
                 (
                     *(row.video, row.start_s, row.end_s, row.sentence),

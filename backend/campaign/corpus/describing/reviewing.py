@@ -3,7 +3,7 @@
 *Reads* descriptions, moments. *Writes* moment, caption, description, description_act, events.
 """
 
-from backend.campaign.corpus.captions.first_names import known_words
+from backend.campaign.corpus.captions.name_mapping import known_words
 from backend.campaign.corpus.describing.model import (
     LONGEST_SENTENCE,
     LONGEST_WORDS,
@@ -12,7 +12,7 @@ from backend.campaign.corpus.describing.model import (
     DescriptionReview,
     DescriptionStatus,
 )
-from backend.campaign.corpus.describing.rows import captioning, descriptions, reviewed
+from backend.campaign.corpus.describing.rows import descriptions, reviewed
 from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
 from backend.campaign.corpus.describing.rules import looked_at, may, same_span
 from backend.campaign.corpus.describing.work import cast_if_sound
@@ -103,14 +103,14 @@ def accept_description(
             )
         span = row.span
         if into is None:
-            moment = captioning.moment_at(db, row.video, span)
+            moment = reviewed.moment_at(db, row.video, span)
         else:
-            there = captioning.moment_of(db, into)
+            there = reviewed.moment_of(db, into)
             if there is None or there[0] != row.video_id or not same_span(there[1:], row.span):
                 raise ProjectError(said("there is no such moment of these seconds (any more): reload the page"))
             moment, span = (into, False), there[1:]
-        caption = captioning.caption_of(db, moment[0], text)
-        captioning.accept(db, row.description_id, moment, caption, lead.annotator_id, span=span, sentence=text, at=now)
+        caption = reviewed.caption_of(db, moment[0], text)
+        reviewed.accept(db, row.description_id, moment, caption, lead.annotator_id, span=span, sentence=text, at=now)
         events.record(
             db,
             EventKind.DESCRIPTION_ACCEPTED,
@@ -145,7 +145,7 @@ def return_description(project: Project, lead: Lead, key: str, words: str, *, se
         )
     with writing(project.store) as db:
         row = _found(db, lead, key, DescriptionAct.RETURNED, seen, now)
-        captioning.give_back(db, row.description_id, lead.annotator_id, words, at=now)
+        reviewed.give_back(db, row.description_id, lead.annotator_id, words, at=now)
         events.record(
             db,
             EventKind.DESCRIPTION_RETURNED,
@@ -168,13 +168,13 @@ def take_back_description(project: Project, lead: Lead, key: str, *, now: float)
         row = _found(db, lead, key, DescriptionAct.TAKEN_BACK, None, now)
         what = DescriptionAct.ACCEPTED if row.status is DescriptionStatus.ACCEPTED else DescriptionAct.RETURNED
         moment_id, caption_id = row.moment_id, row.caption_id
-        if moment_id is not None and captioning.is_candidate(db, moment_id):
+        if moment_id is not None and reviewed.is_candidate(db, moment_id):
             raise ProjectError(said("its moment was chosen for a query since: the caption stays as it is"))
-        captioning.take_back(db, row.description_id, lead.annotator_id, at=now)
-        if row.made_caption and caption_id is not None and not captioning.drop_caption(db, caption_id):
+        reviewed.take_back(db, row.description_id, lead.annotator_id, at=now)
+        if row.made_caption and caption_id is not None and not reviewed.drop_caption(db, caption_id):
             raise ProjectError(said("its caption is used since, by a rewrite or a query: it stays as it is"))
         if row.made_moment and moment_id is not None:
-            captioning.drop_moment(db, moment_id)  # with captions of others it stays
+            reviewed.drop_moment(db, moment_id)  # with captions of others it stays
         events.record(
             db,
             EventKind.DESCRIPTION_TAKEN_BACK,

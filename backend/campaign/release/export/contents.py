@@ -3,7 +3,7 @@
 *Reads* everything. *Writes* nothing: every form of a release is written from what stands here.
 """
 
-from backend.campaign.corpus.captions.rows import rewrites
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.captions.rules.differences import summary
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import judgements, verdicts
@@ -36,8 +36,8 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         ]
         splits = {query.query_id: query.split for query in queries.query_rows(db, (Split.VAL, Split.TEST))}
         moments = pseudo_train.moment_documents(project, with_published=options.with_published)
-        rewritten = rewrites.released_captions(db) is not None
-        changes = summary(rewrites.accepted_texts(db)) if rewritten else None
+        rewritten = rows.released_captions(db) is not None
+        changes = summary(rows.accepted_texts(db)) if rewritten else None
         durations = corpus.video_durations(db)
         counts = status.counts(project.store, probes=False)
         campaign = facts.campaign(db)

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.campaign.corpus.captions.rows import decisions, rewrites
-from backend.campaign.corpus.captions.rows.rewrites import Rewrite
+from backend.campaign.corpus.captions import rows as captions_rows
+from backend.campaign.corpus.captions.rows import Rewrite
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.moments import rows as proposed
 from backend.campaign.corpus.moments.model import Origin
@@ -201,9 +201,9 @@ def _add_imprecise(db: Database, found: list[ReturnedMoment], now: float) -> Non
         rows.append(Rewrite(source, one.caption or source.text, _RULES, 0, None, accepted=bool(one.caption)))
         if not one.caption:
             rejected.add(source.text.strip())
-    rewrites.replace_rewrites(db, rows)
+    captions_rows.replace_rewrites(db, rows)
     for text in sorted(rejected):
-        decisions.decide(db, text, None, at=now, by=None)
+        captions_rows.decide(db, text, None, at=now, by=None)
 
 
 def _add_lists(db: Database, release: SourceRelease, asked: list[QueryRow], now: float) -> int:

@@ -12,14 +12,14 @@ release holds what is a probe's alone.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.captions import rows as captions_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.candidates import rules
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.selection.queries.candidate_lists import require_no_lists
+from backend.campaign.selection.queries.editing import require_no_lists
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import folder as projects
@@ -260,7 +260,7 @@ def search_by_block(
     Yields:
         Some of the queries, in order; their candidates, in columns; for each caption that was searched its moments.
     """
-    captions = caption_rows.searchable_captions(project.store.db)
+    captions = captions_rows.searchable_captions(project.store.db)
     moments_of: dict[str, list[int]] = {}
     for caption in captions:
         moments_of.setdefault(caption.text.strip(), []).append(caption.moment_id)

@@ -30,7 +30,7 @@ from backend.campaign.selection.candidates.pooling_inputs import read as materia
 from backend.campaign.selection.candidates.rows import lists, sources
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
 from backend.campaign.selection.candidates.submitted_runs import CandidatePooling
-from backend.campaign.selection.queries.candidate_lists import require_no_lists
+from backend.campaign.selection.queries.editing import require_no_lists
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries import rules
-from backend.campaign.selection.queries.candidate_lists import require_no_lists
+from backend.campaign.selection.queries.editing import require_no_lists
 from backend.campaign.selection.queries.model import Draw, Drawable, DrawOptions, OwnFile, OwnQuery, Repeats, Stratum
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
@@ -157,7 +157,7 @@ def _plan(
     """The queries of a project that has none."""
     if own is None and (asked.val < 0 or asked.test < 0 or asked.val + asked.test == 0):
         raise ProjectError(said("ask for at least one query: --val N --test N"))
-    rewritten = caption_rows.rewritten_captions(db)
+    rewritten = rows.rewritten_captions(db)
     places = queries.moment_places(db)
     captions = [
         Drawable(caption.caption_id, caption.text.strip(), *places[caption.moment_id])

@@ -24,14 +24,13 @@ from backend.campaign.corpus.describing.model import (
     DescriptionSort,
     DescriptionStatus,
 )
-from backend.campaign.corpus.describing.opening import choose_describing
+from backend.campaign.corpus.describing.opening import choose_describing, reword_describing
 from backend.campaign.corpus.describing.reviewing import (
     accept_description,
     description,
     return_description,
     take_back_description,
 )
-from backend.campaign.corpus.describing.rewording import reword_describing
 from backend.campaign.corpus.describing.work import describe_work, note_describing_seen
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.monitoring.activity.settings import campaign_settings

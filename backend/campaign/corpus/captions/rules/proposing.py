@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import pairwise
 
-from backend.campaign.corpus.captions.rules.counting import PEOPLE
-from backend.campaign.corpus.captions.rules.name_mapping import is_said
-from backend.campaign.corpus.captions.rules.names import unknown_names
+from backend.campaign.corpus.captions.rules.names import is_said, unknown_names
 from backend.campaign.corpus.captions.rules.spelling import Known, plain
-from backend.campaign.corpus.captions.rules.text import TITLES, word_pattern
+from backend.campaign.corpus.captions.rules.text import PEOPLE, TITLES, word_pattern
 from backend.core.progress import Steps
 
 WOMAN, MAN, PERSON, UNDECIDED = "a woman", "a man", "a person", ""
