@@ -13,7 +13,7 @@ from backend.campaign.judging.rows import skips
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.review.rows import status
 from backend.campaign.selection.batches import rows as batches_rows
-from backend.campaign.selection.candidates.rows import lists, sources
+from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
@@ -57,7 +57,7 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             "skipped": skips.pair_count(db),
             "annotators": status.annotator_count(db),
             "encoder": lists.encoder_of_candidates(db),
-            "sources": list(dict.fromkeys(source.name for source in sources.all_sources(db))),
+            "sources": list(dict.fromkeys(source.name for source in lists.all_sources(db))),
             "schema": store.schema_level,
         }
 

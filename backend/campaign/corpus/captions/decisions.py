@@ -107,14 +107,8 @@ def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecis
         if last is None:
             raise ProjectError(said("there is no decision of yours to take back"))
         captions = rows.take_back(db, last.caption_id)
-        events.record(
-            db,
-            EventKind.REWRITE_TAKEN_BACK,
-            at=now,
-            actor=lead.annotator_id,
-            subject="captions",
-            payload={"published": last.published, "text": last.text, "captions": captions},
-        )
+        payload = {"published": last.published, "text": last.text, "captions": captions}
+        events.note(db, EventKind.REWRITE_TAKEN_BACK, lead, "captions", now=now, **payload)
     return last
 
 

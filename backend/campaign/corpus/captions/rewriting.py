@@ -181,25 +181,13 @@ def rewrite_captions(
     with writing(store) as db:
         require_no_queries(project)  # a model takes its time
         rows.replace_rewrites(db, rewrites)
-        events.record(
-            db,
-            EventKind.CAPTIONS_REWRITTEN,
-            at=now,
-            actor=by.annotator_id,
-            subject="captions",
-            payload={
-                "rule_version": rewriter.version(1),
-                "accepted": report.accepted,
-                "after_retry": report.after_retry,
-                "waiting": report.waiting,
-                "decided": report.decided,
-                "requests": report.usage.requests,
-                "tokens_in": report.usage.tokens_in,
-                "tokens_out": report.usage.tokens_out,
-                "encoder": encoder.identity,
-                "tagger": tagger.identity if tagger else None,
-            },
-        )
+        payload = {
+            "rule_version": rewriter.version(1),
+            **{name: getattr(report, name) for name in ("accepted", "after_retry", "waiting", "decided")},
+            **{name: getattr(report.usage, name) for name in ("requests", "tokens_in", "tokens_out")},
+            **{"encoder": encoder.identity, "tagger": tagger.identity if tagger else None},
+        }
+        events.note(db, EventKind.CAPTIONS_REWRITTEN, by, "captions", now=now, **payload)
     return report
 
 

@@ -83,20 +83,15 @@ def _choose(db: Database, by: Lead | Operator, chosen: DescribingChoice, *, now:
     if problems := _problems(db, chosen, set(videos)):
         raise ProjectError(joined("; ", problems))
     choices.add(db, chosen, videos.values(), at=now, by=by.annotator_id)
-    payload: dict[str, object] = {
+    if not chosen.open:
+        events.note(db, EventKind.DESCRIBING_CLOSED, by, "describing", now=now)
+        return
+    payload = {
         "people": None if chosen.people is None else len(chosen.people),
         "videos": None if chosen.videos is None else len(videos),
-        "per_video": chosen.per_video,
-        "per_minute": chosen.per_minute,
+        **{"per_video": chosen.per_video, "per_minute": chosen.per_minute},
     }
-    events.record(
-        db,
-        EventKind.DESCRIBING_OPENED if chosen.open else EventKind.DESCRIBING_CLOSED,
-        at=now,
-        actor=by.annotator_id,
-        subject="describing",
-        payload=payload if chosen.open else {},
-    )
+    events.note(db, EventKind.DESCRIBING_OPENED, by, "describing", now=now, **payload)
 
 
 def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[str]:
@@ -165,21 +160,13 @@ def reword_describing(
         raise ProjectError(said("the guideline is empty: say what to mark and how to describe it"))
     if len(text) > LONGEST_TEXT:
         raise ProjectError(
-            said(
-                "the guideline has {length} signs: say it in {longest}",
-                length=len(text),
-                longest=LONGEST_TEXT,
-            )
+            said("the guideline has {length} signs: say it in {longest}", length=len(text), longest=LONGEST_TEXT)
         )
     if not reason:
         raise ProjectError(said("a change needs a reason: say in one sentence why; describers read it"))
     if len(reason) > LONGEST_REASON:
         raise ProjectError(
-            said(
-                "the reason has {length} characters: say it in {longest}",
-                length=len(reason),
-                longest=LONGEST_REASON,
-            )
+            said("the reason has {length} characters: say it in {longest}", length=len(reason), longest=LONGEST_REASON)
         )
     with writing(project.store) as db:
         old = choices.guideline(db)
@@ -195,12 +182,5 @@ def reword_describing(
         if text == old.text:
             raise ProjectError(said("nothing changed: the guideline says this already"))
         version = choices.add_guideline(db, text, reason, at=now, by=by.annotator_id)
-        events.record(
-            db,
-            EventKind.DESCRIBING_REWORDED,
-            at=now,
-            actor=by.annotator_id,
-            subject="describing",
-            payload={"version": version, "reason": reason},
-        )
+        events.note(db, EventKind.DESCRIBING_REWORDED, by, "describing", now=now, version=version, reason=reason)
     return version

@@ -1,7 +1,7 @@
 """List, show and edit the moments of a project: remove, add, change, split, join; by hand or from a CSV file.
 
-*Reads and writes* moment; one event each time. A moment that captions, candidates or pairs use stays as it is. There are
-clips and thumbnails also of spans that are no moment, such as what a run predicted.
+*Reads and writes* moment; one event each time. A moment that captions, candidates or pairs use stays as it is.
+There are clips and thumbnails also of spans that are no moment, such as what a run predicted.
 """
 
 import math
@@ -88,9 +88,7 @@ def change_moments(
             raise ProjectError(said("the video has a moment with this start and end already"))
         before, after = [[row.start_s, row.end_s] for row in had], [[*span] for span in come]
         payload = {"video": video, "before": before, "after": after}
-        events.record(
-            db, EventKind.MOMENTS_CHANGED, at=now, actor=by.annotator_id, subject=f"video:{video}", payload=payload
-        )
+        events.note(db, EventKind.MOMENTS_CHANGED, by, f"video:{video}", now=now, **payload)
 
 
 @in_charge
@@ -155,9 +153,7 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
             new += rows.add(db, video, spans, Origin.IMPORTED)
         total = sum(map(len, wanted.values()))
         payload = {"file": file.name, "videos": len(wanted), "moments": new, "gone": gone}
-        events.record(
-            db, EventKind.MOMENTS_TAKEN, at=now, actor=by.annotator_id, subject=f"file:{file.name}", payload=payload
-        )
+        events.note(db, EventKind.MOMENTS_TAKEN, by, f"file:{file.name}", now=now, **payload)
     return TakenMoments(total, new, gone, stayed)
 
 

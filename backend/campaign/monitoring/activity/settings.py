@@ -14,7 +14,7 @@ from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.settings.listing import BEGINNING, LINES, CurrentSettings
+from backend.campaign.setup.project.setting_lines import BEGINNING, LINES, CurrentSettings
 from backend.store.connection import reading
 
 

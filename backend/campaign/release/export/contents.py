@@ -16,7 +16,7 @@ from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.selection.candidates.model import SourceKind
-from backend.campaign.selection.candidates.rows import sources
+from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
@@ -44,7 +44,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         guideline = releases.grades_by_guideline(db)
         changed_at = releases.last_change(db)
         terms = facts.terms(db)
-        found_by = tuple(sources.all_sources(db))
+        found_by = tuple(lists.all_sources(db))
         pooled = any(source.kind is not SourceKind.CAPTIONS for source in found_by)
     spans = documents.by_span(moments)
     return Contents(

@@ -32,7 +32,7 @@ from backend.campaign.release.export.validating import PAIRS, RAW
 from backend.campaign.review import adjudicating
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates.model import FoundSpan
-from backend.campaign.selection.candidates.rows import agenda, lists, sources
+from backend.campaign.selection.candidates.rows import agenda, lists
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.people import accounts, permissions
@@ -229,7 +229,7 @@ def _add_lists(db: Database, release: SourceRelease, asked: list[QueryRow], now:
     if release.manifest.sources:
         _add_sources(db, release, rows, now)
     else:
-        sources.note_similar(db, release.encoder, at=now, by=None)
+        lists.note_similar(db, release.encoder, at=now, by=None)
     return len(training)
 
 
@@ -247,7 +247,7 @@ def _add_sources(
             if rank.isdecimal():
                 found[label].append(FoundSpan(query_id, moment_id, int(rank), None, *pair.span[1:]))
     for source in release.manifest.sources:
-        sources.add(db, source, found.pop(source.label, ()), at=now, by=None)
+        lists.add_source(db, source, found.pop(source.label, ()), at=now, by=None)
 
 
 def _decide(project: Project, release: SourceRelease, now: float) -> int:

@@ -118,14 +118,8 @@ def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, 
         probe = batches_rows.probe(db, query_id)
         if probe is None:
             for person, pairs in batches_rows.held(db, found[0]).items():
-                events.record(
-                    db,
-                    EventKind.SEATS_RETURNED,
-                    at=now,
-                    actor=lead.annotator_id,
-                    subject=f"annotator:{person}",
-                    payload={"pairs": pairs, "why": "a batch was taken back"},
-                )
+                payload = {"pairs": pairs, "why": "a batch was taken back"}
+                events.note(db, EventKind.SEATS_RETURNED, lead, f"annotator:{person}", now=now, **payload)
         removed = batches_rows.remove(db, found[0], probe)
         _record(db, EventKind.BATCH_UNDONE, lead, query_id, reason, now=now, number=number, pairs=removed)
     return removed

@@ -229,12 +229,6 @@ def set_batch_rule(
         if rule == present.rule:
             raise ProjectError(said("nothing changed: the rule says this already"))
         number = batches_rows.add_version(db, rule, reason, by.annotator_id, at=now)
-        events.record(
-            db,
-            EventKind.BATCH_RULE_CHANGED,
-            at=now,
-            actor=by.annotator_id,
-            subject=f"batch_rule:{number}",
-            payload={"version": number, **asdict(rule), "reason": reason},
-        )
+        payload = {"version": number, **asdict(rule), "reason": reason}
+        events.note(db, EventKind.BATCH_RULE_CHANGED, by, f"batch_rule:{number}", now=now, **payload)
     return number

@@ -15,8 +15,8 @@ from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptio
 from backend.campaign.corpus.importing.rules import leaving_out, outside
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.pools.building import BuildReport, build, require_sensible
+from backend.campaign.selection.pools.files import read_thresholds
 from backend.campaign.selection.pools.model import Captioned, Looks, PoolOptions
-from backend.campaign.selection.pools.thresholds_file import read_thresholds
 from backend.campaign.selection.pools.video_scores import Looking, files_in, look
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps

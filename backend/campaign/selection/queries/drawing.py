@@ -125,24 +125,16 @@ def draw_queries(
             queries.add_own(db, plan.mine)
             counts = Counter(query.split.value for query in plan.mine)
             payload = {"file": file.name, **{split.value: counts[split.value] for split in Split}}
-            events.record(
-                db, EventKind.QUERIES_ADDED, at=now, actor=by.annotator_id, subject="queries", payload=payload
-            )
+            events.note(db, EventKind.QUERIES_ADDED, by, "queries", now=now, **payload)
         if plan.drawn is not None:
             queries.add_drawn(db, plan.drawn.queries)
             trained = sum(query.split is Split.TRAIN for query in plan.drawn.queries)
-            events.record(
-                db,
-                EventKind.QUERIES_DRAWN,
-                at=now,
-                actor=by.annotator_id,
-                subject="queries",
-                payload={
-                    **{"seed": asked.seed, "val": asked.val, "test": asked.test, "train": trained},
-                    **{"removed": plan.drawn.removed, "merged": plan.drawn.merged, "repeats": asked.repeats.value},
-                    **({"spread_over": asked.stratum.value, "show_of": asked.show_of} if asked.stratum else {}),
-                },
-            )
+            payload = {
+                **{"seed": asked.seed, "val": asked.val, "test": asked.test, "train": trained},
+                **{"removed": plan.drawn.removed, "merged": plan.drawn.merged, "repeats": asked.repeats.value},
+                **({"spread_over": asked.stratum.value, "show_of": asked.show_of} if asked.stratum else {}),
+            }
+            events.note(db, EventKind.QUERIES_DRAWN, by, "queries", now=now, **payload)
     return plan.report
 
 

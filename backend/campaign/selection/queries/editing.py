@@ -103,7 +103,7 @@ def change_query(
             return False
         queries.change(db, query_id, wanted, split)
         payload = {"before": there.text, "text": wanted, "split": split.value}
-        events.record(db, EventKind.QUERY_CHANGED, at=now, actor=by.annotator_id, subject="queries", payload=payload)
+        events.note(db, EventKind.QUERY_CHANGED, by, "queries", now=now, **payload)
     return True
 
 
@@ -122,7 +122,5 @@ def remove_queries(project: Project, by: Lead | Operator, query_ids: Sequence[Qu
         queries.remove(db, [one.query_id for one in gone])
         if gone:
             payload = {"queries": len(gone), "texts": [one.text for one in gone]}
-            events.record(
-                db, EventKind.QUERIES_REMOVED, at=now, actor=by.annotator_id, subject="queries", payload=payload
-            )
+            events.note(db, EventKind.QUERIES_REMOVED, by, "queries", now=now, **payload)
     return len(gone)

@@ -8,14 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backend.campaign.corpus.describing.listing import (
-    count_descriptions,
-    describing_figures,
-    description_counts,
-    description_keys,
-    descriptions_csv,
-    find_descriptions,
-)
 from backend.campaign.corpus.describing.model import (
     DescribeKind,
     DescribingChoice,
@@ -27,7 +19,13 @@ from backend.campaign.corpus.describing.model import (
 from backend.campaign.corpus.describing.opening import choose_describing, reword_describing
 from backend.campaign.corpus.describing.reviewing import (
     accept_description,
+    count_descriptions,
+    describing_figures,
     description,
+    description_counts,
+    description_keys,
+    descriptions_csv,
+    find_descriptions,
     return_description,
     take_back_description,
 )

@@ -161,12 +161,7 @@ def mentions_in(text: str, prepared: Prepared) -> Iterator[Mention]:
             touching = text[waiting.end : found.start].isspace() and match.start() == _name_start(match)
             if touching and not waiting.possessive and waiting.phrase == found.phrase:
                 waiting = Mention(
-                    waiting.start,
-                    found.end,
-                    waiting.words | words,
-                    found.phrase,
-                    waiting.adjective,
-                    found.possessive,
+                    waiting.start, found.end, waiting.words | words, found.phrase, waiting.adjective, found.possessive
                 )
                 continue
             yield waiting

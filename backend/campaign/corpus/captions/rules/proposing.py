@@ -197,10 +197,7 @@ def _kind(name: str, word: _Word, known: Known) -> str:
 
 
 def _full_names(
-    words: Mapping[str, _Word],
-    pairs: Mapping[tuple[str, str], Sequence[str]],
-    found: Mapping[str, str],
-    known: Known,
+    words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], found: Mapping[str, str], known: Known
 ) -> dict[tuple[str, str], str]:
     """Two words that are one name and that their parts would not make one.
 
