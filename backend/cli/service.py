@@ -14,7 +14,7 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.setup.project.registry import PROJECT
+from backend.campaign.setup.project.setting_entries import PROJECT
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
 from backend.core.base_path import BASE_PATH_VARIABLE, checked_base_path
 from backend.core.logs import LOG_VARIABLE, READY_VARIABLE, LogForm

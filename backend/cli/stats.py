@@ -46,7 +46,7 @@ def stats(
     from backend.campaign.release.export.statistics.rules import release_statistics_table
     from backend.campaign.release.statistics.from_files import file_statistics
     from backend.campaign.release.statistics.from_project import project_statistics
-    from backend.campaign.setup.project.files import is_project
+    from backend.campaign.setup.project.places import is_project
 
     known_format(format_)
     called = read_columns(columns) if columns else {}

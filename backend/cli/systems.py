@@ -109,7 +109,7 @@ def baseline(
     Example: reelrank baseline prmr release/val.json both.json --first xml.json --second conquer.json
     """
     from backend.campaign.release.board.baselines import write_baseline
-    from backend.campaign.setup.project.files import is_project
+    from backend.campaign.setup.project.places import is_project
     from backend.systems.baseline_runs import write_baseline_from_file
     from backend.systems.baselines import BASELINES, BaselineOptions
     from backend.systems.windowing import Windowing

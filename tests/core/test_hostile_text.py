@@ -11,8 +11,9 @@ from backend.campaign.release.export import diffing, validating
 from backend.campaign.release.statistics import from_release
 from backend.campaign.selection.pools.files import read_labelled, read_thresholds
 from backend.campaign.setup.project import scale_file
-from backend.campaign.setup.project.files import SETTINGS_FILE, read_settings
+from backend.campaign.setup.project.places import SETTINGS_FILE
 from backend.campaign.setup.project.registry import template
+from backend.campaign.setup.project.settings_file import read_settings
 from backend.core.errors import ReelRankError
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.pair_ids import pair_ids

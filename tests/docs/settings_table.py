@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from backend.campaign.setup.project.registry import SETTINGS, Home, SettingEntry
+from backend.campaign.setup.project.registry import SETTINGS
+from backend.campaign.setup.project.setting_entries import Home, SettingEntry
 from backend.campaign.setup.project.setting_lines import LINES
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"

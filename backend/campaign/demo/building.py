@@ -32,10 +32,10 @@ from backend.campaign.selection.queries import drawing
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people_rows
-from backend.campaign.setup.project import files
 from backend.campaign.setup.project import folder as projects
-from backend.campaign.setup.project.files import require_inside
+from backend.campaign.setup.project import places
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.places import require_inside
 from backend.core.arriving import OURS, require_new_folder
 from backend.core.errors import ProjectError, SchemaOutOfDate
 from backend.core.ids import QueryId
@@ -73,7 +73,7 @@ def build_demo(
             `open_project`.
         SchemaOutOfDate: another version of ReelRank built it.
     """
-    if files.is_project(folder):
+    if places.is_project(folder):
         try:
             project = projects.open_project(folder)
         except SchemaOutOfDate as error:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from backend.campaign.selection.candidates.rows import agenda, lists
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.project import database_place, files
+from backend.campaign.setup.project import database_place, places
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as project_rows
-from backend.campaign.setup.project.files import require_inside
+from backend.campaign.setup.project import settings_file as files
+from backend.campaign.setup.project.places import require_inside
 from backend.core import person_names
 from backend.core.errors import ProjectError
 from backend.store import connection, dumping, secret, upkeep
@@ -28,10 +29,10 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
     if file.suffix == dumping.ENDING:
         raise ProjectError(
             f"{file} is a dump of PostgreSQL's: make an empty database, run `{dumping.RESTORING}`, and write its "
-            f"address into {folder / files.SETTINGS_FILE} (database = ...). Nothing was changed."
+            f"address into {folder / places.SETTINGS_FILE} (database = ...). Nothing was changed."
         )
     database_place.require_file(folder)
-    return upkeep.restore(folder / files.DATABASE_FILE, file, now=now)
+    return upkeep.restore(folder / places.DATABASE_FILE, file, now=now)
 
 
 def migrate(folder: Path) -> tuple[list[str], Path | None]:
@@ -53,7 +54,7 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
         agenda.rebuild(db)
         secret.ensure(db)
 
-    done = upkeep.migrate(folder / files.DATABASE_FILE, derive=derive)
+    done = upkeep.migrate(folder / places.DATABASE_FILE, derive=derive)
     if size is not None:
         files.retire_batch_size(folder)
     return done
@@ -74,7 +75,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
         ProjectError: somebody has the project open, or there is something at the target. Nothing changed.
     """
     require_inside(folder)
-    path, address = folder / files.DATABASE_FILE, database_place.database_address(folder)
+    path, address = folder / places.DATABASE_FILE, database_place.database_address(folder)
     if target == "file":
         if not address:
             database_place.require_database(folder)

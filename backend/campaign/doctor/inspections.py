@@ -18,8 +18,8 @@ from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import verdicts
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Verdict
 from backend.campaign.selection.candidates.rows import agenda
-from backend.campaign.setup.project.files import entries
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.places import entries
 from backend.core import arriving
 from backend.core.links import leads_out
 from backend.core.private import close_to_others, open_to_others, private_umask

@@ -23,8 +23,8 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
-from backend.campaign.setup.project.files import SETTINGS_FILE
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.places import SETTINGS_FILE
 from backend.core import lexicon
 from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.progress import Progress, named

@@ -15,8 +15,8 @@ from backend.campaign.selection.candidates.rules import PROBE_OTHERS, PROBE_TOP
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
-from backend.campaign.setup.project.files import read_settings
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.settings_file import read_settings
 from backend.core.person_names import name_key
 from backend.core.text_files import csv_text
 from backend.store.connection import reading

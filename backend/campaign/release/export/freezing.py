@@ -28,8 +28,8 @@ from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import commands_only, in_charge
-from backend.campaign.setup.project.files import DATABASE_FILE
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
+from backend.campaign.setup.project.places import DATABASE_FILE
 from backend.core.arriving import new_files, new_folder, require_new_file, require_new_folder
 from backend.core.errors import ProjectError
 from backend.core.private import make_private_folder

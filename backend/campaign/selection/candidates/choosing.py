@@ -22,9 +22,10 @@ from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.editing import require_no_lists
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.people.permissions import in_charge
-from backend.campaign.setup.project import files, steps
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import settings_file as files
+from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError

@@ -1,154 +1,15 @@
-"""All settings in one list, those of the database and the environment written here, and the file of a new project."""
+"""All settings in one list, and the file of a new project made from it."""
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
-from enum import Enum, StrEnum
-from functools import partial
+from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
 from msgspec import NODEFAULT, Meta, Struct, json
 from msgspec.structs import FieldInfo, fields
 
-from backend.campaign.nouns import FIRST_ROUND_SEATS, SECOND_ROUND_SEATS
+from backend.campaign.setup.project.setting_entries import CAMPAIGN, ENVIRONMENT, Home, SettingEntry
 from backend.campaign.setup.project.settings import ProjectSettings, SettingInfo
-from backend.core.base_path import BASE_PATH_VARIABLE
-from backend.core.logs import LOG_VARIABLE
-from backend.core.metrics import METRICS_VARIABLE
-from backend.core.private import UMASK_VARIABLE
-from backend.core.saying import said
-
-
-class Home(StrEnum):
-    """Where a setting stands."""
-
-    FILE = "reelrank.toml"
-    CAMPAIGN = "database"
-    ENVIRONMENT = "environment"
-
-
-@dataclass(frozen=True, slots=True)
-class SettingEntry:
-    """One setting, called `key` at its home, with everything that checks, pages and documents tell of it.
-
-    `meaning` is a sentence. `default` is None where there is none. A number is at least `least`, above `above` and at
-    most `most`, counted in `unit`; a text is one of `choices`. One that is not `listed` is left out of what leads read.
-    """
-
-    key: str
-    meaning: str
-    default: str | float | None = None
-    _: KW_ONLY
-    home: Home
-    unit: str = ""
-    least: float | None = None
-    above: float | None = None
-    most: float | None = None
-    choices: tuple[str, ...] = ()
-    listed: bool = True
-
-    def allows(self, value: float) -> bool:
-        """Whether a number is within the range.
-
-        >>> GOLD_SHARE.allows(0), GOLD_SHARE.allows(0.5), GOLD_SHARE.allows(0.6)
-        (False, True, False)
-        """
-        return (
-            (self.least is None or value >= self.least)
-            and (self.above is None or value > self.above)
-            and (self.most is None or value <= self.most)
-        )
-
-    @property
-    def range(self) -> str:
-        """The values that it takes, in words; empty where anything goes.
-
-        >>> GOLD_SHARE.range, BATCH_SIZE.range, EXAM_MOST_MISSED.range
-        ('above 0, at most 0.5', '1 to 40', '0 to 100 %')
-        """
-        if self.choices:
-            return ", ".join(f"`{choice}`" for choice in self.choices)
-        if self.least is not None and self.most is not None:
-            told = f"{self.least:,.9g} to {self.most:,.9g}"
-        else:
-            limits = (("from", self.least), ("above", self.above), ("at most", self.most))
-            told = ", ".join(f"{word} {limit:,.9g}" for word, limit in limits if limit is not None)
-        return f"{told} {self.unit}".strip()
-
-
-_campaign = partial(SettingEntry, home=Home.CAMPAIGN)
-_variable = partial(SettingEntry, home=Home.ENVIRONMENT, listed=False)
-_percent = partial(_campaign, unit="%", least=0, most=100)
-
-MOST_CANDIDATES = 40
-"""Of a query, and so of a batch (TVR-Ranking)."""
-MOST_GOLD = 0.5
-"""More than half of the work is not gold."""
-
-BATCH_SIZE = _campaign(
-    "batch_size", said("How many pairs of a query are handed out together."), 20, least=1, most=MOST_CANDIDATES
-)
-EXAM_MOST_MISSED = _percent("exam_most_missed", "How much of an exam may be missed, unless it says otherwise.", 20)
-GOLD_SHARE = _campaign("gold_share", "Share of everybody's pairs that is gold.", 0.05, above=0, most=MOST_GOLD)
-
-CAMPAIGN = (
-    _campaign("scale", said("What annotators choose from; their words are the guideline's."), "that of TVR-Ranking"),
-    _campaign("tolerance", said("When two grades settle a pair, and when two more people are asked."), 1, least=0),
-    _campaign(
-        "rounding",
-        said("What the mean of two grades becomes as relevance."),
-        "half_up",
-        choices=("half_up", "half_down"),
-    ),
-    _campaign("seats", "How many people grade a pair.", len(FIRST_ROUND_SEATS)),
-    _campaign("further_seats", "How many more grade it where they disagree.", len(SECOND_ROUND_SEATS)),
-    _campaign("rule_version", "The rule that turns grades into a relevance.", "tvr-ranking-1"),
-    BATCH_SIZE,
-    _campaign("next_batch", said("What is suggested about the next batch of a query; leads decide.")),
-    _campaign("describing", said("Who marks moments in which videos, and writes a sentence for each."), "nobody"),
-    _campaign("assignments", said("Who grades which queries, and how many grades a day or in all."), "none"),
-    _campaign("guideline", said("What annotators read before they grade."), "that of TVR-Ranking"),
-    _campaign("tutorial", said("Whether newcomers practise before their first clip."), "on", choices=("on", "off")),
-    _campaign("exam", said("What annotators have to pass before they work."), "none"),
-    _campaign("exam_queries", "How many queries an exam asks about, unless it says otherwise.", 10, least=1),
-    _campaign("exam_pairs", "How many pairs of each query an exam asks, unless it says otherwise.", 10, least=1),
-    EXAM_MOST_MISSED,
-    _campaign(
-        "gold",
-        said("Pairs with known grades among the work, which show whether people still look closely."),
-        "off",
-        choices=("on", "off"),
-    ),
-    GOLD_SHARE,
-    _campaign(
-        "gold_window", "How many of a person's last answers to gold their accuracy is counted over.", 20, least=1
-    ),
-    _campaign("gold_fewest", "How many answers it takes before it is counted.", 10, least=1),
-    _percent("gold_warn", "Accuracy below which a person is warned.", 70),
-    _percent("gold_pause", "Accuracy below which a person is paused.", 50),
-    _campaign("licence", said("Under which terms releases are handed on.")),
-    _campaign("citation", said("How a release asks to be cited.")),
-)
-"""What stands in the database. Each change of it is an event, or a version."""
-
-DATABASE = _variable(
-    "REELRANK_DATABASE",
-    "Where the database is in PostgreSQL; goes before `database` in the file, so that no password need stand there.",
-)
-PROJECT = _variable("REELRANK_PROJECT", "Folder that the front end serves; `reelrank serve` sets it.")
-
-ENVIRONMENT = (
-    DATABASE,
-    PROJECT,
-    _variable(UMASK_VARIABLE, "Permissions that new files and folders of a project do not get.", "077"),
-    _variable(LOG_VARIABLE, "The form of the server's log; also `--log`.", "text", choices=("text", "json")),
-    _variable(METRICS_VARIABLE, "HOST:PORT of the figures for Prometheus; also `--metrics`."),
-    _variable(BASE_PATH_VARIABLE, "Path of the host below which the app lies; also `--base-path`."),
-    _variable("OPENAI_API_KEY", "The key of the language model's endpoint; it is taken from nowhere else."),
-    _variable("OPENAI_BASE_URL", "Endpoint that the page Set up asks for rewrites; OpenAI's by default."),
-)
-"""What a process takes from its environment. All commands of a project, and its server, should see the same."""
-
 
 _WIDTH = 120
 

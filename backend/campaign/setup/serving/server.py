@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from backend.campaign.setup.people.permissions import commands_only, public
-from backend.campaign.setup.project.files import write_whole
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.settings_file import write_whole
 from backend.core.errors import StoreUnavailable
 from backend.core.locking import is_held, share
 from backend.core.private import make_private_folder

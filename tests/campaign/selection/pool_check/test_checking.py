@@ -23,8 +23,8 @@ from backend.campaign.selection.pool_check import making
 from backend.campaign.selection.pool_check.making import make_pool_check
 from backend.campaign.selection.pool_check.reporting import pool_check_report
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.project.files import is_project
 from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.places import is_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError
 from backend.scoring.statistics.distributions import wilson

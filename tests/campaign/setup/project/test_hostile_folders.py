@@ -20,8 +20,8 @@ from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.board.case_frames import report_frames
 from backend.campaign.release.export.freezing import export_release
-from backend.campaign.setup.project.files import PLACES
 from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.places import PLACES
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.campaign.setup.serving.server import note_address
 from backend.core.errors import NoRoom, ProjectError, VideoUnreadable

@@ -1,0 +1,70 @@
+"""List every file and folder that ReelRank writes in a project, and refuse those that are links out of it.
+
+A project folder may come from a stranger. If `cache/clips` were a link, ReelRank would delete old files in its target.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from backend.core.errors import ProjectError
+from backend.core.links import leads_out
+from backend.core.saying import said
+
+DATABASE_FILE, SETTINGS_FILE = "reelrank.db", "reelrank.toml"
+PLACES = (
+    DATABASE_FILE,
+    SETTINGS_FILE,
+    "reelrank.*",  # what SQLite keeps beside the database, and copies of earlier databases
+    "served-at.txt",
+    "cast.csv",
+    ".streamlit",
+    ".streamlit/*",
+    "cache",
+    "cache/*",
+    "cache/embeddings/*",
+    "releases",
+    "backups",
+    "backups/*",
+    "videos",
+    "files",
+    "pooled",
+)
+"""Paths in the project folder, each after its parent; `*` stands for any name."""
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a folder has a project in it; it may still be one that cannot be opened."""
+    return (folder / DATABASE_FILE).exists() or (folder / SETTINGS_FILE).exists()
+
+
+def require_inside(folder: Path) -> None:
+    """Refuse a project that would read, overwrite or delete files outside its folder.
+
+    Raises:
+        ProjectError: one of `PLACES` is a link out of the folder.
+    """
+    for place in entries(folder):
+        if os.path.islink(place) and leads_out(place, folder):
+            raise ProjectError(
+                said(
+                    "{place} is a link out of the project, to {target}: put the file or folder itself there. To keep a "
+                    "folder on another disk, mount that disk there (see docs/operations.md)",
+                    place=place,
+                    target=os.path.realpath(place),
+                )
+            )
+
+
+def entries(folder: Path) -> Iterator[Path]:
+    """Yield all `PLACES` of a project, there or not."""
+    for place in PLACES:
+        path = folder / place
+        if "*" not in path.name:
+            yield path
+        elif os.path.isdir(path.parent):
+            with suppress(PermissionError):  # whoever opens the database says so in words
+                names = sorted(os.listdir(path.parent))
+                yield from (path.parent / name for name in names if fnmatchcase(name, path.name))
