@@ -13,8 +13,8 @@ from backend.campaign.corpus.captions.model import Tagger, Usage
 from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, Known, Slips, names_in, unknown_names
 from backend.campaign.corpus.captions.rules.names import NameMapping
 from backend.campaign.corpus.captions.rules.spelling import key_of
+from backend.core.messages import said
 from backend.core.progress import Progress, Steps, named
-from backend.core.saying import said
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.language import endpoint as language

@@ -34,7 +34,7 @@ from backend.campaign.setup.people.crediting import work_time
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, NotAllowed, ProjectError, VideoUnreadable
 from backend.core.ids import VideoId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import tidy
 from backend.media.jobs import ClipJob, clip_job, is_cut, predicted
 from backend.store import events as log

@@ -12,7 +12,7 @@ from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.selection.candidates.rows.lists import STILL_LISTED
 from backend.campaign.setup.project import rows as facts
 from backend.core.ids import AnnotatorId, BatchId, PairId, QueryId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.engine import Database
 
 

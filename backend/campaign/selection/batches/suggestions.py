@@ -29,8 +29,8 @@ from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
+from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing

@@ -16,7 +16,7 @@ from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import public
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, SignInRefused
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import normalised_password
 from backend.store.connection import Database, writing
 

@@ -7,7 +7,7 @@ from backend.campaign.nouns import Rounding
 from backend.campaign.setup.project.model import Campaign, GuidelineVersion, Terms
 from backend.campaign.setup.project.registry import BY_KEY
 from backend.campaign.setup.project.settings import ProjectSettings
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 from backend.media.jobs import ClipForm
 
 SCALE, PEOPLE, TRAINING, WORK, RESULTS = (
