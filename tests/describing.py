@@ -6,7 +6,7 @@ from itertools import count
 
 from backend.campaign.corpus.describing.model import DescribeAnswer, DescribeEvent, DescribeKind, DescribingChoice
 from backend.campaign.corpus.describing.opening import choose_describing
-from backend.campaign.corpus.describing.writing import describe_exchange
+from backend.campaign.corpus.describing.work import describe_exchange
 from support import NOW, Judging
 
 _number = count()

@@ -25,10 +25,14 @@ from annotate_app.server.sending import Sent, sent_by
 from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.guard import person_of
-from backend.campaign.corpus.describing.frames import describe_frames
 from backend.campaign.corpus.describing.model import DescribeEvent
-from backend.campaign.corpus.describing.work import describe_clip, describe_work, note_describing_seen
-from backend.campaign.corpus.describing.writing import describe_exchange
+from backend.campaign.corpus.describing.work import (
+    describe_clip,
+    describe_exchange,
+    describe_frames,
+    describe_work,
+    note_describing_seen,
+)
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NoRoom, ProjectError, StorageUnavailable, StoreUnavailable, VideoUnreadable
 from backend.media.jobs import ClipJob

@@ -12,7 +12,7 @@ from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, refused
 from annotate_app.session.guard import person_of
-from backend.campaign.corpus.moments.clips import moment_clip, moment_thumbnail
+from backend.campaign.corpus.moments.editing import moment_clip, moment_thumbnail
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import VideoUnreadable

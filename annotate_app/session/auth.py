@@ -23,7 +23,7 @@ from backend.campaign.nouns import Person, Role
 from backend.campaign.setup.people.permissions import annotator_of, lead_of
 from backend.campaign.setup.people.sessions import person_for
 from backend.campaign.setup.project.folder import Project, open_project
-from backend.campaign.setup.project.settings.model import PROJECT
+from backend.campaign.setup.project.setting_entries import PROJECT
 from backend.core.errors import NotAllowed, ProjectError
 
 PROJECT_VARIABLE = PROJECT.key

@@ -29,8 +29,14 @@ from annotate_app.session.sign_in import account_page, invitation_page, sign_in_
 from backend.campaign.judging.absences import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.accounts import accept_invitation, change_password, invited
-from backend.campaign.setup.people.passwords import PASSWORD_LENGTH
-from backend.campaign.setup.people.sessions import SESSION_S, knows_browser, person_for, remember_browser, sign_in
+from backend.campaign.setup.people.sessions import (
+    PASSWORD_LENGTH,
+    SESSION_S,
+    knows_browser,
+    person_for,
+    remember_browser,
+    sign_in,
+)
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt
 from backend.core.errors import ReelRankError, SignInRefused, StoreUnavailable

@@ -15,7 +15,7 @@ from annotate_app.session.auth import ROLES
 from annotate_app.session.cookies import CSRF_COOKIE, set_cookie
 from annotate_app.session.notice import plain_page, way_back
 from backend.campaign.nouns import Person
-from backend.campaign.setup.people.passwords import PASSWORD_LENGTH
+from backend.campaign.setup.people.sessions import PASSWORD_LENGTH
 
 _DAY_S = 86_400
 _ABOUT = marked("Watch moments, grade how well they answer a query, agree on the truth.")

@@ -108,7 +108,7 @@ def rule(
 
     Example: reelrank batches rule my-project --mean 2.5 --reason "too many second batches found nothing"
     """
-    from backend.campaign.selection.batches.rule_versions import batch_rule_versions, set_batch_rule
+    from backend.campaign.selection.batches.suggestions import batch_rule_versions, set_batch_rule
 
     project = open_project(folder)
     standing = batch_rule_versions(project, OPERATOR)[-1].rule

@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.candidates.model import PoolingReport
-from backend.campaign.setup.project.settings.model import MOST_CANDIDATES
+from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
 from backend.cli.options import Cluster, EncodingJobs, spread, where, whole
 from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next

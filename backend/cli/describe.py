@@ -53,8 +53,8 @@ def show(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank describe show my-project, or for short: reelrank describe my-project
     """
-    from backend.campaign.corpus.describing.listing import describing_figures
     from backend.campaign.corpus.describing.opening import describing_choice
+    from backend.campaign.corpus.describing.reviewing import describing_figures
     from backend.campaign.setup.people.accounts import list_people
 
     project = open_project(folder)
@@ -148,7 +148,7 @@ def list_descriptions(
 
     Example: reelrank describe list my-project --show all
     """
-    from backend.campaign.corpus.describing.listing import count_descriptions, find_descriptions
+    from backend.campaign.corpus.describing.reviewing import count_descriptions, find_descriptions
 
     project = open_project(folder)
     status = None if which is ShownDescriptions.ALL else DescriptionStatus(which.value)
@@ -176,7 +176,7 @@ def export(folder: Dir, out: Annotated[Path, typer.Argument(metavar="FILE.csv", 
 
     Example: reelrank describe export my-project descriptions.csv
     """
-    from backend.campaign.corpus.describing.listing import descriptions_csv
+    from backend.campaign.corpus.describing.reviewing import descriptions_csv
 
     text = descriptions_csv(open_project(folder), OPERATOR)
     save(out, text)
@@ -196,7 +196,7 @@ def guideline(
 
     Example: reelrank describe guideline my-project rules.txt --reason "Shorter sentences"
     """
-    from backend.campaign.corpus.describing.rewording import describing_guideline, reword_describing
+    from backend.campaign.corpus.describing.opening import describing_guideline, reword_describing
 
     project = open_project(folder)
     if file is not None:

@@ -14,7 +14,7 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.setup.project.settings.model import PROJECT
+from backend.campaign.setup.project.setting_entries import PROJECT
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
 from backend.core.parallel import end_kept
 from backend.core.processes import END_SIGNALS

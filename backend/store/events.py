@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Protocol
 
 import msgspec
 
@@ -200,3 +201,13 @@ def record(
         "INSERT INTO event (at, actor, kind, subject, payload) VALUES (?, ?, ?, ?, ?)",
         [at, actor, kind, subject, told],
     )
+
+
+class _Actor(Protocol):
+    @property
+    def annotator_id(self) -> AnnotatorId | None: ...
+
+
+def note(db: Database, kind: EventKind, by: _Actor, subject: str, /, *, now: float, **payload: object) -> None:
+    """Write one event of what a person, or the command line, did: `record`, with the payload as keywords."""
+    record(db, kind, at=now, actor=by.annotator_id, subject=subject, payload=payload)

@@ -1,7 +1,7 @@
 """Negatives from the files of `reelrank mvmr negatives`: weak ones, any potential negative, and strong ones, by p'.
 
 Equations 1 to 3 of Yang et al. 2024, MVMR (CIKM), section CroCs; see
-`backend/campaign/selection/pools/distribution.py`.
+`backend/campaign/selection/pools/similarity.py`.
 """
 
 from dataclasses import dataclass

@@ -9,8 +9,8 @@ from annotate_app.screens.descriptions import choice as describing_choice
 from annotate_app.session import auth
 from backend.campaign.corpus.describing import opening
 from backend.campaign.corpus.describing.model import DescriptionStatus
+from backend.campaign.corpus.describing.opening import describing_guideline
 from backend.campaign.corpus.describing.reviewing import accept_description, description
-from backend.campaign.corpus.describing.rewording import describing_guideline
 from describing import event, opened, send
 from reading import read
 from support import NOW, Judging

@@ -11,8 +11,7 @@ from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.review.status import status_counts
 from backend.campaign.selection.batches.model import AcceptedReport, BatchRule
 from backend.campaign.selection.batches.next_batch import open_batch
-from backend.campaign.selection.batches.rule_versions import set_batch_rule
-from backend.campaign.selection.batches.suggestions import batch_suggestions
+from backend.campaign.selection.batches.suggestions import batch_suggestions, set_batch_rule
 from backend.campaign.setup.people import accounts as people
 from reading import read
 from settled_batches import settle

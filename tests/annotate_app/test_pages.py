@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 import annotate_app
 from annotate_app.plain import plain
-from backend.campaign.corpus.captions.rows.rewrites import BY_HAND
+from backend.campaign.corpus.captions.rows import BY_HAND
 from backend.campaign.desk.exchange import exchange
 from backend.campaign.judging.absences import pause_person, suspend
 from backend.campaign.judging.broken_clips import restore_clip

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.campaign.corpus.captions.rows.rewrites import searchable_captions
+from backend.campaign.corpus.captions.rows import searchable_captions
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.queries.drawing import draw_queries

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.selection.pools.thresholds_file import read_thresholds
+from backend.campaign.selection.pools.files import read_thresholds
 from bench.tables import table
 from bench.test_encoding_bench import command
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.campaign.corpus.captions.rows.rewrites import searchable_captions
+from backend.campaign.corpus.captions.rows import searchable_captions
 from backend.campaign.doctor.backups import backup
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus

@@ -9,9 +9,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from app_server import AppServer
 from axe import passes_axe
-from backend.campaign.corpus.describing.listing import find_descriptions
 from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter
 from backend.campaign.corpus.describing.opening import choose_describing
+from backend.campaign.corpus.describing.reviewing import find_descriptions
 from backend.campaign.demo.building import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.people.accounts import list_people

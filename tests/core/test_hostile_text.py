@@ -9,11 +9,10 @@ from backend.campaign.corpus.importing import formats
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw
 from backend.campaign.release.export import diffing, validating
 from backend.campaign.release.statistics import from_release
-from backend.campaign.selection.pools.labelled_pairs import read_labelled
-from backend.campaign.selection.pools.thresholds_file import read_thresholds
+from backend.campaign.selection.pools.files import read_labelled, read_thresholds
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.places import SETTINGS_FILE
-from backend.campaign.setup.project.settings.registry import template
+from backend.campaign.setup.project.registry import template
 from backend.campaign.setup.project.settings_file import read_settings
 from backend.core.errors import ReelRankError
 from backend.scoring.files.facts import read_facts

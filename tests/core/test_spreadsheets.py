@@ -12,7 +12,7 @@ from backend.campaign.corpus.importing.formats import parse
 from backend.campaign.nouns import Split
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw
-from backend.campaign.selection.pools.labelled_pairs import read_sts
+from backend.campaign.selection.pools.files import read_sts
 from backend.campaign.selection.queries.rules import parse_own
 from backend.core.errors import InputError
 from backend.core.reading import unpack

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from backend.campaign.selection.pools.distribution import distribution
-from backend.campaign.selection.pools.similarity import query_video
+from backend.campaign.selection.pools.similarity import distribution, query_video
 from backend.training.crocs import CroCsLoss
 from backend.training.negatives import Distribution
 

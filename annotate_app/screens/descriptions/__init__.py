@@ -19,7 +19,6 @@ from annotate_app.shared.case_keys import keys_of, legend_of
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import clip_at
 from backend.campaign.corpus.describing import opening
-from backend.campaign.corpus.describing.listing import description_counts, description_keys, find_descriptions
 from backend.campaign.corpus.describing.model import (
     LONGEST_SENTENCE,
     LONGEST_WORDS,
@@ -28,7 +27,12 @@ from backend.campaign.corpus.describing.model import (
     DescriptionReview,
     DescriptionStatus,
 )
-from backend.campaign.corpus.describing.reviewing import description
+from backend.campaign.corpus.describing.reviewing import (
+    description,
+    description_counts,
+    description_keys,
+    find_descriptions,
+)
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId

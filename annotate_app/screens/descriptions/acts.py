@@ -8,9 +8,13 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.shared import address_state, look
-from backend.campaign.corpus.describing.listing import description_keys
 from backend.campaign.corpus.describing.model import DescriptionFilter, DescriptionSort, DescriptionStatus
-from backend.campaign.corpus.describing.reviewing import accept_description, return_description, take_back_description
+from backend.campaign.corpus.describing.reviewing import (
+    accept_description,
+    description_keys,
+    return_description,
+    take_back_description,
+)
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId

@@ -8,10 +8,15 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, tables, wording
-from backend.campaign.corpus.describing.listing import describing_figures, descriptions_csv
 from backend.campaign.corpus.describing.model import DescribingChoice, DescribingFigures
-from backend.campaign.corpus.describing.opening import choose_describing, close_describing, describing_choice
-from backend.campaign.corpus.describing.rewording import describing_guideline, reword_describing
+from backend.campaign.corpus.describing.opening import (
+    choose_describing,
+    close_describing,
+    describing_choice,
+    describing_guideline,
+    reword_describing,
+)
+from backend.campaign.corpus.describing.reviewing import describing_figures, descriptions_csv
 from backend.campaign.nouns import Person, Role
 from backend.campaign.release.board.case_frames import videos_with_file
 from backend.campaign.setup.people.accounts import list_people

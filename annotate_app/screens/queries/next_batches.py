@@ -15,8 +15,13 @@ from annotate_app.session import auth
 from annotate_app.shared import look, wording
 from backend.campaign.nouns import Person, Scale
 from backend.campaign.selection.batches.model import WORDS, AcceptedReport, BatchRule, RuleWord, Suggestions
-from backend.campaign.selection.batches.rule_versions import batch_rule_versions, set_batch_rule
-from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_shares, batch_suggestions
+from backend.campaign.selection.batches.suggestions import (
+    accept_suggestions,
+    batch_rule_versions,
+    batch_shares,
+    batch_suggestions,
+    set_batch_rule,
+)
 from backend.campaign.setup.project.folder import Project
 
 _SEEN, _ACCEPTED = "next_batches", "next_batches_accepted"

@@ -19,7 +19,7 @@ from backend.campaign.monitoring.hours.report import expected_work
 from backend.campaign.nouns import Person
 from backend.campaign.selection.queries.editing import queries_csv
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.settings.model import MOST_CANDIDATES
+from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
 from backend.campaign.setup.serving.jobs import look_at_work
 from backend.campaign.setup.serving.model import LongWork
 from backend.core.errors import ProjectError

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from backend.campaign.selection.candidates.rows import agenda, lists
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.project import database_place, places, settings_file
+from backend.campaign.setup.project import database_place, places
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as project_rows
+from backend.campaign.setup.project import settings_file as files
 from backend.campaign.setup.project.places import require_inside
 from backend.core import typed_text
 from backend.core.errors import ProjectError
@@ -45,7 +46,7 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
     require_inside(folder)
     database_place.require_file(folder)
     database_place.require_database(folder)
-    size = settings_file.old_batch_size(folder)
+    size = files.old_batch_size(folder)
 
     def derive(db: Database) -> None:
         if size is not None and not lists.any_batch(db):
@@ -55,7 +56,7 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
 
     done = upkeep.migrate(folder / places.DATABASE_FILE, derive=derive)
     if size is not None:
-        settings_file.retire_batch_size(folder)
+        files.retire_batch_size(folder)
     return done
 
 
@@ -90,7 +91,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     names = people.names(store.db)
     store.close()
     typed_text.require_told_apart(names)
-    settings_file.read_settings(folder)
+    files.read_settings(folder)
     with connection.driver():
         from backend.store import moving
     return moving.into_postgresql(path, target, lambda: database_place.set_database(folder, target), now=now)

@@ -6,14 +6,14 @@
 from pathlib import Path
 from typing import Any
 
-from backend.campaign.corpus.captions.rows import decisions
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.describing.rows import reviewed as described
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import skips
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.review.rows import status
-from backend.campaign.selection.batches.rows import open_queries
-from backend.campaign.selection.candidates.rows import lists, sources
+from backend.campaign.selection.batches import rows as batches_rows
+from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
@@ -49,7 +49,7 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             **({} if not probes else {"descriptions": described.standing_counts(db)}),
             "queries": queries.split_counts(db),
             "batches": lists.batch_counts(db),
-            "queries_by_batches": open_queries.shares(db),
+            "queries_by_batches": batches_rows.shares(db),
             "pairs": status.pair_counts(db, probes=probes),
             "probes": lists.probe_counts(db),
             "judgements": judgements,
@@ -57,7 +57,7 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             "skipped": skips.pair_count(db),
             "annotators": status.annotator_count(db),
             "encoder": lists.encoder_of_candidates(db),
-            "sources": list(dict.fromkeys(source.name for source in sources.all_sources(db))),
+            "sources": list(dict.fromkeys(source.name for source in lists.all_sources(db))),
             "schema": store.schema_level,
         }
 
@@ -81,6 +81,6 @@ def next_command(folder: Path, store: Store) -> str:
         if not found["captions"]:
             return (steps.bringing if found["moments"] else steps.importing)(folder)
         with reading(store) as db:
-            rewritten = decisions.counts(db).rewritten
+            rewritten = rows.counts(db).rewritten
         return steps.drawing(folder) if rewritten else steps.rewriting(folder)
     return "" if found["annotators"] else steps.adding(folder)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.corpus.moments.clips import moment_clip
+from backend.campaign.corpus.moments.editing import moment_clip
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.desk.exchange import desk, record_skips
 from backend.campaign.doctor import examination

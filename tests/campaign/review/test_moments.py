@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from backend.campaign.corpus.moments.clips import moment_clip
+from backend.campaign.corpus.moments.editing import moment_clip
 from backend.core.errors import NotAllowed, VideoUnreadable
 from support import Judging
 

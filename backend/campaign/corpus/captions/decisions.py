@@ -7,11 +7,10 @@ check says of them, except that no name of the mapping may be left; later runs o
 from collections.abc import Mapping
 from pathlib import Path
 
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.captions.model import RewriteQueue, TakenDecision, WaitingRewrite
 from backend.campaign.corpus.captions.name_mapping import name_mapping_of
-from backend.campaign.corpus.captions.rows import decisions
-from backend.campaign.corpus.captions.rows import rewrites as caption_rows
-from backend.campaign.corpus.captions.rows.decisions import DecisionRow
+from backend.campaign.corpus.captions.rows import DecisionRow
 from backend.campaign.corpus.captions.rules import names_in
 from backend.campaign.corpus.captions.rules.differences import RewriteSummary, differences, summary
 from backend.campaign.nouns import Lead, Operator
@@ -38,12 +37,12 @@ _FIXED = said("queries were drawn from the captions already; their texts are fix
 def rewrite_queue(project: Project, lead: Lead) -> RewriteQueue:
     """Return the first `AHEAD` rewrites that wait for a lead, with the counts of all."""
     with reading(project.store) as db:
-        counts = decisions.counts(db)
+        counts = rows.counts(db)
         return RewriteQueue(
             counts=counts,
-            items=tuple(WaitingRewrite(*row, *differences(row[2], row[3])) for row in decisions.waiting(db, AHEAD)),
-            last=decisions.last_of(db, lead.annotator_id),
-            fixed=caption_rows.any_query(db),
+            items=tuple(WaitingRewrite(*row, *differences(row[2], row[3])) for row in rows.waiting(db, AHEAD)),
+            last=rows.last_of(db, lead.annotator_id),
+            fixed=rows.any_query(db),
             then=steps.drawing(project.folder) if counts.rewritten else steps.rewriting(project.folder),
         )
 
@@ -51,13 +50,13 @@ def rewrite_queue(project: Project, lead: Lead) -> RewriteQueue:
 @commands_only
 def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
     """Return (caption, rewrite, reason) of every rewrite that waits for a person; for the command line."""
-    return caption_rows.waiting_rewrites(project.store.db)
+    return rows.waiting_rewrites(project.store.db)
 
 
 @in_charge
 def rewrite_summary(project: Project, by: Lead | Operator) -> RewriteSummary:
     """Return TVR-Ranking's Table 3 for a project: replacement words with counts, words a caption before and after."""
-    return summary(caption_rows.accepted_texts(project.store.db))
+    return summary(rows.accepted_texts(project.store.db))
 
 
 @lead_only
@@ -79,9 +78,9 @@ def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | No
     """
     wanted = None if text is None else " ".join(text.split())
     with writing(project.store) as db:
-        if caption_rows.any_query(db):
+        if rows.any_query(db):
             raise ProjectError(_FIXED)
-        found = decisions.find(db, caption_id)
+        found = rows.find(db, caption_id)
         if found is None:
             raise ProjectError(said("this rewrite is not there any more: the captions were rewritten again since"))
         if _stands(found, lead, wanted, now=now):
@@ -102,20 +101,14 @@ def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecis
         ProjectError: they have decided nothing, or queries were drawn.
     """
     with writing(project.store) as db:
-        if caption_rows.any_query(db):
+        if rows.any_query(db):
             raise ProjectError(_FIXED)
-        last = decisions.last_of(db, lead.annotator_id)
+        last = rows.last_of(db, lead.annotator_id)
         if last is None:
             raise ProjectError(said("there is no decision of yours to take back"))
-        captions = decisions.take_back(db, last.caption_id)
-        events.record(
-            db,
-            EventKind.REWRITE_TAKEN_BACK,
-            at=now,
-            actor=lead.annotator_id,
-            subject="captions",
-            payload={"published": last.published, "text": last.text, "captions": captions},
-        )
+        captions = rows.take_back(db, last.caption_id)
+        payload = {"published": last.published, "text": last.text, "captions": captions}
+        events.note(db, EventKind.REWRITE_TAKEN_BACK, lead, "captions", now=now, **payload)
     return last
 
 
@@ -130,7 +123,7 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
         InputError: every row that cannot be taken; nothing was taken then.
         ProjectError: queries were drawn already.
     """
-    if caption_rows.any_query(project.store.db):
+    if rows.any_query(project.store.db):
         raise ProjectError(_FIXED)
     table = read_csv(bytes_of(file), file.name, ["caption", "rewrite"])
     problems = list(table.problems)
@@ -159,7 +152,7 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
 def _decide(store: Store, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
     """Record a decision with its event; how many captions it is about, 0 if none waits."""
     with writing(store) as db:
-        captions = decisions.decide(db, published, text, at=at, by=by)
+        captions = rows.decide(db, published, text, at=at, by=by)
         if captions:
             events.record(
                 db,

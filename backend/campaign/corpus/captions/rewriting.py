@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from backend.campaign.corpus.captions.by_model import ByModel
-from backend.campaign.corpus.captions.first_names import known_words
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.captions.model import Rewriter, Tagger, Usage
-from backend.campaign.corpus.captions.name_mapping import name_mapping_of
-from backend.campaign.corpus.captions.rewrite_check import RewriteCheck, RewriteVerdict
-from backend.campaign.corpus.captions.rows import rewrites as caption_rows
-from backend.campaign.corpus.captions.rows.rewrites import Rewrite
+from backend.campaign.corpus.captions.name_mapping import known_words, name_mapping_of
+from backend.campaign.corpus.captions.rewrite_check import ByModel, RewriteCheck, RewriteVerdict
+from backend.campaign.corpus.captions.rows import Rewrite
 from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, RULES_VERSION, Known, rewrite, unknown_names
-from backend.campaign.corpus.captions.rules.name_mapping import NameMapping
+from backend.campaign.corpus.captions.rules.names import NameMapping
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.rows import CaptionRow
 from backend.campaign.nouns import Lead, Operator
@@ -161,7 +159,7 @@ def rewrite_captions(
     known = known_words(encoder.vocabulary(), originals)
     if rewriter is None:
         rewriter = ByModel(store, endpoint, now=now) if endpoint else ByRules(mapping, settings.people, known)
-    decided = caption_rows.decided(store.db)
+    decided = rows.decided(store.db)
     unknown = unknown_names(originals, mapping, known)
     check = RewriteCheck(encoder, project.embeddings, mapping, unknown, tagger, known)
     open_ones = [caption for caption in captions if caption.caption_id not in decided]
@@ -182,32 +180,20 @@ def rewrite_captions(
     )
     with writing(store) as db:
         require_no_queries(project)  # a model takes its time
-        caption_rows.replace_rewrites(db, rewrites)
-        events.record(
-            db,
-            EventKind.CAPTIONS_REWRITTEN,
-            at=now,
-            actor=by.annotator_id,
-            subject="captions",
-            payload={
-                "rule_version": rewriter.version(1),
-                "accepted": report.accepted,
-                "after_retry": report.after_retry,
-                "waiting": report.waiting,
-                "decided": report.decided,
-                "requests": report.usage.requests,
-                "tokens_in": report.usage.tokens_in,
-                "tokens_out": report.usage.tokens_out,
-                "encoder": encoder.identity,
-                "tagger": tagger.identity if tagger else None,
-            },
-        )
+        rows.replace_rewrites(db, rewrites)
+        payload = {
+            "rule_version": rewriter.version(1),
+            **{name: getattr(report, name) for name in ("accepted", "after_retry", "waiting", "decided")},
+            **{name: getattr(report.usage, name) for name in ("requests", "tokens_in", "tokens_out")},
+            **{"encoder": encoder.identity, "tagger": tagger.identity if tagger else None},
+        }
+        events.note(db, EventKind.CAPTIONS_REWRITTEN, by, "captions", now=now, **payload)
     return report
 
 
 def require_no_queries(project: Project) -> None:
     """Raise a `ProjectError` if queries were drawn from the captions already."""
-    if caption_rows.any_query(project.store.db):
+    if rows.any_query(project.store.db):
         raise ProjectError(said("queries were drawn from the captions already; their texts are fixed from then on"))
 
 

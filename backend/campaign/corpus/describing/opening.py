@@ -1,20 +1,20 @@
-"""Open and close describing: a lead's choice of people, videos, and how much is wanted.
+"""Open and close describing, choose people and videos, and word the guideline for describers.
 
-*Reads* annotator, video. *Writes* describing_choice with its people and videos, events. Closing takes nothing away:
-what somebody still has in the browser is kept when it comes.
+*Reads* annotator, video. *Writes* describing_choice with its people and videos, describing_guideline, events. Closing
+takes nothing away: what somebody still has in the browser is kept when it comes. Every guideline stays in the record.
 """
 
 from dataclasses import replace
 
-from backend.campaign.corpus.describing.model import DescribingChoice
+from backend.campaign.corpus.describing.model import DescribingChoice, DescribingGuideline
 from backend.campaign.corpus.describing.rows import choices
 from backend.campaign.nouns import Annotator, Lead, Operator, Role
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import NotAllowed, ProjectError
+from backend.core.errors import NotAllowed, Overtaken, ProjectError
 from backend.core.messages import joined, said
-from backend.core.typed_text import nfc
+from backend.core.typed_text import nfc, tidy
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
@@ -83,20 +83,15 @@ def _choose(db: Database, by: Lead | Operator, chosen: DescribingChoice, *, now:
     if problems := _problems(db, chosen, set(videos)):
         raise ProjectError(joined("; ", problems))
     choices.add(db, chosen, videos.values(), at=now, by=by.annotator_id)
-    payload: dict[str, object] = {
+    if not chosen.open:
+        events.note(db, EventKind.DESCRIBING_CLOSED, by, "describing", now=now)
+        return
+    payload = {
         "people": None if chosen.people is None else len(chosen.people),
         "videos": None if chosen.videos is None else len(videos),
-        "per_video": chosen.per_video,
-        "per_minute": chosen.per_minute,
+        **{"per_video": chosen.per_video, "per_minute": chosen.per_minute},
     }
-    events.record(
-        db,
-        EventKind.DESCRIBING_OPENED if chosen.open else EventKind.DESCRIBING_CLOSED,
-        at=now,
-        actor=by.annotator_id,
-        subject="describing",
-        payload=payload if chosen.open else {},
-    )
+    events.note(db, EventKind.DESCRIBING_OPENED, by, "describing", now=now, **payload)
 
 
 def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[str]:
@@ -125,3 +120,67 @@ def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[s
     if chosen.per_video is not None and chosen.per_minute is not None:
         found.append(said("say how many descriptions a video, or how many a minute, not both"))
     return found
+
+
+LONGEST_TEXT = 4000
+LONGEST_REASON = 200
+
+
+@permissions.in_charge
+def describing_guideline(project: Project, by: Lead | Operator) -> DescribingGuideline:
+    """Return the newest version of the guideline for describers."""
+    with reading(project.store) as db:
+        return choices.guideline(db)
+
+
+@permissions.in_charge
+def reword_describing(
+    project: Project, by: Lead | Operator, text: str, reason: str, *, based_on: int | None = None, now: float
+) -> int:
+    """Let the guideline for describers say this from now on; everybody is shown it once more.
+
+    Args:
+        project: the project.
+        by: who rewords it.
+        text: all of it, a line a rule.
+        reason: why, in a sentence that describers read too.
+        based_on: the version that the lead looked at; None takes any.
+        now: seconds since 1970.
+
+    Returns:
+        The number of the new version.
+
+    Raises:
+        Overtaken: another version came meanwhile.
+        ProjectError: no words, too many, no reason, or nothing changed.
+    """
+    text = "\n".join(line for one in text.splitlines() if (line := tidy(one)))
+    reason = tidy(reason)
+    if not text:
+        raise ProjectError(said("the guideline is empty: say what to mark and how to describe it"))
+    if len(text) > LONGEST_TEXT:
+        raise ProjectError(
+            said("the guideline has {length} signs: say it in {longest}", length=len(text), longest=LONGEST_TEXT)
+        )
+    if not reason:
+        raise ProjectError(said("a change needs a reason: say in one sentence why; describers read it"))
+    if len(reason) > LONGEST_REASON:
+        raise ProjectError(
+            said("the reason has {length} characters: say it in {longest}", length=len(reason), longest=LONGEST_REASON)
+        )
+    with writing(project.store) as db:
+        old = choices.guideline(db)
+        if based_on is not None and based_on != old.version:
+            who = old.by or said("the command line", _context="by")
+            raise Overtaken(
+                said(
+                    "{who} changed it meanwhile (version {version}): look at it, then change yours",
+                    who=who,
+                    version=old.version,
+                )
+            )
+        if text == old.text:
+            raise ProjectError(said("nothing changed: the guideline says this already"))
+        version = choices.add_guideline(db, text, reason, at=now, by=by.annotator_id)
+        events.note(db, EventKind.DESCRIBING_REWORDED, by, "describing", now=now, version=version, reason=reason)
+    return version

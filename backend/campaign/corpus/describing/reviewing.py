@@ -1,20 +1,26 @@
-"""Review descriptions: accept one as a caption, send it back with words, take back what was done.
+"""List descriptions for leads; accept one as a caption, send it back with words, take back what was done.
 
 *Reads* descriptions, moments. *Writes* moment, caption, description, description_act, events.
 """
 
-from backend.campaign.corpus.captions.first_names import known_words
+from datetime import UTC, datetime
+
+from backend.campaign.corpus.captions.name_mapping import known_words
 from backend.campaign.corpus.describing.model import (
     LONGEST_SENTENCE,
     LONGEST_WORDS,
     BesideIt,
+    DescribingFigures,
     DescriptionAct,
+    DescriptionFilter,
+    DescriptionLine,
     DescriptionReview,
     DescriptionStatus,
 )
-from backend.campaign.corpus.describing.rows import captioning, descriptions, reviewed
+from backend.campaign.corpus.describing.rows import choices, descriptions, reviewed
 from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
 from backend.campaign.corpus.describing.rules import looked_at, may, same_span
+from backend.campaign.corpus.describing.rules import wanted as wanted_number
 from backend.campaign.corpus.describing.work import cast_if_sound
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people import permissions
@@ -23,10 +29,82 @@ from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import MomentId
 from backend.core.messages import said
+from backend.core.text_files import csv_text
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
+
+HEADER = (
+    *("video", "start_s", "end_s", "sentence", "caption", "author", "status", "written_at", "moment_start_s"),
+    *("moment_end_s", "lead_wrote"),
+)
+
+
+@permissions.in_charge
+def description_counts(project: Project, by: Lead | Operator) -> dict[DescriptionStatus, int]:
+    """Return how many descriptions have each status."""
+    return reviewed.counts(project.store.db)
+
+
+@permissions.in_charge
+def count_descriptions(project: Project, by: Lead | Operator, wanted: DescriptionFilter) -> int:
+    """Return how many descriptions a filter matches."""
+    return reviewed.count(project.store.db, wanted)
+
+
+@permissions.in_charge
+def find_descriptions(
+    project: Project, by: Lead | Operator, wanted: DescriptionFilter, *, first: int = 0, most: int = 25
+) -> list[DescriptionLine]:
+    """Return a page of the descriptions that a filter matches: at most `most` from the given one on, counted from 0."""
+    return reviewed.page(project.store.db, wanted, first, most)
+
+
+@permissions.in_charge
+def description_keys(project: Project, by: Lead | Operator, wanted: DescriptionFilter) -> list[str]:
+    """Return the keys of all descriptions that a filter matches, in its order: what comes before and after one."""
+    return reviewed.keys(project.store.db, wanted)
+
+
+@permissions.in_charge
+def describing_figures(project: Project, by: Lead | Operator) -> DescribingFigures:
+    """Return how far describing is, and by whom."""
+    with reading(project.store) as db:
+        chosen, videos = choices.standing(db), reviewed.per_video(db)
+        asked = [(wanted_number(seconds, chosen.per_video, chosen.per_minute), written) for seconds, written in videos]
+        limited = chosen.per_video is not None or chosen.per_minute is not None
+        return DescribingFigures(
+            videos=len(videos),
+            described=sum(written > 0 for _, written in videos),
+            enough=sum(most is not None and written >= most for most, written in asked) if limited else None,
+            people=reviewed.figures(db),
+        )
+
+
+@permissions.in_charge
+def descriptions_csv(project: Project, by: Lead | Operator) -> str:
+    """Return all descriptions that were not withdrawn as CSV, by video and time; instants in UTC."""
+    with reading(project.store) as db:
+        rows = descriptions.where(db, "d.status <> 'withdrawn'", [], "ORDER BY v.name, d.start_s, d.description_id")
+        lines = []
+        for row in rows:
+            moment = reviewed.moment_of(db, row.moment_id) if row.moment_id is not None else None
+            lines.append(
+                (
+                    *(row.video, row.start_s, row.end_s, row.sentence),
+                    "" if row.caption_id is None else reviewed.caption_text(db, row.caption_id),
+                    *(row.author, row.status.value, _utc(reviewed.written_at(db, row.description_id))),
+                    *(moment[1:] if moment else ("", "")),
+                    row.words,
+                )
+            )
+    return csv_text(HEADER, lines, for_people=True)
+
+
+def _utc(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
 
 _DID = {
     DescriptionAct.WRITTEN: said("changed this description"),
@@ -95,33 +173,23 @@ def accept_description(
             raise ProjectError(said("the caption is empty: write what happens, or send the description back"))
         if len(text) > LONGEST_SENTENCE:
             raise ProjectError(
-                said(
-                    "the caption has {length} signs: say it in {longest}",
-                    length=len(text),
-                    longest=LONGEST_SENTENCE,
-                )
+                said("the caption has {length} signs: say it in {longest}", length=len(text), longest=LONGEST_SENTENCE)
             )
         span = row.span
         if into is None:
-            moment = captioning.moment_at(db, row.video, span)
+            moment = reviewed.moment_at(db, row.video, span)
         else:
-            there = captioning.moment_of(db, into)
+            there = reviewed.moment_of(db, into)
             if there is None or there[0] != row.video_id or not same_span(there[1:], row.span):
                 raise ProjectError(said("there is no such moment of these seconds (any more): reload the page"))
             moment, span = (into, False), there[1:]
-        caption = captioning.caption_of(db, moment[0], text)
-        captioning.accept(db, row.description_id, moment, caption, lead.annotator_id, span=span, sentence=text, at=now)
-        events.record(
-            db,
-            EventKind.DESCRIPTION_ACCEPTED,
-            at=now,
-            actor=lead.annotator_id,
-            subject=f"description:{key}",
-            payload={
-                **{"video": row.video, "start_s": span[0], "end_s": span[1], "sentence": text},
-                **{"edited": text != row.sentence, "author": row.author},
-            },
-        )
+        caption = reviewed.caption_of(db, moment[0], text)
+        reviewed.accept(db, row.description_id, moment, caption, lead.annotator_id, span=span, sentence=text, at=now)
+        payload = {
+            **{"video": row.video, "start_s": span[0], "end_s": span[1], "sentence": text},
+            **{"edited": text != row.sentence, "author": row.author},
+        }
+        events.note(db, EventKind.DESCRIPTION_ACCEPTED, lead, f"description:{key}", now=now, **payload)
 
 
 @permissions.lead_only
@@ -137,22 +205,13 @@ def return_description(project: Project, lead: Lead, key: str, words: str, *, se
         raise ProjectError(said("say what its author should change: a description goes back with words"))
     if len(words) > LONGEST_WORDS:
         raise ProjectError(
-            said(
-                "these words have {length} signs: say it in {longest}",
-                length=len(words),
-                longest=LONGEST_WORDS,
-            )
+            said("these words have {length} signs: say it in {longest}", length=len(words), longest=LONGEST_WORDS)
         )
     with writing(project.store) as db:
         row = _found(db, lead, key, DescriptionAct.RETURNED, seen, now)
-        captioning.give_back(db, row.description_id, lead.annotator_id, words, at=now)
-        events.record(
-            db,
-            EventKind.DESCRIPTION_RETURNED,
-            at=now,
-            actor=lead.annotator_id,
-            subject=f"description:{key}",
-            payload={"words": words, "author": row.author},
+        reviewed.give_back(db, row.description_id, lead.annotator_id, words, at=now)
+        events.note(
+            db, EventKind.DESCRIPTION_RETURNED, lead, f"description:{key}", now=now, words=words, author=row.author
         )
 
 
@@ -168,21 +227,14 @@ def take_back_description(project: Project, lead: Lead, key: str, *, now: float)
         row = _found(db, lead, key, DescriptionAct.TAKEN_BACK, None, now)
         what = DescriptionAct.ACCEPTED if row.status is DescriptionStatus.ACCEPTED else DescriptionAct.RETURNED
         moment_id, caption_id = row.moment_id, row.caption_id
-        if moment_id is not None and captioning.is_candidate(db, moment_id):
+        if moment_id is not None and reviewed.is_candidate(db, moment_id):
             raise ProjectError(said("its moment was chosen for a query since: the caption stays as it is"))
-        captioning.take_back(db, row.description_id, lead.annotator_id, at=now)
-        if row.made_caption and caption_id is not None and not captioning.drop_caption(db, caption_id):
+        reviewed.take_back(db, row.description_id, lead.annotator_id, at=now)
+        if row.made_caption and caption_id is not None and not reviewed.drop_caption(db, caption_id):
             raise ProjectError(said("its caption is used since, by a rewrite or a query: it stays as it is"))
         if row.made_moment and moment_id is not None:
-            captioning.drop_moment(db, moment_id)  # with captions of others it stays
-        events.record(
-            db,
-            EventKind.DESCRIPTION_TAKEN_BACK,
-            at=now,
-            actor=lead.annotator_id,
-            subject=f"description:{key}",
-            payload={"what": what},
-        )
+            reviewed.drop_moment(db, moment_id)  # with captions of others it stays
+        events.note(db, EventKind.DESCRIPTION_TAKEN_BACK, lead, f"description:{key}", now=now, what=what)
     return what
 
 

@@ -86,9 +86,7 @@ def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str
         return said("the sentence is empty: write what happens")
     if len(sentence) > LONGEST_SENTENCE:
         return said(
-            "the sentence has {length} signs: say it in {longest}",
-            length=len(sentence),
-            longest=LONGEST_SENTENCE,
+            "the sentence has {length} signs: say it in {longest}", length=len(sentence), longest=LONGEST_SENTENCE
         )
     return None
 

@@ -177,18 +177,8 @@ def _add(
         corpus.rename_videos(db, anew)
         new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
         corpus.set_troubles(db, troubles)
-        events.record(
-            db,
-            EventKind.CORPUS_IMPORTED,
-            at=now,
-            actor=by.annotator_id,
-            subject=f"file:{file}",
-            payload={
-                "file": file,
-                "format": format_name,
-                **dict(zip(("videos", "moments", "captions"), new, strict=True)),
-            },
-        )
+        added = dict(zip(("videos", "moments", "captions"), new, strict=True))
+        events.note(db, EventKind.CORPUS_IMPORTED, by, f"file:{file}", now=now, file=file, format=format_name, **added)
     return new
 
 
@@ -211,12 +201,7 @@ def _named_anew(project: Project, moments: list[CaptionedMoment]) -> dict[str, s
 
 
 def _durations(
-    project: Project,
-    parsed: Parsed,
-    facts: dict[str, VideoFacts],
-    anew: Mapping[str, str],
-    unseen: set[str],
-    file: str,
+    project: Project, parsed: Parsed, facts: dict[str, VideoFacts], anew: Mapping[str, str], unseen: set[str], file: str
 ) -> _Durations:
     """Find how long the videos are: what was measured now or before counts, then the project, then the file.
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from backend.core.captioned import CaptionedMoment
+from backend.core.errors import Problem
 from backend.core.json_entries import Sample
+from backend.media.sources import VideoFacts
 
 __all__ = [
     "END_SLACK_S",
@@ -98,3 +100,29 @@ class CorpusFormat:
     fits: Callable[[Sample, ImportOptions], bool]
     read: Read
     takes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundVideo:
+    """A video file that the project has now: `new` unless it had it before, under this name."""
+
+    name: str
+    facts: VideoFacts
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterReport:
+    """What a folder of videos gave.
+
+    `videos` are those that the project has now, in order of their names, `problems` the files that were not taken, each
+    with the reason, in order of the files.
+    """
+
+    videos: tuple[FoundVideo, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def new(self) -> int:
+        """How many videos the project did not have."""
+        return sum(video.new for video in self.videos)

@@ -76,10 +76,7 @@ def lacking(
 
 
 def add_moments(
-    db: Database,
-    moments: Iterable[CaptionedMoment],
-    durations: dict[str, float],
-    facts: dict[str, VideoFacts],
+    db: Database, moments: Iterable[CaptionedMoment], durations: dict[str, float], facts: dict[str, VideoFacts]
 ) -> tuple[int, int, int]:
     """Insert what is not there yet.
 

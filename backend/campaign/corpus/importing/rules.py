@@ -173,9 +173,7 @@ def outside(start_s: float, end_s: float, duration_s: float, end_slack_s: float 
     """
     if start_s >= duration_s:
         message = said(
-            "start {start_s} is outside the video, which lasts {duration_s} s",
-            start_s=start_s,
-            duration_s=duration_s,
+            "start {start_s} is outside the video, which lasts {duration_s} s", start_s=start_s, duration_s=duration_s
         )
         return Fault(said("the start is after the end of the video"), message)
     if end_s > duration_s + end_slack_s:

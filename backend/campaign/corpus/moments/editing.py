@@ -1,6 +1,7 @@
-"""List and edit the moments of a project: remove, add, change, split, join; by hand or from a CSV file.
+"""List, show and edit the moments of a project: remove, add, change, split, join; by hand or from a CSV file.
 
 *Reads and writes* moment; one event each time. A moment that captions, candidates or pairs use stays as it is.
+There are clips and thumbnails also of spans that are no moment, such as what a run predicted.
 """
 
 import math
@@ -9,17 +10,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.corpus.moments import rows, rules
 from backend.campaign.corpus.moments.model import MomentRow, Origin, TakenMoments, VideoMoments
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.people.permissions import in_charge, lead_only
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import InputError, Overtaken, Problem, ProjectError
+from backend.core.errors import InputError, Overtaken, Problem, ProjectError, VideoUnreadable
 from backend.core.ids import MomentId
 from backend.core.messages import joined, said
 from backend.core.reading import bytes_of
 from backend.core.text_files import csv_text, read_csv
 from backend.core.typed_text import nfc
+from backend.media.jobs import ClipJob, clip_job, predicted, thumbnail
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
@@ -85,9 +88,7 @@ def change_moments(
             raise ProjectError(said("the video has a moment with this start and end already"))
         before, after = [[row.start_s, row.end_s] for row in had], [[*span] for span in come]
         payload = {"video": video, "before": before, "after": after}
-        events.record(
-            db, EventKind.MOMENTS_CHANGED, at=now, actor=by.annotator_id, subject=f"video:{video}", payload=payload
-        )
+        events.note(db, EventKind.MOMENTS_CHANGED, by, f"video:{video}", now=now, **payload)
 
 
 @in_charge
@@ -152,9 +153,7 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
             new += rows.add(db, video, spans, Origin.IMPORTED)
         total = sum(map(len, wanted.values()))
         payload = {"file": file.name, "videos": len(wanted), "moments": new, "gone": gone}
-        events.record(
-            db, EventKind.MOMENTS_TAKEN, at=now, actor=by.annotator_id, subject=f"file:{file.name}", payload=payload
-        )
+        events.note(db, EventKind.MOMENTS_TAKEN, by, f"file:{file.name}", now=now, **payload)
     return TakenMoments(total, new, gone, stayed)
 
 
@@ -192,3 +191,49 @@ def _seconds(text: str) -> float:
         return math.nan if "_" in text else float(text)
     except ValueError:
         return math.nan
+
+
+@lead_only
+def moment_clip(project: Project, lead: Lead, video: str, start_s: float, end_s: float) -> ClipJob:
+    """Return the clip of any moment of a video; what lies after the video's end is left out.
+
+    A moment of the project has the clip that annotators see; any other has one of its own kind, so that the doctor
+    knows it from a clip that nobody needs.
+
+    Raises:
+        NotAllowed: not a lead.
+        VideoUnreadable: the project has no file of that video, or the moment begins after its end.
+    """
+    job, own = _moment(project, video, start_s, end_s)
+    return job if own else predicted(job)
+
+
+@lead_only
+def moment_thumbnail(project: Project, lead: Lead, video: str, start_s: float, end_s: float) -> ClipJob:
+    """Return the thumbnail of any span of a video, such as a moment or all of it.
+
+    Raises:
+        NotAllowed: not a lead.
+        VideoUnreadable: the project has no file of that video, or the span begins after its end.
+    """
+    job, own = _moment(project, video, start_s, end_s)
+    return thumbnail(job) if own else predicted(thumbnail(job))
+
+
+def _moment(project: Project, video: str, start_s: float, end_s: float) -> tuple[ClipJob, bool]:
+    """The clip of a span, and whether the project has it as a moment."""
+    facts = corpus_rows.video_facts(project.store.db, video)
+    if facts is None:
+        raise VideoUnreadable(said("the project has no file of the video {video}", video=video))
+    source = project.source(facts)
+    if corpus_rows.is_moment(project.store.db, video, start_s, end_s):
+        return clip_job(project.clips, source, start_s, end_s, facts.sha256), True
+    if start_s >= facts.duration_s:
+        raise VideoUnreadable(
+            said(
+                "the moment begins at {start_s:.2f} s, after the video's end at {duration_s:.2f} s",
+                start_s=start_s,
+                duration_s=facts.duration_s,
+            )
+        )
+    return clip_job(project.clips, source, start_s, min(end_s, facts.duration_s), facts.sha256), False

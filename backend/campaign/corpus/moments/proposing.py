@@ -81,14 +81,8 @@ def propose_moments(
         raise ProjectError(joined("\n", [said("none of the videos can be looked at:"), *map(str, problems)]))
     with writing(project.store) as db:
         new, gone, stayed = rows.propose(db, origin, spans)
-        events.record(
-            db,
-            EventKind.MOMENTS_PROPOSED,
-            at=now,
-            actor=by.annotator_id,
-            subject=f"moments:{origin}",
-            payload={"by": origin.value, "videos": len(spans), "moments": new, "gone": gone},
-        )
+        payload = {"by": origin.value, "videos": len(spans), "moments": new, "gone": gone}
+        events.note(db, EventKind.MOMENTS_PROPOSED, by, f"moments:{origin}", now=now, **payload)
     total = sum(map(len, spans.values()))
     return ProposeReport(len(spans), total, new, gone, stayed, seen, tuple(problems))
 

@@ -10,11 +10,11 @@ from backend.campaign.monitoring.activity.model import CampaignSetting
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.exam.model import ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
-from backend.campaign.selection.batches.rows import decisions
+from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.settings.listing import BEGINNING, LINES, CurrentSettings
+from backend.campaign.setup.project.setting_lines import BEGINNING, LINES, CurrentSettings
 from backend.store.connection import reading
 
 
@@ -22,7 +22,7 @@ from backend.store.connection import reading
 def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSetting]:
     """Return every setting in words, by what it belongs to: its value, what it changes, since when, by whom, where."""
     with reading(project.store) as db:
-        rule, guideline = decisions.versions(db)[-1], facts.versions(db)
+        rule, guideline = batches_rows.versions(db)[-1], facts.versions(db)
         exam, describing = exams.held(db, ExamPurpose.EXAM), choices.standing(db)
         worded = next((one for one in reversed(guideline) if one.since is not None), guideline[0])
         now = CurrentSettings(

@@ -7,8 +7,7 @@ How many pairs have which verdict says `review.status`.
 
 from collections import Counter, defaultdict
 
-from backend.campaign.corpus.captions.rows import decisions
-from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.captions import rows
 from backend.campaign.monitoring.progress import rules
 from backend.campaign.monitoring.progress.demand import ahead, demand, workers_of
 from backend.campaign.monitoring.progress.model import (
@@ -107,7 +106,7 @@ def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
             WaitKind.BATCHES: waiting.batches(db),
             **_exam(db),
             # Once queries are drawn, nobody can decide about a rewrite any more.
-            WaitKind.REWRITES: 0 if caption_rows.any_query(db) else decisions.counts(db).waiting,
+            WaitKind.REWRITES: 0 if rows.any_query(db) else rows.counts(db).waiting,
             WaitKind.DESCRIPTIONS: waiting.descriptions(db),
             WaitKind.PAUSED: waiting.paused(db),
             WaitKind.GOLD: _warned(db),

@@ -9,9 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from backend.campaign.corpus.importing.importing import ImportReport, import_file
-from backend.campaign.corpus.importing.model import ImportOptions
-from backend.campaign.corpus.moments.model import RegisterReport
-from backend.campaign.corpus.moments.registering import register_folder
+from backend.campaign.corpus.importing.measuring import register_folder
+from backend.campaign.corpus.importing.model import ImportOptions, RegisterReport
 from backend.campaign.monitoring.videos.check import settle
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge

@@ -9,7 +9,7 @@ from math import floor, log1p
 
 from backend.campaign.qualification.answers.rules import KnownPair, missed
 from backend.campaign.setup.project.model import GoldSettings
-from backend.campaign.setup.project.settings.model import MOST_GOLD
+from backend.campaign.setup.project.setting_entries import MOST_GOLD
 from backend.core.ids import AnnotatorId, PairId
 
 MOST_SHARE = MOST_GOLD

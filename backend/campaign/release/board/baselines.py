@@ -5,7 +5,7 @@
 
 from pathlib import Path
 
-from backend.campaign.corpus.captions.rows import rewrites
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
@@ -113,7 +113,7 @@ def _task(project: Project, split: str | None) -> SearchTask:
     with reading(project.store) as db:
         asked = queries.query_rows(db, judged)
         details = corpus.moment_details(db)
-        captions = sorted(rewrites.searchable_captions(db), key=lambda one: one.moment_id)
+        captions = sorted(rows.searchable_captions(db), key=lambda one: one.moment_id)
         durations = corpus.video_durations(db)
         files = {name: project.source(facts) for name, facts in corpus.all_facts(db).items()}
     wanted = {str(one.query_id): one.text for one in asked if split in (None, one.split)}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.captions import rows as captions_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.model import CaptionedMoment
 from backend.campaign.corpus.importing.rules import outside
@@ -178,7 +178,7 @@ def _add_queries(
 def _captions(db: Database) -> dict[int, list[tuple[int, str]]]:
     """The captions (number, text) of every moment, those as published first."""
     found: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
-    for caption in (*corpus.published_captions(db), *caption_rows.rewritten_captions(db)):
+    for caption in (*corpus.published_captions(db), *captions_rows.rewritten_captions(db)):
         found[caption.moment_id].append((caption.caption_id, caption.text.strip()))
     return found
 

@@ -3,7 +3,7 @@
 *Reads* everything. *Writes* nothing: every form of a release is written from what stands here.
 """
 
-from backend.campaign.corpus.captions.rows import rewrites
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.captions.rules.differences import summary
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import judgements, verdicts
@@ -16,7 +16,7 @@ from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.selection.candidates.model import SourceKind
-from backend.campaign.selection.candidates.rows import sources
+from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
@@ -36,15 +36,15 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         ]
         splits = {query.query_id: query.split for query in queries.query_rows(db, (Split.VAL, Split.TEST))}
         moments = pseudo_train.moment_documents(project, with_published=options.with_published)
-        rewritten = rewrites.released_captions(db) is not None
-        changes = summary(rewrites.accepted_texts(db)) if rewritten else None
+        rewritten = rows.released_captions(db) is not None
+        changes = summary(rows.accepted_texts(db)) if rewritten else None
         durations = corpus.video_durations(db)
         counts = status.counts(project.store, probes=False)
         campaign = facts.campaign(db)
         guideline = releases.grades_by_guideline(db)
         changed_at = releases.last_change(db)
         terms = facts.terms(db)
-        found_by = tuple(sources.all_sources(db))
+        found_by = tuple(lists.all_sources(db))
         pooled = any(source.kind is not SourceKind.CAPTIONS for source in found_by)
     spans = documents.by_span(moments)
     return Contents(

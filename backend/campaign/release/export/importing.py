@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.campaign.corpus.captions.rows import decisions, rewrites
-from backend.campaign.corpus.captions.rows.rewrites import Rewrite
+from backend.campaign.corpus.captions import rows as captions_rows
+from backend.campaign.corpus.captions.rows import Rewrite
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.moments import rows as proposed
 from backend.campaign.corpus.moments.model import Origin
@@ -32,7 +32,7 @@ from backend.campaign.release.export.validating import PAIRS, RAW
 from backend.campaign.review import adjudicating
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates.model import FoundSpan
-from backend.campaign.selection.candidates.rows import agenda, lists, sources
+from backend.campaign.selection.candidates.rows import agenda, lists
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.people import accounts, permissions
@@ -201,9 +201,9 @@ def _add_imprecise(db: Database, found: list[ReturnedMoment], now: float) -> Non
         rows.append(Rewrite(source, one.caption or source.text, _RULES, 0, None, accepted=bool(one.caption)))
         if not one.caption:
             rejected.add(source.text.strip())
-    rewrites.replace_rewrites(db, rows)
+    captions_rows.replace_rewrites(db, rows)
     for text in sorted(rejected):
-        decisions.decide(db, text, None, at=now, by=None)
+        captions_rows.decide(db, text, None, at=now, by=None)
 
 
 def _add_lists(db: Database, release: SourceRelease, asked: list[QueryRow], now: float) -> int:
@@ -229,7 +229,7 @@ def _add_lists(db: Database, release: SourceRelease, asked: list[QueryRow], now:
     if release.manifest.sources:
         _add_sources(db, release, rows, now)
     else:
-        sources.note_similar(db, release.encoder, at=now, by=None)
+        lists.note_similar(db, release.encoder, at=now, by=None)
     return len(training)
 
 
@@ -247,7 +247,7 @@ def _add_sources(
             if rank.isdecimal():
                 found[label].append(FoundSpan(query_id, moment_id, int(rank), None, *pair.span[1:]))
     for source in release.manifest.sources:
-        sources.add(db, source, found.pop(source.label, ()), at=now, by=None)
+        lists.add_source(db, source, found.pop(source.label, ()), at=now, by=None)
 
 
 def _decide(project: Project, release: SourceRelease, now: float) -> int:

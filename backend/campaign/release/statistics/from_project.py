@@ -5,7 +5,7 @@
 
 from collections import Counter
 
-from backend.campaign.corpus.captions.rows import rewrites as captions
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.statistics import rules
@@ -42,7 +42,7 @@ def _holdings(project: Project) -> Holdings:
         details = corpus.moment_details(db)
         asked = queries.query_rows(db)
         durations: dict[str, float | None] = dict(corpus.video_durations(db))
-        drawn_from = captions.rewritten_captions(db) or published
+        drawn_from = rows.rewritten_captions(db) or published
     if not details or not (published or asked):
         raise ProjectError(f"there is nothing to count yet: run `{project_steps.importing(project.folder)}` first")
     pairs: Counter[Span] = Counter()

@@ -17,7 +17,7 @@ from backend.campaign.review.model import (
     PairReview,
     QueryReview,
 )
-from backend.campaign.selection.batches.rows import decisions
+from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.selection.candidates.model import CandidateSource, FoundBy, SourceKind
 from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
 from backend.core.days import within_a_day
@@ -73,7 +73,7 @@ def _query_reviews(db: Database, only: str, values: Mapping[str, str]) -> list[Q
         """,
         values,
     )
-    speak = decisions.versions(db)[-1].rule.last
+    speak = batches_rows.versions(db)[-1].rule.last
     return [
         QueryReview(
             query_id=QueryId(r["query_id"]),

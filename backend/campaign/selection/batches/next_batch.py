@@ -5,12 +5,10 @@ queries at once are the business of `suggestions`, which uses the same functions
 """
 
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.selection.batches import rules
 from backend.campaign.selection.batches.model import BatchRuleVersion, NextBatch, NextState, OpenedBatch, RuleReading
-from backend.campaign.selection.batches.rows import decisions as rows
-from backend.campaign.selection.batches.rows import open_queries as facts
-from backend.campaign.selection.batches.rows import undoing
-from backend.campaign.selection.batches.rows.open_queries import OpenQuery
+from backend.campaign.selection.batches.rows import OpenQuery
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.setup.people.permissions import in_charge, lead_only
 from backend.campaign.setup.project import rows as campaign_rows
@@ -38,15 +36,15 @@ def next_batch(project: Project, by: Lead | Operator, query_id: QueryId) -> Next
     with reading(project.store) as db:
         query = _query(db, query_id)
         number = query.batches + 1
-        newest = facts.opened(db, query_id, query.batches) if query.batches > 1 else None
+        newest = batches_rows.opened(db, query_id, query.batches) if query.batches > 1 else None
         return NextBatch(
             query_id,
             number,
             query.pairs,
             query.unsettled,
             rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined),
-            rules.read(rows.versions(db)[-1].rule, query.relevances),
-            rows.declined(db, query_id),
+            rules.read(batches_rows.versions(db)[-1].rule, query.relevances),
+            batches_rows.declined(db, query_id),
             OpenedBatch(query.batches, *newest[1:], _kept(db, query, query.batches)) if newest else None,
         )
 
@@ -72,7 +70,7 @@ def open_batch(
     reason = tidied(reason, "")
     with writing(project.store) as db:
         query = _decidable(db, lead, query_id, number, said("opened"), now=now)
-        version = rows.versions(db)[-1]
+        version = batches_rows.versions(db)[-1]
         return hand_out(db, lead, query, campaign_rows.campaign(db), version, reason=reason, now=now)
 
 
@@ -108,7 +106,7 @@ def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, 
     reason = tidied(reason, said("taking a batch back"))
     with writing(project.store) as db:
         query = _query(db, query_id)
-        found = facts.opened(db, query_id, number)
+        found = batches_rows.opened(db, query_id, number)
         if found is None:
             raise Overtaken(
                 said("batch {number} of this query is not open (any more): somebody else took it back", number=number)
@@ -117,18 +115,12 @@ def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, 
             raise ProjectError(
                 said("batch {number} of query {query_id} stays: {why}", number=number, query_id=query_id, why=why)
             )
-        probe = undoing.probe(db, query_id)
+        probe = batches_rows.probe(db, query_id)
         if probe is None:
-            for person, pairs in undoing.held(db, found[0]).items():
-                events.record(
-                    db,
-                    EventKind.SEATS_RETURNED,
-                    at=now,
-                    actor=lead.annotator_id,
-                    subject=f"annotator:{person}",
-                    payload={"pairs": pairs, "why": "a batch was taken back"},
-                )
-        removed = undoing.remove(db, found[0], probe)
+            for person, pairs in batches_rows.held(db, found[0]).items():
+                payload = {"pairs": pairs, "why": "a batch was taken back"}
+                events.note(db, EventKind.SEATS_RETURNED, lead, f"annotator:{person}", now=now, **payload)
+        removed = batches_rows.remove(db, found[0], probe)
         _record(db, EventKind.BATCH_UNDONE, lead, query_id, reason, now=now, number=number, pairs=removed)
     return removed
 
@@ -144,7 +136,7 @@ def decline_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, 
     reason = tidied(reason, said("declining a batch"))
     with writing(project.store) as db:
         query = _decidable(db, lead, query_id, number, said("declined"), now=now)
-        note_declined(db, lead, query, rows.versions(db)[-1], reason=reason, now=now)
+        note_declined(db, lead, query, batches_rows.versions(db)[-1], reason=reason, now=now)
 
 
 def note_declined(
@@ -152,7 +144,7 @@ def note_declined(
 ) -> None:
     """Decline the next batch of a query that was looked at, inside the caller's transaction."""
     number = query.batches + 1
-    rows.decline(db, query.query_id, number, by.annotator_id, reason, at=now)
+    batches_rows.decline(db, query.query_id, number, by.annotator_id, reason, at=now)
     told = _told(version, rules.read(version.rule, query.relevances))
     _record(db, EventKind.BATCH_DECLINED, by, query.query_id, reason, now=now, number=number, **told)
 
@@ -167,8 +159,8 @@ def take_back_decline(project: Project, lead: Lead, query_id: QueryId, reason: s
     """
     reason = tidied(reason, said("taking a decision back"))
     with writing(project.store) as db:
-        if rows.declined(db, query_id) is None:
-            if ended := rows.taken_back(db, query_id, number):
+        if batches_rows.declined(db, query_id) is None:
+            if ended := batches_rows.taken_back(db, query_id, number):
                 raise Overtaken(
                     said("{who} took this decision back {when}", who=who(ended[0], lead), when=ago(now - ended[1]))
                 )
@@ -179,7 +171,7 @@ def take_back_decline(project: Project, lead: Lead, query_id: QueryId, reason: s
                     query_id=query_id,
                 )
             )
-        rows.end_decline(db, query_id, lead.annotator_id, at=now)
+        batches_rows.end_decline(db, query_id, lead.annotator_id, at=now)
         _record(db, EventKind.BATCH_DECLINE_ENDED, lead, query_id, reason, now=now, number=number)
 
 
@@ -211,7 +203,7 @@ def tidied(reason: str, what: str) -> str:
 
 
 def _query(db: Database, query_id: QueryId) -> OpenQuery:
-    query = next(facts.open_queries(db, query_id), None)
+    query = next(batches_rows.open_queries(db, query_id), None)
     if query is None:
         raise ProjectError(
             said("there is no query {query_id} with candidates: look it up on the page Queries", query_id=query_id)
@@ -224,7 +216,7 @@ def _decidable(
 ) -> OpenQuery:
     """The query whose next batch has this number and may be decided about; raises where it may not."""
     query = _query(db, query_id)
-    if opened := facts.opened(db, query_id, number):
+    if opened := batches_rows.opened(db, query_id, number):
         raise Overtaken(
             said(
                 "{who} opened batch {number} of this query {when}: its pairs are with the annotators already",
@@ -244,7 +236,7 @@ def _decidable(
             )
         )
     match rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined):
-        case NextState.DECLINED if found := rows.declined(db, query_id):
+        case NextState.DECLINED if found := batches_rows.declined(db, query_id):
             raise Overtaken(
                 said(
                     "{who} declined batch {number} of this query {when} (“{reason}”): take that back first, if it is "
@@ -276,23 +268,23 @@ def _kept(db: Database, query: OpenQuery, number: int) -> str:
     """Why an open batch cannot be taken back, in words; empty if it can."""
     if number == 1:
         return said("a first batch is there for as long as the query is")
-    found = facts.opened(db, query.query_id, number)
+    found = batches_rows.opened(db, query.query_id, number)
     if found is None or number < query.batches:
         return said("batch {batches} has to be taken back first", batches=query.batches)
     batch, _, at = found
     # What was done in the probe before stays with the probe.
-    probed = undoing.probe(db, query.query_id) is not None
+    probed = batches_rows.probe(db, query.query_id) is not None
     since = at if probed else float("-inf")
-    if work := undoing.work(db, batch, since=since):
+    if work := batches_rows.work(db, batch, since=since):
         done = joined(", ", [said("{n:,} × {what}", n=count, what=what) for what, count in work.items()])
         return said("people have worked on it ({done})", done=done)
-    if names := undoing.shown_to(db, batch, since=since):
+    if names := batches_rows.shown_to(db, batch, since=since):
         return said("a pair of it is on the screen of {names}", names=", ".join(names))
     if probed:  # its pairs stay
         return ""
-    if undoing.released(db, since=at):
+    if batches_rows.released(db, since=at):
         return said("a release that was made since lists its pairs")
-    return said("the log tells of its pairs already") if undoing.logged(db, batch, since=at) else ""
+    return said("the log tells of its pairs already") if batches_rows.logged(db, batch, since=at) else ""
 
 
 def _told(version: BatchRuleVersion, read: RuleReading) -> dict[str, object]:

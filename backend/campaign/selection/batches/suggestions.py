@@ -1,6 +1,6 @@
-"""Suggest which next batches are worth opening, and accept the suggestions for all queries at once.
+"""Set the rule about next batches, suggest which are worth opening, and accept that for all queries at once.
 
-*Reads* relevances, batches, candidate lists. *Writes* what `next_batch` writes.
+*Reads* relevances, batches, candidate lists. *Writes* batch_rule, events, what `next_batch` writes.
 
 Thousands of batches take seconds to write, and annotators must not wait for all of them: a few queries are written at
 a time, and others may write in between. If it is interrupted, each query is done or not; what is left is still
@@ -9,20 +9,32 @@ suggested, and accepting again continues with it.
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.batches import next_batch, rules
-from backend.campaign.selection.batches.model import AcceptedReport, NextState, RuleWord, Suggested, Suggestions
-from backend.campaign.selection.batches.rows import decisions as rows
-from backend.campaign.selection.batches.rows import open_queries as facts
+from backend.campaign.selection.batches import rows as batches_rows
+from backend.campaign.selection.batches.model import (
+    AcceptedReport,
+    BatchRule,
+    BatchRuleVersion,
+    NextState,
+    RuleWord,
+    Suggested,
+    Suggestions,
+)
+from backend.campaign.selection.batches.next_batch import tidied, who
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as campaign_rows
+from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
-from backend.core.errors import Overtaken, ProjectError
+from backend.core.errors import InputError, Overtaken, Problem, ProjectError
 from backend.core.messages import said
 from backend.core.progress import Progress, named
+from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
+from backend.store.events import EventKind
 
 AT_ONCE = 10
 """Queries written in one transaction."""
@@ -34,10 +46,10 @@ REST_S = 0.01
 def batch_suggestions(project: Project, by: Lead | Operator) -> Suggestions:
     """Return what the rule says about every query whose next batch may be opened and was not declined."""
     with reading(project.store) as db:
-        version = rows.versions(db)[-1]
+        version = batches_rows.versions(db)[-1]
         found: list[Suggested] = []
         counts = {state: 0 for state in NextState}
-        for query in facts.open_queries(db):
+        for query in batches_rows.open_queries(db):
             state = rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined)
             counts[state] += 1
             if state is NextState.READY:
@@ -49,7 +61,7 @@ def batch_suggestions(project: Project, by: Lead | Operator) -> Suggestions:
 @in_charge
 def batch_shares(project: Project, by: Lead | Operator) -> dict[str, dict[str, int]]:
     """Return how many queries of each split have one batch, two batches and so on."""
-    return facts.shares(project.store.db)
+    return batches_rows.shares(project.store.db)
 
 
 @in_charge
@@ -92,7 +104,7 @@ def accept_suggestions(
             _require_rule(db, by, seen, opened + declined, now=now)
             campaign = campaign_rows.campaign(db)
             for one in wanted[start : start + AT_ONCE]:
-                query = next(facts.open_queries(db, one.query_id), None)
+                query = next(batches_rows.open_queries(db, one.query_id), None)
                 if query is None or not _as_seen(query, one):
                     overtaken += 1
                 elif one.reading.word is RuleWord.OPEN:
@@ -109,7 +121,7 @@ def accept_suggestions(
     return AcceptedReport(opened, pairs, declined, overtaken)
 
 
-def _as_seen(query: facts.OpenQuery, one: Suggested) -> bool:
+def _as_seen(query: batches_rows.OpenQuery, one: Suggested) -> bool:
     """Whether a query stands as it did when it was looked at."""
     state = rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined)
     same = (query.batches + 1, state) == (one.number, NextState.READY)
@@ -117,7 +129,7 @@ def _as_seen(query: facts.OpenQuery, one: Suggested) -> bool:
 
 
 def _require_rule(db: Database, by: Lead | Operator, seen: Suggestions, done: int, *, now: float) -> None:
-    version = rows.versions(db)[-1]
+    version = batches_rows.versions(db)[-1]
     if version.version != seen.rule.version:
         before = said(" {done:,} queries were done before that.", done=done) if done else ""
         raise Overtaken(
@@ -151,8 +163,8 @@ def _nothing(seen: Suggestions, decline: bool) -> str:
 def _others(store: Store, by: Lead | Operator, one: Suggested, *, now: float) -> str:
     """Who decided meanwhile, where nothing was left to do."""
     with reading(store) as db:
-        opened = facts.opened(db, one.query_id, one.number)
-        declined = rows.declined(db, one.query_id)
+        opened = batches_rows.opened(db, one.query_id, one.number)
+        declined = batches_rows.declined(db, one.query_id)
     if opened:
         did = said(
             "{who} opened batch {number} of “{query}” {when}",
@@ -172,3 +184,51 @@ def _others(store: Store, by: Lead | Operator, one: Suggested, *, now: float) ->
     else:
         did = said("grades changed meanwhile")
     return said("{did}: nothing that you looked at is left to do. Look again", did=did)
+
+
+@in_charge
+def batch_rule_versions(project: Project, by: Lead | Operator) -> list[BatchRuleVersion]:
+    """Return all versions of the rule, the first one first; the last one is in force."""
+    with reading(project.store) as db:
+        return batches_rows.versions(db)
+
+
+@in_charge
+def set_batch_rule(
+    project: Project, by: Lead | Operator, rule: BatchRule, reason: str, *, based_on: int | None = None, now: float
+) -> int:
+    """Change the rule that says which next batches are worth opening; return its version. Earlier decisions stay.
+
+    Args:
+        project: the project.
+        by: who changes it.
+        rule: all of it.
+        reason: why, in a sentence.
+        based_on: the version that the lead looked at; None takes any.
+        now: seconds since 1970.
+
+    Raises:
+        InputError: everything that is wrong with the rule.
+        Overtaken: another version came meanwhile.
+        ProjectError: no reason, or nothing changed.
+    """
+    reason = tidied(reason, said("another rule"))
+    with writing(project.store) as db:
+        present = batches_rows.versions(db)[-1]
+        if problems := list(rules.wrong(rule, facts.scale(db))):
+            raise InputError([Problem("the rule about next batches", None, text) for text in problems])
+        if based_on is not None and based_on != present.version:
+            raise Overtaken(
+                said(
+                    "{who} changed the rule {when} (“{reason}”): look at it, then change yours",
+                    who=who(present.by, by),
+                    when=ago(now - (present.since or now)),
+                    reason=present.reason,
+                )
+            )
+        if rule == present.rule:
+            raise ProjectError(said("nothing changed: the rule says this already"))
+        number = batches_rows.add_version(db, rule, reason, by.annotator_id, at=now)
+        payload = {"version": number, **asdict(rule), "reason": reason}
+        events.note(db, EventKind.BATCH_RULE_CHANGED, by, f"batch_rule:{number}", now=now, **payload)
+    return number

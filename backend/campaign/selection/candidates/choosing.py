@@ -12,19 +12,20 @@ release holds what is a probe's alone.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.captions import rows as captions_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.candidates import rules
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.selection.queries.candidate_lists import require_no_lists
+from backend.campaign.selection.queries.editing import require_no_lists
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as facts
-from backend.campaign.setup.project import settings_file, steps
+from backend.campaign.setup.project import settings_file as files
+from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError
@@ -68,12 +69,7 @@ class CandidateReport:
 
 @in_charge
 def choose_encoder(
-    project: Project,
-    by: Lead | Operator,
-    name: str | None = None,
-    kind: str | None = None,
-    *,
-    dtype: str | None = None,
+    project: Project, by: Lead | Operator, name: str | None = None, kind: str | None = None, *, dtype: str | None = None
 ) -> Project:
     """Write another encoder into the project's settings, after finding its files; what is None stays as it is.
 
@@ -93,7 +89,7 @@ def choose_encoder(
 @in_charge
 def encoder_name(project: Project, by: Lead | Operator) -> str:
     """Return the project's encoder as its settings file names it now."""
-    return settings_file.read_settings(project.folder).encoder
+    return files.read_settings(project.folder).encoder
 
 
 @in_charge
@@ -143,17 +139,10 @@ def choose_candidates(
         lists.add_candidates(db, found, encoder.identity, at=now, by=by.annotator_id)
         pairs = sum(lists.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in asked)
         probe_pairs = sum(lists.open_probe(db, campaign, query_id, rows, at=now) for query_id, rows in probes.items())
-        events.record(
-            db,
-            EventKind.CANDIDATES_CHOSEN,
-            at=now,
-            actor=by.annotator_id,
-            subject="candidates",
-            payload={
-                **{"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)},
-                **({"probed": probe, "probe_pairs": probe_pairs, "seed": seed} if probe else {}),
-            },
-        )
+        payload = {"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)}
+        if probe:
+            payload |= {"probed": probe, "probe_pairs": probe_pairs, "seed": seed}
+        events.note(db, EventKind.CANDIDATES_CHOSEN, by, "candidates", now=now, **payload)
     without_file = len(corpus.videos_without_file(store.db))
     return CandidateReport(
         *(len(asked), len(found), pairs, encoder.identity, split_ties, without_file, len(probes), probe_pairs),
@@ -169,11 +158,7 @@ def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
     """
     if batch_size is not None and not 1 <= batch_size <= MAX_CANDIDATES:
         raise ProjectError(
-            said(
-                "a batch has 1 to {most} candidates, not {batch_size}",
-                most=MAX_CANDIDATES,
-                batch_size=batch_size,
-            )
+            said("a batch has 1 to {most} candidates, not {batch_size}", most=MAX_CANDIDATES, batch_size=batch_size)
         )
     asked = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
     if not asked:
@@ -260,7 +245,7 @@ def search_by_block(
     Yields:
         Some of the queries, in order; their candidates, in columns; for each caption that was searched its moments.
     """
-    captions = caption_rows.searchable_captions(project.store.db)
+    captions = captions_rows.searchable_captions(project.store.db)
     moments_of: dict[str, list[int]] = {}
     for caption in captions:
         moments_of.setdefault(caption.text.strip(), []).append(caption.moment_id)

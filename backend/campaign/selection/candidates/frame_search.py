@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.selection.candidates.merging import Place
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
+from backend.campaign.selection.candidates.submitted_runs import Place
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.project.folder import Project

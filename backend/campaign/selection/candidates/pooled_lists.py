@@ -1,33 +1,88 @@
-"""Merge what runs, captions and frames found, store it as lists and sources, and report on it.
+"""Read what a pooling rests on, merge what runs, captions and frames found, and store and report it.
 
-*Reads* videos. *Writes* moment, candidate, source, candidate_source, one event.
+*Reads* run files, queries, videos, pairs. *Writes* moment, candidate, source, candidate_source, one event.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.candidates.merging import Listed, Merging
-from backend.campaign.selection.candidates.model import (
-    CandidateSource,
-    FoundSpan,
-    PooledRun,
-    PoolingReport,
-    SourceKind,
-)
-from backend.campaign.selection.candidates.pooling_inputs import Material
-from backend.campaign.selection.candidates.rows import lists, sources
+from backend.campaign.selection.candidates import submitted_runs
+from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, PooledRun, PoolingReport, SourceKind
+from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.candidates.rules import MergedSpan
-from backend.campaign.selection.candidates.submitted_runs import CandidatePooling
+from backend.campaign.selection.candidates.submitted_runs import CandidatePooling, Listed, Merging, Place, Submitted
+from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.project.folder import Project
+from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import MomentId, QueryId
 from backend.core.messages import said
 from backend.core.progress import Progress, named
 from backend.core.timespan import decimal_fraction
+from backend.scoring.run_files import RunFile
 from backend.store import events
-from backend.store.connection import Database
+from backend.store.connection import Database, reading
 from backend.store.events import EventKind
+
+Given = Sequence[str | Path | RunFile]
+"""Runs, as texts `NAME=FILE` or `FILE`, as files, or with what is known of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a pooling rests on, read at one instant; `state` tells whether it still is so."""
+
+    runs: list[Submitted]
+    places: dict[MomentId, Place]
+    listed: dict[QueryId, list[MomentId]]
+    handed_out: dict[QueryId, set[MomentId]]
+    state: tuple[int, ...]
+
+
+def read(project: Project, given: Given, options: CandidatePooling, *, without_runs: bool = False) -> Material:
+    """Read and check everything, the runs last; there may be none of them where it is said so.
+
+    Raises:
+        InputError: with everything that is wrong with the runs.
+        ProjectError: no run, or no such depth or overlap.
+    """
+    if not given and not without_runs:
+        raise ProjectError(said("no run is named: give files of runs, such as --pool mine.json theirs.json"))
+    if options.depth < 1:
+        raise ProjectError(
+            said("of each run 1 or more predictions of a query are taken, not {depth}", depth=options.depth)
+        )
+    if not 0 < options.iou <= 1:
+        raise ProjectError(
+            said("spans are one candidate from an overlap above 0 and at most 1, not {iou:g}", iou=options.iou)
+        )
+    with reading(project.store) as db:
+        listed, handed_out = lists.listed(db), lists.handed_out(db)
+        for query_id, moments in handed_out.items():
+            listed.setdefault(query_id, list(moments))  # pairs of an earlier campaign come from no list
+        places, state = queries.moment_places(db), lists.pooling_state(db)
+        runs = submitted_runs.read(
+            given,
+            queries=queries.query_rows(db),
+            durations=corpus.video_durations(db),
+            pooled=lists.all_sources(db),
+            options=options,
+        )
+    return Material(runs, places, listed, handed_out, state)
+
+
+def require_unchanged(db: Database, material: Material) -> None:
+    """Refuse to go on, in the transaction that writes, where what was read is not so any more.
+
+    Raises:
+        Overtaken: it is not.
+    """
+    if lists.pooling_state(db) != material.state:
+        raise Overtaken(said("moments or candidates have changed meanwhile, so nothing was pooled: run the same again"))
+
 
 Found = dict[QueryId, list[MergedSpan]]
 _ORIGIN = "pooled"
@@ -39,10 +94,7 @@ def merging_of(material: Material, options: CandidatePooling) -> Merging:
 
 
 def merge_found(
-    merging: Merging,
-    asked: Sequence[QueryRow],
-    listed: Mapping[QueryId, Sequence[Listed]],
-    progress: Progress | None,
+    merging: Merging, asked: Sequence[QueryRow], listed: Mapping[QueryId, Sequence[Listed]], progress: Progress | None
 ) -> Found:
     """Merge what was found: the candidates of every query that has any, in judging order."""
     report = named(progress, said("merging what was found"))
@@ -131,7 +183,7 @@ def add_runs(
     """Store each run as a source, with what it found."""
     for number, run in enumerate(material.runs):
         source = CandidateSource(SourceKind.RUN, run.name, run.sha256, options.depth, part)
-        sources.add(db, source, spans.get(number, ()), at=now, by=by.annotator_id)
+        lists.add_source(db, source, spans.get(number, ()), at=now, by=by.annotator_id)
 
 
 def record_pooling(
@@ -147,4 +199,4 @@ def record_pooling(
     """Record the event of a pooling."""
     pooled = [{"name": run.name, "sha256": run.sha256, "depth": options.depth} for run in report.runs]
     payload = {**what, "pooled": pooled, "iou": options.iou, "moments": report.moments}
-    events.record(db, kind, at=now, actor=by.annotator_id, subject="candidates", payload=payload)
+    events.note(db, kind, by, "candidates", now=now, **payload)

@@ -10,27 +10,23 @@ from dataclasses import replace
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.candidates import choosing, frame_search
-from backend.campaign.selection.candidates.merging import CAPTIONS, VISUAL, Listed
-from backend.campaign.selection.candidates.model import (
-    CandidateSource,
-    PoolingReport,
-    SourceKind,
-)
+from backend.campaign.selection.candidates.model import CandidateSource, PoolingReport, SourceKind
 from backend.campaign.selection.candidates.pooled_lists import (
+    Given,
     add_runs,
     append_to_list,
     merge_found,
     merging_of,
     record_pooling,
     report_on,
+    require_unchanged,
     store_moments,
 )
-from backend.campaign.selection.candidates.pooling_inputs import Given, require_unchanged
-from backend.campaign.selection.candidates.pooling_inputs import read as material_of
-from backend.campaign.selection.candidates.rows import lists, sources
+from backend.campaign.selection.candidates.pooled_lists import read as material_of
+from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
-from backend.campaign.selection.candidates.submitted_runs import CandidatePooling
-from backend.campaign.selection.queries.candidate_lists import require_no_lists
+from backend.campaign.selection.candidates.submitted_runs import CAPTIONS, VISUAL, CandidatePooling, Listed
+from backend.campaign.selection.queries.editing import require_no_lists
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
@@ -157,10 +153,10 @@ def _pool_first(
         spans = merging.found_spans(found, ids)
         if report.encoder:
             captions = CandidateSource(SourceKind.CAPTIONS, report.encoder, None, MAX_CANDIDATES)
-            sources.add(db, captions, spans.get(CAPTIONS, ()), at=now, by=by.annotator_id)
+            lists.add_source(db, captions, spans.get(CAPTIONS, ()), at=now, by=by.annotator_id)
         if report.visual:
             frames = CandidateSource(SourceKind.VISUAL, report.visual, None, MAX_CANDIDATES)
-            sources.add(db, frames, spans.get(VISUAL, ()), at=now, by=by.annotator_id)
+            lists.add_source(db, frames, spans.get(VISUAL, ()), at=now, by=by.annotator_id)
         add_runs(db, by, material, options, spans, part=1, now=now)
         what = {"encoder": report.encoder, "queries": report.queries, "candidates": report.candidates}
         if report.visual:
@@ -208,7 +204,7 @@ def _pool_again(
     with writing(project.store) as db:
         require_unchanged(db, material)
         lists.list_pairs(db)
-        part = max(1, sources.last_part(db)) + 1
+        part = max(1, lists.last_part(db)) + 1
         campaign, numbers = facts.campaign(db), lists.open_batches(db)
         ids = store_moments(db, merging)
         for query_id in found:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from backend.campaign.corpus.captions.rows import rewrites
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Split
 from backend.campaign.selection.candidates.choosing import search_by_block
@@ -143,7 +143,7 @@ def moment_documents(project: Project, *, with_published: bool = False) -> dict[
     moment that nobody ever described has None in their place.
     """
     db = project.store.db
-    imprecise = rewrites.released_captions(db)
+    imprecise = rows.released_captions(db)
     return {
         moment_id: {
             "video_name": moment.video,

@@ -245,11 +245,7 @@ def _select(
 
 
 def _query(
-    own: int,
-    chosen: Selection,
-    sentences: Sentences,
-    in_file: dict[str, tuple[PoolMoment, ...]],
-    options: PoolOptions,
+    own: int, chosen: Selection, sentences: Sentences, in_file: dict[str, tuple[PoolMoment, ...]], options: PoolOptions
 ) -> PoolQuery:
     moment, place = sentences.moments[own], int(sentences.place[own])
     in_own = (moment,) if options.as_published else occurrences(in_file[moment.video], place)

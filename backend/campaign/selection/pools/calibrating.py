@@ -9,27 +9,35 @@ from dataclasses import asdict
 from hashlib import blake2b
 from math import isnan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from backend.campaign.selection.pools.labelled_pairs import ScoredPair, read_labelled
+from backend.campaign.selection.pools.files import RULE, ScoredPair, StoredThresholds, read_labelled
 from backend.campaign.selection.pools.model import Measured
 from backend.campaign.selection.pools.rules import Doubles, Thresholds, calibrate, judged
 from backend.campaign.selection.pools.similarity import PoolVectors, rounded
-from backend.campaign.selection.pools.thresholds_file import RULE, StoredThresholds
 from backend.core.atomic_output import new_folder, require_new_folder
 from backend.core.errors import InputError
 from backend.core.messages import as_text
 from backend.core.progress import Progress, Steps, named
+from backend.core.text_files import csv_text
 from backend.core.where import HERE, Where, placed
 from backend.encoders import cache
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder, load_named
 from backend.scoring.pools.model import Pools
 
+if TYPE_CHECKING:
+    import altair as alt
+
 THRESHOLDS, NUMBERS, FIGURE = "thresholds.json", "calibration.csv", "calibration"
 POSITIVE, NEGATIVE = "positive", "negative"
+_QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+_POINTS = 150
+"""At most so many pairs of a label are drawn as points."""
 
 
 def calibrate_thresholds(
@@ -84,12 +92,7 @@ def calibrate_thresholds(
         )
         told = msgspec.json.format(msgspec.json.encode(stored, enc_hook=as_text), indent=1)
         (part / THRESHOLDS).write_bytes(told + b"\n")
-        # Charts take as long to load as everything else together.
-        from backend.campaign.selection.pools import calibration_chart
-
-        calibration_chart.write(
-            measured, stored, part / NUMBERS, [part / f"{FIGURE}.{kind}" for kind in ("png", "svg")]
-        )
+        write(measured, stored, part / NUMBERS, [part / f"{FIGURE}.{kind}" for kind in ("png", "svg")])
     return stored
 
 
@@ -141,3 +144,93 @@ def _of_pools(pools: Pools, encoder: Encoder, embeddings: Path, progress: Progre
 def _half(name: str) -> bool:
     """In which half a pair is: all of a video, or of a sentence, in one."""
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=1).digest()[0] < 128
+
+
+def write(measured: Sequence[Measured], found: StoredThresholds, numbers: Path, charts: Sequence[Path]) -> None:
+    """Write the quantiles of each label as CSV, and the figure, `.png` or `.svg` by name."""
+    from backend.scoring.drawing import save  # charts take as long to load as everything else together
+
+    by_label: dict[str, list[float]] = {}
+    for one in measured:
+        by_label.setdefault(one.label, []).append(one.similarity)
+    rows = [_row(label, np.array(by_label[label])) for label in sorted(by_label)]
+    numbers.write_text(csv_text(list(rows[0]), [row.values() for row in rows]), "utf-8", newline="")
+    chart = _chart(rows, by_label, found).to_dict()
+    for path in charts:
+        save(chart, path)
+
+
+def _row(label: str, similarities: npt.NDArray[np.float64]) -> dict[str, str | float]:
+    quantiles = {name: round(float(np.quantile(similarities, share)), 5) for name, share in _QUANTILES.items()}
+    return {"label": label, "pairs": len(similarities), **quantiles}
+
+
+def _chart(
+    rows: list[dict[str, str | float]], by_label: dict[str, list[float]], found: StoredThresholds
+) -> "alt.TopLevelMixin":
+    import altair as alt
+
+    from backend.scoring.drawing import PALETTE
+
+    points = [
+        {"label": label, "similarity": value, "aside": aside}
+        for label, values in by_label.items()
+        for value, aside in _some(label, values)
+    ]
+    title = "Label" if any(row["label"] == "positive" for row in rows) else "Score that people gave (0 to 5), from"
+    order = [str(row["label"]) for row in rows]
+    across = alt.X(
+        "label:N", sort=order, scale=alt.Scale(domain=order), title=title, axis=alt.Axis(labelAngle=0, grid=False)
+    )
+    low = min(0.0, *(min(values) for values in by_label.values()))
+    up = alt.Scale(domain=[low - 0.02, 1.05], nice=False)
+    boxes = alt.Chart(alt.InlineData(rows))
+    lines = alt.Chart(
+        alt.InlineData(
+            [
+                {"at": found.t_pos, "what": f"t_pos {found.t_pos:g}"},
+                {"at": found.t_neg, "what": f"t_neg {found.t_neg:g}"},
+            ]
+        )
+    )
+    chart: alt.TopLevelMixin = alt.layer(
+        alt.Chart(alt.InlineData(points))
+        .mark_circle(size=12, opacity=0.3, color=PALETTE[0])
+        .encode(
+            x=across,
+            xOffset=alt.XOffset("aside:Q", scale=alt.Scale(domain=[-1.6, 1.6])),
+            y=alt.Y("similarity:Q", scale=up, title="Similarity (cosine)"),
+        ),
+        boxes.mark_rule(color="#444444").encode(x=across, y=alt.Y("q05:Q", scale=up), y2="q95:Q"),
+        boxes.mark_bar(size=16, color=PALETTE[4], opacity=0.7).encode(x=across, y=alt.Y("q25:Q", scale=up), y2="q75:Q"),
+        boxes.mark_tick(size=26, thickness=2, color="#000000").encode(x=across, y=alt.Y("median:Q", scale=up)),
+        lines.mark_rule(strokeDash=[5, 3], color=PALETTE[1]).encode(y=alt.Y("at:Q", scale=up)),
+        lines.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=PALETTE[1], fontSize=11).encode(
+            x=alt.value(0), y=alt.Y("at:Q", scale=up), text="what:N"
+        ),
+    ).properties(
+        width=alt.Step(max(46, 420 // len(rows))),
+        height=320,
+        title=alt.TitleParams(
+            "How similar are pairs that are labelled alike?",
+            subtitle=[
+                f"{found.alike + found.different + found.neither:,} pairs of {found.labels}. Boxes: the middle half, "
+                "with the median;",
+                "lines from 5 % to 95 %; points: up to 150 pairs of each label.",
+            ],
+            anchor="start",
+        ),
+    )
+    return chart
+
+
+def _some(label: str, values: list[float]) -> list[tuple[float, float]]:
+    """Some of the similarities, evenly among all of them, each with how far aside it is drawn."""
+    step = max(1, len(values) / _POINTS)
+    chosen = [values[int(n * step)] for n in range(min(len(values), _POINTS))]
+    return [(value, _aside(f"{label} {n}")) for n, value in enumerate(chosen)]
+
+
+def _aside(name: str) -> float:
+    """A number from -1 to 1 that is a point's own: the same figure at every drawing."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=2).digest()) / 32767.5 - 1

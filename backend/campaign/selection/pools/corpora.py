@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from backend.campaign.corpus.captions.rows import rewrites
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions
 from backend.campaign.corpus.importing.rules import leaving_out, outside
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.pools.building import BuildReport, build, require_sensible
+from backend.campaign.selection.pools.files import read_thresholds
 from backend.campaign.selection.pools.model import Captioned, Looks, PoolOptions
-from backend.campaign.selection.pools.thresholds_file import read_thresholds
 from backend.campaign.selection.pools.video_scores import Looking, files_in, look
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
@@ -195,8 +195,8 @@ def _project_corpus(project: Project) -> Captioned:
         ProjectError: it has no captions.
     """
     with reading(project.store) as db:
-        captions = rewrites.searchable_captions(db)
-        imprecise = {caption.caption_id for caption in rewrites.rewritten_captions(db)}
+        captions = rows.searchable_captions(db)
+        imprecise = {caption.caption_id for caption in rows.rewritten_captions(db)}
         details = corpus_rows.moment_details(db)
         durations = corpus_rows.video_durations(db)
     if not captions:

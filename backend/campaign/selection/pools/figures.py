@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.campaign.selection.pools.build_manifest import Built, read_built
 from backend.campaign.selection.pools.charts import (
     NEGATIVE,
     OWN,
@@ -22,6 +21,7 @@ from backend.campaign.selection.pools.charts import (
     query_chart,
     shares,
 )
+from backend.campaign.selection.pools.files import Built, read_built
 from backend.campaign.selection.pools.similarity import PoolVectors
 from backend.core.atomic_output import new_files
 from backend.core.errors import InputError, ProjectError, VideoUnreadable

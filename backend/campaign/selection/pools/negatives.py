@@ -19,8 +19,13 @@ from pyarrow import parquet
 
 from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
-from backend.campaign.selection.pools.distribution import LEAST_TEMPERATURE, Drawn, distribution
-from backend.campaign.selection.pools.similarity import query_video, video_starts
+from backend.campaign.selection.pools.similarity import (
+    LEAST_TEMPERATURE,
+    Drawn,
+    distribution,
+    query_video,
+    video_starts,
+)
 from backend.core.atomic_output import new_folder, require_new_folder
 from backend.core.errors import InputError, ProjectError
 from backend.core.messages import as_text

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from backend.campaign.corpus.captions.rows import rewrites as caption_rows
+from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries import rules
-from backend.campaign.selection.queries.candidate_lists import require_no_lists
+from backend.campaign.selection.queries.editing import require_no_lists
 from backend.campaign.selection.queries.model import Draw, Drawable, DrawOptions, OwnFile, OwnQuery, Repeats, Stratum
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
@@ -125,24 +125,16 @@ def draw_queries(
             queries.add_own(db, plan.mine)
             counts = Counter(query.split.value for query in plan.mine)
             payload = {"file": file.name, **{split.value: counts[split.value] for split in Split}}
-            events.record(
-                db, EventKind.QUERIES_ADDED, at=now, actor=by.annotator_id, subject="queries", payload=payload
-            )
+            events.note(db, EventKind.QUERIES_ADDED, by, "queries", now=now, **payload)
         if plan.drawn is not None:
             queries.add_drawn(db, plan.drawn.queries)
             trained = sum(query.split is Split.TRAIN for query in plan.drawn.queries)
-            events.record(
-                db,
-                EventKind.QUERIES_DRAWN,
-                at=now,
-                actor=by.annotator_id,
-                subject="queries",
-                payload={
-                    **{"seed": asked.seed, "val": asked.val, "test": asked.test, "train": trained},
-                    **{"removed": plan.drawn.removed, "merged": plan.drawn.merged, "repeats": asked.repeats.value},
-                    **({"spread_over": asked.stratum.value, "show_of": asked.show_of} if asked.stratum else {}),
-                },
-            )
+            payload = {
+                **{"seed": asked.seed, "val": asked.val, "test": asked.test, "train": trained},
+                **{"removed": plan.drawn.removed, "merged": plan.drawn.merged, "repeats": asked.repeats.value},
+                **({"spread_over": asked.stratum.value, "show_of": asked.show_of} if asked.stratum else {}),
+            }
+            events.note(db, EventKind.QUERIES_DRAWN, by, "queries", now=now, **payload)
     return plan.report
 
 
@@ -157,7 +149,7 @@ def _plan(
     """The queries of a project that has none."""
     if own is None and (asked.val < 0 or asked.test < 0 or asked.val + asked.test == 0):
         raise ProjectError(said("ask for at least one query: --val N --test N"))
-    rewritten = caption_rows.rewritten_captions(db)
+    rewritten = rows.rewritten_captions(db)
     places = queries.moment_places(db)
     captions = [
         Drawable(caption.caption_id, caption.text.strip(), *places[caption.moment_id])

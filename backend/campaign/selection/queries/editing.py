@@ -6,8 +6,8 @@
 from collections.abc import Sequence
 
 from backend.campaign.nouns import Lead, Operator, Split
+from backend.campaign.selection.queries import rows
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.selection.queries.candidate_lists import require_no_lists
 from backend.campaign.selection.queries.model import ListedQuery
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
@@ -19,6 +19,24 @@ from backend.core.typed_text import is_visible, nfc
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
+
+
+def require_no_lists(project: Project) -> None:
+    """Refuse to go on once candidate lists are stored, or pairs of an earlier campaign stand in their place.
+
+    Raises:
+        ProjectError: there are some; it names what they come from.
+    """
+    db = project.store.db
+    if rows.any_list(db):
+        made_with = ", ".join(dict.fromkeys(rows.source_names(db))) or "no encoder"
+        raise ProjectError(
+            said("the candidate lists exist already (made with {encoder}); they are the record", encoder=made_with)
+        )
+    if rows.any_batch(db):
+        raise ProjectError(
+            said("the pairs of an earlier campaign were imported with their queries; they are the record")
+        )
 
 
 @in_charge
@@ -85,7 +103,7 @@ def change_query(
             return False
         queries.change(db, query_id, wanted, split)
         payload = {"before": there.text, "text": wanted, "split": split.value}
-        events.record(db, EventKind.QUERY_CHANGED, at=now, actor=by.annotator_id, subject="queries", payload=payload)
+        events.note(db, EventKind.QUERY_CHANGED, by, "queries", now=now, **payload)
     return True
 
 
@@ -104,7 +122,5 @@ def remove_queries(project: Project, by: Lead | Operator, query_ids: Sequence[Qu
         queries.remove(db, [one.query_id for one in gone])
         if gone:
             payload = {"queries": len(gone), "texts": [one.text for one in gone]}
-            events.record(
-                db, EventKind.QUERIES_REMOVED, at=now, actor=by.annotator_id, subject="queries", payload=payload
-            )
+            events.note(db, EventKind.QUERIES_REMOVED, by, "queries", now=now, **payload)
     return len(gone)

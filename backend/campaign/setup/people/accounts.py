@@ -7,8 +7,8 @@ import secrets
 import time
 
 from backend.campaign.nouns import Lead, Operator, Person, Role
-from backend.campaign.setup.people import passwords
 from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.people import sessions
 from backend.campaign.setup.people.model import PersonReview
 from backend.campaign.setup.people.permissions import in_charge, lead_only, public
 from backend.campaign.setup.people.sessions import DAY_S, digest, new_session, person_for
@@ -32,14 +32,8 @@ def add(store: Store, by: Lead | Operator, name: str, role: Role, *, now: float,
     """
     with writing(store) as db:
         person = people.add(db, name, role, by=by.annotator_id, at=now, simulated=simulated)
-        events.record(
-            db,
-            EventKind.PERSON_ADDED,
-            at=now,
-            actor=by.annotator_id,
-            subject=f"annotator:{person.annotator_id}",
-            payload={"name": person.name, "role": role.value},
-        )
+        payload = {"name": person.name, "role": role.value}
+        events.note(db, EventKind.PERSON_ADDED, by, f"annotator:{person.annotator_id}", now=now, **payload)
     return person
 
 
@@ -66,7 +60,7 @@ def add_person_with_password(
     Raises:
         ProjectError: the name is empty or taken, or the password is too short.
     """
-    hashed = passwords.hash_password(password)  # slow on purpose, so before the transaction
+    hashed = sessions.hash_password(password)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         person = add(project.store, by, name, role, now=now)
         _set_password(db, person, hashed, now=now)
@@ -103,14 +97,7 @@ def new_invitation(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
             raise ProjectError(said("{name} is suspended: reinstate them first", name=person.name))
         replaced = people.void_invitations(db, annotator_id, at=now)
         people.add_invitation(db, annotator_id, digest(token), until=now + INVITATION_S)
-        events.record(
-            db,
-            EventKind.INVITED,
-            at=now,
-            actor=lead.annotator_id,
-            subject=f"annotator:{annotator_id}",
-            payload={"replaced": replaced},
-        )
+        events.note(db, EventKind.INVITED, lead, f"annotator:{annotator_id}", now=now, replaced=replaced)
     return person, token
 
 
@@ -128,7 +115,7 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
         SignInRefused: the invitation is no longer good.
         ProjectError: the password is too short.
     """
-    hashed = passwords.hash_password(password)  # slow on purpose, so before the transaction
+    hashed = sessions.hash_password(password)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         person = _use_invitation(db, invitation, now=now)
         _set_password(db, person, hashed, now=now)
@@ -147,14 +134,7 @@ def accept_invitation_as(project: Project, invitation: str, issuer: str, subject
     with writing(project.store) as db:
         person = _use_invitation(db, invitation, now=now)
         people.bind_identity(db, issuer, subject, person.annotator_id, at=now)
-        events.record(
-            db,
-            EventKind.IDENTITY_BOUND,
-            at=now,
-            actor=person.annotator_id,
-            subject=f"annotator:{person.annotator_id}",
-            payload={"issuer": issuer},
-        )
+        events.note(db, EventKind.IDENTITY_BOUND, person, f"annotator:{person.annotator_id}", now=now, issuer=issuer)
         return new_session(db, person, now=now)
 
 
@@ -173,11 +153,11 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
     if person is None or found is None:
         raise SignInRefused(said("You are signed out: sign in again."))
     verified = found[1]
-    if not passwords.fits(verified or passwords.nobodys_hash(), old):
+    if not sessions.fits(verified or sessions.nobodys_hash(), old):
         raise SignInRefused(said("The present password is wrong."))
     if normalised_password(new) == normalised_password(old):
         raise ProjectError(said("the new password is the present one: choose another"))
-    hashed = passwords.hash_password(new)  # slow on purpose, so before the transaction
+    hashed = sessions.hash_password(new)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         # Asked again: meanwhile a lead may have suspended the person, or another browser changed the password.
         known = people.by_name(db, person.name)
@@ -198,10 +178,4 @@ def _use_invitation(db: Database, token: str, *, now: float) -> Person:
 def _set_password(db: Database, person: Person, hashed: str, *, now: float) -> None:
     people.set_password(db, person.annotator_id, hashed)
     people.void_invitations(db, person.annotator_id, at=now)
-    events.record(
-        db,
-        EventKind.PASSWORD_SET,
-        at=now,
-        actor=person.annotator_id,
-        subject=f"annotator:{person.annotator_id}",
-    )
+    events.note(db, EventKind.PASSWORD_SET, person, f"annotator:{person.annotator_id}", now=now)

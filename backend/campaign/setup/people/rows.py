@@ -104,10 +104,7 @@ def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> i
         "SELECT count(*) FROM invitation WHERE annotator_id = ? AND used_at IS NULL AND expires_at > ?",
         [annotator_id, at],
     ).fetchone()[0]
-    db.conn.execute(
-        "UPDATE invitation SET used_at = ? WHERE annotator_id = ? AND used_at IS NULL",
-        [at, annotator_id],
-    )
+    db.conn.execute("UPDATE invitation SET used_at = ? WHERE annotator_id = ? AND used_at IS NULL", [at, annotator_id])
     return good
 
 

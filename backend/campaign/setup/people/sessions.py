@@ -1,20 +1,64 @@
-"""Sign people in, and tell whose session or browser a cookie belongs to.
+"""Check passwords, sign people in, and tell whose session or browser a cookie belongs to.
 
 *Reads* annotator, identity, session. *Writes* session, known_browser. Tokens are kept as SHA-256: nothing in the
-database lets anybody in.
+database lets anybody in. argon2 is slow on purpose: keep passwords off the event loop.
 """
 
 import hashlib
 import secrets
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
 
 from backend.campaign.nouns import Person
-from backend.campaign.setup.people import passwords
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import public
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import SignInRefused
+from backend.core.errors import ProjectError, SignInRefused
 from backend.core.messages import said
+from backend.core.typed_text import normalised_password
 from backend.store.connection import Database, writing
+
+PASSWORD_LENGTH = 8
+"""The fewest characters of a password."""
+
+
+def hash_password(password: str) -> str:
+    """Return the hash to store for a password.
+
+    Raises:
+        ProjectError: the password is too short.
+    """
+    password = normalised_password(password)
+    if len(password) < PASSWORD_LENGTH:
+        raise ProjectError(said("a password needs at least {least} characters", least=PASSWORD_LENGTH))
+    return _hasher().hash(password)
+
+
+def fits(hashed: str, password: str) -> bool:
+    """Return whether a password is the hashed one.
+
+    Earlier releases hashed a password as it was typed, so that form counts too.
+    """
+    for form in dict.fromkeys((normalised_password(password), password)):
+        try:
+            return _hasher().verify(hashed, form)
+        except VerifyMismatchError:
+            continue
+    return False
+
+
+@cache
+def nobodys_hash() -> str:
+    """Return the hash of a password that nobody has, so that an unknown name costs as much work as a known one."""
+    return _hasher().hash(secrets.token_urlsafe(16))
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    return PasswordHasher()
+
 
 DAY_S = 24 * 3600.0
 SESSION_S = 14 * DAY_S
@@ -34,10 +78,10 @@ def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
     Raises:
         SignInRefused: the name or password is wrong, no password is set yet, or the person is suspended.
     """
-    nobodys = passwords.nobodys_hash()  # made at the first sign-in of a server, whoever signs in
+    nobodys = nobodys_hash()  # made at the first sign-in of a server, whoever signs in
     found = people.by_name(project.store.db, name.strip())
     person, hashed = found if found else (None, None)
-    right = passwords.fits(hashed or nobodys, password)
+    right = fits(hashed or nobodys, password)
     if not right or person is None or hashed is None or person.suspended:
         raise SignInRefused(REFUSED)
     with writing(project.store) as db:

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE
-from backend.campaign.setup.project.settings.model import DATABASE
-from backend.campaign.setup.project.settings.registry import toml_value
+from backend.campaign.setup.project.registry import toml_value
+from backend.campaign.setup.project.setting_entries import DATABASE
 from backend.campaign.setup.project.settings_file import read_toml, replace_lines
 from backend.core.errors import InputError, ProjectError
 from backend.core.messages import said

@@ -19,9 +19,9 @@ from backend.campaign.setup.project.database_place import (
 )
 from backend.campaign.setup.project.model import Campaign, Grading
 from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE, require_inside
-from backend.campaign.setup.project.settings.file import GIB, ProjectSettings
-from backend.campaign.setup.project.settings.model import MOST_CANDIDATES
-from backend.campaign.setup.project.settings.registry import template, toml_value
+from backend.campaign.setup.project.registry import template, toml_value
+from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
+from backend.campaign.setup.project.settings import GIB, ProjectSettings
 from backend.campaign.setup.project.settings_file import read_settings, replace_lines, write_whole
 from backend.core.addresses import Address, Place
 from backend.core.errors import ProjectError

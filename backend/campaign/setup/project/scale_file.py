@@ -84,10 +84,5 @@ def read(file: Path) -> Grading:
     if problems := [Problem(str(file), None, message) for message in wrong]:
         raise InputError(problems)
     return Grading(
-        Scale(tuple(meanings)),
-        found.tolerance,
-        found.rounding,
-        found.example_query,
-        questions,
-        tuple(found.reminders),
+        Scale(tuple(meanings)), found.tolerance, found.rounding, found.example_query, questions, tuple(found.reminders)
     )

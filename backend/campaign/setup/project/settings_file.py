@@ -1,4 +1,4 @@
-"""Read and write `reelrank.toml`; what may stand there says `settings.file`."""
+"""Read and write `reelrank.toml`; `settings` says what may stand there."""
 
 import re
 import shutil
@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from backend.campaign.setup.project.places import SETTINGS_FILE
-from backend.campaign.setup.project.settings.file import ProjectSettings
+from backend.campaign.setup.project.settings import ProjectSettings
 from backend.core.errors import InputError, ProjectError
 from backend.core.messages import said
 from backend.core.reading import UNDECODABLE

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.corpus.captions.first_names import first_names, known_words
+from backend.campaign.corpus.captions.name_mapping import first_names, known_words
 from backend.campaign.corpus.captions.rules import Known, names_in, rewrite, unknown_names
-from backend.campaign.corpus.captions.rules.name_mapping import contradictions
+from backend.campaign.corpus.captions.rules.names import contradictions
 from backend.campaign.corpus.captions.rules.proposing import Proposed, propose
 
 SERIES = {

@@ -12,7 +12,7 @@ from backend.campaign.corpus.captions.decisions import accept_rewrites, waiting_
 from backend.campaign.corpus.captions.model import Usage
 from backend.campaign.corpus.captions.rewrite_check import RewriteCheck
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
-from backend.campaign.corpus.captions.rows.rewrites import Rewrite, replace_rewrites, searchable_captions
+from backend.campaign.corpus.captions.rows import Rewrite, replace_rewrites, searchable_captions
 from backend.campaign.corpus.importing.rows import CaptionRow
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.queries.drawing import draw_queries

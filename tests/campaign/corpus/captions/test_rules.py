@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.corpus.captions.first_names import known_words
+from backend.campaign.corpus.captions.name_mapping import known_words
 from backend.campaign.corpus.captions.rules import ENOUGH_TEXTS, Known, names_in, rewrite, unknown_names
 from backend.core.errors import InputError
 from backend.encoders.vocabulary import words

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.corpus.captions.first_names import known_words
+from backend.campaign.corpus.captions.name_mapping import known_words
 from backend.campaign.corpus.captions.rewrite_check import RewriteCheck
 from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, Known, Slips, names_in, rewrite, unknown_names
 from backend.campaign.corpus.captions.rules.proposing import propose

@@ -2,9 +2,18 @@
 
 import pytest
 
-from backend.campaign.corpus.captions.rules.counting import all_people, plural, together
-from backend.campaign.corpus.captions.rules.name_mapping import contradictions, is_said
-from backend.campaign.corpus.captions.rules.text import article_of, marks, opens_sentence, split, tidy, word_pattern
+from backend.campaign.corpus.captions.rules.names import contradictions, is_said
+from backend.campaign.corpus.captions.rules.text import (
+    all_people,
+    article_of,
+    marks,
+    opens_sentence,
+    plural,
+    split,
+    tidy,
+    together,
+    word_pattern,
+)
 
 
 @pytest.mark.parametrize(

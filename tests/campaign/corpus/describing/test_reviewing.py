@@ -8,14 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backend.campaign.corpus.describing.listing import (
-    count_descriptions,
-    describing_figures,
-    description_counts,
-    description_keys,
-    descriptions_csv,
-    find_descriptions,
-)
 from backend.campaign.corpus.describing.model import (
     DescribeKind,
     DescribingChoice,
@@ -24,14 +16,19 @@ from backend.campaign.corpus.describing.model import (
     DescriptionSort,
     DescriptionStatus,
 )
-from backend.campaign.corpus.describing.opening import choose_describing
+from backend.campaign.corpus.describing.opening import choose_describing, reword_describing
 from backend.campaign.corpus.describing.reviewing import (
     accept_description,
+    count_descriptions,
+    describing_figures,
     description,
+    description_counts,
+    description_keys,
+    descriptions_csv,
+    find_descriptions,
     return_description,
     take_back_description,
 )
-from backend.campaign.corpus.describing.rewording import reword_describing
 from backend.campaign.corpus.describing.work import describe_work, note_describing_seen
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.monitoring.activity.settings import campaign_settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.corpus.moments.model import RegisterReport
+from backend.campaign.corpus.importing.model import RegisterReport
 from backend.campaign.demo import clips
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.monitoring.videos.adding import import_corpus, register_videos

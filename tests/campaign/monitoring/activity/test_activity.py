@@ -18,7 +18,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.terms import set_release_terms
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.selection.batches.model import BatchRule
-from backend.campaign.selection.batches.rule_versions import set_batch_rule
+from backend.campaign.selection.batches.suggestions import set_batch_rule
 from backend.campaign.setup.project.folder import open_project
 from backend.core.days import instant
 from backend.store.connection import writing

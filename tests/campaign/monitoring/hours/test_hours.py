@@ -8,8 +8,8 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 
-from backend.campaign.corpus.describing.listing import describing_figures
 from backend.campaign.corpus.describing.model import DescribeKind
+from backend.campaign.corpus.describing.reviewing import describing_figures
 from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent

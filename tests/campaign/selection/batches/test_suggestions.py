@@ -10,8 +10,13 @@ from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.selection.batches import suggestions
 from backend.campaign.selection.batches.model import AcceptedReport, BatchRule, NextState, RuleWord
 from backend.campaign.selection.batches.next_batch import next_batch, open_batch
-from backend.campaign.selection.batches.rule_versions import batch_rule_versions, set_batch_rule
-from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_shares, batch_suggestions
+from backend.campaign.selection.batches.suggestions import (
+    accept_suggestions,
+    batch_rule_versions,
+    batch_shares,
+    batch_suggestions,
+    set_batch_rule,
+)
 from backend.campaign.setup.project.folder import open_project
 from backend.core.errors import InputError, Overtaken, ProjectError
 from support import NOW, Judging

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.campaign.corpus.captions.rows.rewrites import searchable_captions
+from backend.campaign.corpus.captions.rows import searchable_captions
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import write_pseudo_train
@@ -55,7 +55,7 @@ from pathlib import Path
 from backend.campaign.release.export.freezing import write_pseudo_train
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.selection.candidates import choosing
-from backend.campaign.corpus.captions.rows.rewrites import searchable_captions
+from backend.campaign.corpus.captions.rows import searchable_captions
 from backend.encoders import cache, sentence
 from support import WordEncoder
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from backend.campaign.selection.pools.calibrating import calibrate_thresholds, held_out
-from backend.campaign.selection.pools.labelled_pairs import read_sts
+from backend.campaign.selection.pools.files import StoredThresholds, read_sts, read_thresholds
 from backend.campaign.selection.pools.model import Measured
-from backend.campaign.selection.pools.thresholds_file import StoredThresholds, read_thresholds
 from backend.core.errors import InputError, ProjectError
 from support import WordEncoder
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.selection.pools.distribution import LEAST_TEMPERATURE, distribution
+from backend.campaign.selection.pools.similarity import LEAST_TEMPERATURE, distribution
 
 COSINE = st.one_of(st.floats(-1, 1, width=32), st.sampled_from([0.8999999761581421, 0.8999999761581421 + 2**-24, 1.0]))
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from backend.campaign.selection.pools import figures
-from backend.campaign.selection.pools.build_manifest import Built, read_built
 from backend.campaign.selection.pools.building import build
+from backend.campaign.selection.pools.files import Built, read_built
 from backend.campaign.selection.pools.model import Captioned, PoolOptions
 from backend.core.errors import InputError, ProjectError
 from backend.scoring.pools.model import PoolMoment

@@ -1,12 +1,178 @@
-"""Which words of a text are probably names, and which names are left in it."""
+"""Names in a text: the mapping made ready, the people it names, and words that are probably names."""
 
 import re
-from collections import Counter
+import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
-from backend.campaign.corpus.captions.rules.name_mapping import name_of, prepared
-from backend.campaign.corpus.captions.rules.spelling import NOTHING_KNOWN, Known, respelled
-from backend.campaign.corpus.captions.rules.text import TITLES, opens_sentence, word_pattern
+from backend.campaign.corpus.captions.rules.spelling import NOTHING_KNOWN, Known, Spellings, respelled, spellings_of
+from backend.campaign.corpus.captions.rules.text import (
+    NUMBERS,
+    TITLES,
+    marks,
+    opens_sentence,
+    plural,
+    split,
+    tidy,
+    word_pattern,
+)
+from backend.core.errors import InputError, Problem
+from backend.core.messages import said
+
+ADJECTIVE = r"(?:[a-z]+(?:ed|ing|less|ful|ous)|upset|drunk|young|old|little|sad|happy|angry|sleepy|naked|pregnant)"
+ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+JOINING = frozenset({"a", "an", "the", "another", "A", "An", "The", "Another", "other", *ORDINALS})
+_COUNTED = frozenset({"a", "A", "group", "of", "people", *NUMBERS, *(word.capitalize() for word in NUMBERS)})
+_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
+
+
+class Prepared(NamedTuple):
+    """A name mapping as the rules use it.
+
+    Attributes:
+        pattern: all names, longest first. Groups: `adjective` (with its article), `name` (spaced scripts) or `anywhere`
+            (others), `own` (possessive).
+        phrases: what each name becomes.
+        spellings: what else the names may look like.
+    """
+
+    pattern: re.Pattern[str]
+    phrases: dict[str, str]
+    spellings: Spellings
+
+
+class NameMapping(dict[str, str]):
+    """A name mapping that is prepared once, for many texts. Do not change it afterwards."""
+
+    def __init__(self, mapping: Mapping[str, str]) -> None:
+        super().__init__(mapping)
+        self.prepared = _prepared(tuple(sorted(mapping.items())))
+
+
+def prepared(mapping: Mapping[str, str]) -> Prepared:
+    """Prepare a mapping for the rules; a `NameMapping` is prepared already."""
+    return mapping.prepared if isinstance(mapping, NameMapping) else _prepared(tuple(sorted(mapping.items())))
+
+
+@lru_cache(maxsize=32)
+def _prepared(mapping: tuple[tuple[str, str], ...]) -> Prepared:
+    phrases = {tidy(name): tidy(phrase) for name, phrase in mapping}
+    if problems := contradictions(phrases):
+        raise InputError([Problem("cast", None, message) for _, message in problems])
+    longest_first = sorted(phrases, key=lambda name: (-len(name), name))
+    spaced, unspaced = (
+        "|".join(
+            r"\s+".join(re.escape(word) for word in name.split())
+            for name in longest_first
+            if unicodedata.name(name[-1], "").startswith(_UNSPACED) == anywhere
+        )
+        or r"(?!)"
+        for anywhere in (False, True)
+    )
+    letter = rf"[\w{marks()}]"
+    titles = rf"(?:(?:{'|'.join(sorted(TITLES))})\.?\s+)*"
+    before = rf"(?P<adjective>[Aa]n?\s+{ADJECTIVE}\s+)|(?:[Tt]he|[Aa]n?)\s+"
+    # Not inside `Mary-Ann` or `O'Brien`, yet before `'s` and before `-like`.
+    # Most words are passed over by their first letter.
+    first = "".join(re.escape(one) for one in sorted({word[0] for word in [*phrases, *TITLES, *"AaTt"]}))
+    left, right = rf"(?=[{first}])(?<!{letter})(?<!\w[-'’])", rf"(?!{letter})(?!-[A-ZÀ-ÖØ-ÞΑ-ΩА-Я])"
+    pattern = re.compile(
+        rf"(?:{left}(?:{before})?{titles}(?P<name>{spaced}){right}|(?P<anywhere>{unspaced}))"
+        rf"(?P<own>['’]s(?!{letter})|(?<=[sxz])['’](?=\s))?"
+    )
+    return Prepared(pattern, phrases, spellings_of(phrases, is_said))
+
+
+def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Find what keeps a mapping from meaning one thing: names with what is wrong about them."""
+    found = [
+        (name, said("the name {name!r} has no letter", name=name))
+        for name in phrases
+        if not any(c.isalpha() for c in name)
+    ]
+    found += [
+        (name, said("the name {name!r} has nothing to become", name=name))
+        for name, phrase in phrases.items()
+        if not phrase
+    ]
+    names_of: dict[str, list[str]] = defaultdict(list)
+    for name, phrase in phrases.items():
+        if phrase and phrase != name:
+            names_of[phrase].append(name)
+    for phrase, names in names_of.items():
+        changed = [other for other in phrases if other.strip() and is_said(other, phrase)]
+        found += [
+            (
+                name,
+                said(
+                    "{name!r} becomes {phrase!r}, which the name {other!r} would change again",
+                    name=name,
+                    phrase=phrase,
+                    other=other,
+                ),
+            )
+            for name in names
+            for other in changed
+        ]
+    return found
+
+
+def is_said(name: str, phrase: str) -> bool:
+    """Whether words that the rules may put for `phrase` would be read as this name."""
+    article, noun = split(phrase)
+    words, nouns, more = name.split(), noun.split(), plural(noun).split()
+    said = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
+    if said.issuperset(words) or words[0] == nouns[-1]:
+        return True
+    return bool(article) and (words[0] in (more[-1], "people") or ({*more} | _COUNTED).issuperset(words))
+
+
+def name_of(match: re.Match[str]) -> str:
+    """The matched name as the mapping has it: in the text, a line may break inside it."""
+    return " ".join((match["name"] or match["anywhere"]).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name found at `[start, end)`: its words, what it becomes, and what stands around it."""
+
+    start: int
+    end: int
+    words: frozenset[str]
+    phrase: str
+    adjective: str
+    possessive: str
+
+
+def mentions_in(text: str, prepared: Prepared) -> Iterator[Mention]:
+    """The people named in `text`, touching names that mean the same made one (rule 3)."""
+    pattern, phrases, _ = prepared
+    waiting: Mention | None = None
+    for match in pattern.finditer(text):
+        name = name_of(match)
+        if phrases[name] == name:
+            continue
+        words = frozenset(name.split())
+        found = Mention(match.start(), match.end(), words, phrases[name], match["adjective"] or "", match["own"] or "")
+        if waiting is not None:
+            touching = text[waiting.end : found.start].isspace() and match.start() == _name_start(match)
+            if touching and not waiting.possessive and waiting.phrase == found.phrase:
+                waiting = Mention(
+                    waiting.start, found.end, waiting.words | words, found.phrase, waiting.adjective, found.possessive
+                )
+                continue
+            yield waiting
+        waiting = found
+    if waiting is not None:
+        yield waiting
+
+
+def _name_start(match: re.Match[str]) -> int:
+    return max(match.start("name"), match.start("anywhere"))
+
 
 ENOUGH_TEXTS = 1000
 """From this many texts on, a word that only ever opens sentences and never occurs in lower case is a name too."""

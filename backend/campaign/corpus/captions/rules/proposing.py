@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import pairwise
 
-from backend.campaign.corpus.captions.rules.counting import PEOPLE
-from backend.campaign.corpus.captions.rules.name_mapping import is_said
-from backend.campaign.corpus.captions.rules.names import unknown_names
+from backend.campaign.corpus.captions.rules.names import is_said, unknown_names
 from backend.campaign.corpus.captions.rules.spelling import Known, plain
-from backend.campaign.corpus.captions.rules.text import TITLES, word_pattern
+from backend.campaign.corpus.captions.rules.text import PEOPLE, TITLES, word_pattern
 from backend.core.progress import Steps
 
 WOMAN, MAN, PERSON, UNDECIDED = "a woman", "a man", "a person", ""
@@ -199,10 +197,7 @@ def _kind(name: str, word: _Word, known: Known) -> str:
 
 
 def _full_names(
-    words: Mapping[str, _Word],
-    pairs: Mapping[tuple[str, str], Sequence[str]],
-    found: Mapping[str, str],
-    known: Known,
+    words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], found: Mapping[str, str], known: Known
 ) -> dict[tuple[str, str], str]:
     """Two words that are one name and that their parts would not make one.
 

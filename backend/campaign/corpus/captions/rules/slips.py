@@ -7,8 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from backend.campaign.corpus.captions.rules.name_mapping import prepared
-from backend.campaign.corpus.captions.rules.names import NO_NAMES
+from backend.campaign.corpus.captions.rules.names import NO_NAMES, prepared
 from backend.campaign.corpus.captions.rules.spelling import Known, key, key_of, plain, split_possessive, straight
 from backend.campaign.corpus.captions.rules.text import TITLES, opens_sentence, word_pattern
 

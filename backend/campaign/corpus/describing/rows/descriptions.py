@@ -155,14 +155,7 @@ def refusal_known(db: Database, me: AnnotatorId, key: str) -> str | None:
 
 
 def write(
-    db: Database,
-    event: DescribeEvent,
-    sentence: str,
-    video_id: VideoId,
-    me: AnnotatorId,
-    work: WorkTime,
-    *,
-    at: float,
+    db: Database, event: DescribeEvent, sentence: str, video_id: VideoId, me: AnnotatorId, work: WorkTime, *, at: float
 ) -> int:
     """Keep what an author wrote, as a new description or the newest revision of theirs; its row's number."""
     row = db.conn.execute(
@@ -175,10 +168,7 @@ def write(
     db.conn.execute(
         "INSERT INTO description_act (description_id, kind, person_id, at, start_s, end_s, sentence, elapsed_ms, "
         "active_ms, event_key) VALUES (?, 'written', ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            *(row[0], me, at, event.start_s, event.end_s, sentence),
-            *(work.elapsed_ms, work.active_ms, event.key),
-        ],
+        [*(row[0], me, at, event.start_s, event.end_s, sentence), *(work.elapsed_ms, work.active_ms, event.key)],
     )
     return int(row[0])
 

@@ -1,4 +1,4 @@
-"""Candidate lists, and the batches of pairs that are handed out from them: reads and writes."""
+"""Candidate lists, what found the candidates, and the batches of pairs that are handed out: reads and writes."""
 
 import secrets
 from collections import defaultdict
@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from backend.campaign.selection.candidates.rows import agenda, sources
+from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, SourceKind
+from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.selection.queries.rows import any_batch as any_batch
 from backend.campaign.setup.project.model import Campaign
 from backend.core.ids import AnnotatorId, BatchId, MomentId, QueryId
@@ -46,7 +47,7 @@ def add_candidates(
 ) -> None:
     """Store candidate lists that captions alone gave, under the identity of the encoder that made them."""
     add_listed(db, ((row.query_id, row.rank, row.moment_id, row.similarity, encoder) for row in rows))
-    sources.note_similar(db, encoder, at=at, by=by)
+    note_similar(db, encoder, at=at, by=by)
 
 
 def add_listed(db: Database, rows: Iterable[tuple[QueryId, int, MomentId, float | None, str | None]]) -> None:
@@ -211,12 +212,8 @@ def _hand_out(
 
     The pairs get their numbers in random order, so that no number tells a rank.
     """
-    made = added(
-        db,
-        "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id",
-        [query_id, number, part, at, by],
-    )
-    batch_id = BatchId(made)
+    sql = "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id"
+    batch_id = BatchId(added(db, sql, [query_id, number, part, at, by]))
     db.conn.executemany(
         "INSERT INTO pair (pair_key, batch_id, query_id, moment_id, rank, similarity, encoder) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -235,14 +232,68 @@ def _hand_out(
 
 def batch_counts(db: Database) -> dict[str, int]:
     """How many queries have a first, a second ... batch open; always names 1 and 2."""
-    rows = db.conn.execute("SELECT number, count(*) FROM batch WHERE number IS NOT NULL GROUP BY number")
-    found = dict(rows.fetchall())
-    return {str(n): found.get(n, 0) for n in range(1, max([2, *found]) + 1)}
+    sql = "SELECT number, count(*) FROM batch WHERE number IS NOT NULL GROUP BY number"
+    counts = dict(db.conn.execute(sql).fetchall())
+    return {str(n): counts.get(n, 0) for n in range(1, max([2, *counts]) + 1)}
 
 
 def probe_counts(db: Database) -> dict[str, int]:
     """How many queries are probed, and how many pairs are judged for that alone."""
+    sql = f"SELECT (SELECT count(*) FROM batch WHERE number IS NULL), (SELECT count(*) FROM {PROBE_PAIRS})"
+    return dict(zip(("queries", "pairs"), db.conn.execute(sql).fetchone(), strict=True))
+
+
+def add_source(
+    db: Database, source: CandidateSource, found: Iterable[FoundSpan], *, at: float, by: AnnotatorId | None
+) -> None:
+    """Note a source, and the candidates that it found."""
+    source_id = _add(db, source, at=at, by=by)
+    db.conn.executemany(
+        "INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start_s, end_s) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ((one.query_id, one.moment_id, source_id, one.rank, one.score, one.start_s, one.end_s) for one in found),
+    )
+
+
+def note_similar(db: Database, encoder: str, *, at: float, by: AnnotatorId | None) -> None:
+    """Note captions as the source of the judged queries' candidates, of all that have a similarity, at their ranks."""
+    judged = "WHERE q.split <> 'train' AND k.similarity IS NOT NULL"
+    depth = db.conn.execute(f"SELECT max(k.rank) FROM candidate k JOIN query q USING (query_id) {judged}").fetchone()[0]
+    if not depth:
+        return
+    source_id = _add(db, CandidateSource(SourceKind.CAPTIONS, encoder, None, depth), at=at, by=by)
+    db.conn.execute(
+        "INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start_s, end_s) "
+        "SELECT k.query_id, k.moment_id, ?, k.rank, k.similarity, m.start_s, m.end_s "
+        f"FROM candidate k JOIN query q USING (query_id) JOIN moment m USING (moment_id) {judged}",
+        [source_id],
+    )
+
+
+def all_sources(db: Database) -> list[CandidateSource]:
+    """Every source, those that made the lists first."""
+    rows = db.conn.execute("SELECT kind, name, sha256, depth, part FROM source ORDER BY part, source_id")
+    return [CandidateSource(SourceKind(row[0]), *row[1:]) for row in rows]
+
+
+def pooling_state(db: Database) -> tuple[int, ...]:
+    """What changes with everything that a pooling rests on."""
     row = db.conn.execute(
-        f"SELECT (SELECT count(*) FROM batch WHERE number IS NULL), (SELECT count(*) FROM {PROBE_PAIRS})"
+        "SELECT (SELECT count(*) FROM candidate), (SELECT count(*) FROM pair), (SELECT count(*) FROM moment), "
+        "(SELECT coalesce(max(moment_id), 0) FROM moment), (SELECT count(*) FROM query), (SELECT count(*) FROM source)"
     ).fetchone()
-    return {"queries": row[0], "pairs": row[1]}
+    return tuple(row)
+
+
+def last_part(db: Database) -> int:
+    """The part that sources were last added to; 0 before there are any."""
+    return int(db.conn.execute("SELECT coalesce(max(part), 0) FROM source").fetchone()[0])
+
+
+def _add(db: Database, source: CandidateSource, *, at: float, by: AnnotatorId | None) -> int:
+    return added(
+        db,
+        "INSERT INTO source (kind, name, sha256, depth, part, added_at, added_by) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "RETURNING source_id",
+        [source.kind, source.name, source.sha256, source.depth, source.part, at, by],
+    )

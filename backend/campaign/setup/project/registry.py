@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args, get_origin
 from msgspec import NODEFAULT, Meta, Struct, json
 from msgspec.structs import FieldInfo, fields
 
-from backend.campaign.setup.project.settings.file import ProjectSettings, SettingInfo
-from backend.campaign.setup.project.settings.model import CAMPAIGN, ENVIRONMENT, Home, SettingEntry
+from backend.campaign.setup.project.setting_entries import CAMPAIGN, ENVIRONMENT, Home, SettingEntry
+from backend.campaign.setup.project.settings import ProjectSettings, SettingInfo
 
 _WIDTH = 120
 

@@ -1,1 +1,0 @@
-"""The SQL of rewritten captions and of what people decided about them."""

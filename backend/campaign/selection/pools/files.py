@@ -1,0 +1,192 @@
+"""Read the files that go with pools: labelled pairs, thresholds made of them, and what a build wrote.
+
+*Reads* an STS file: `sentence1`, `sentence2`, `score` (0 to 5) between tabs, with these words as header or without one;
+or a file of pools, whose positives are alike with the query and whose negatives are different; the file of thresholds
+that `calibrate` makes; `manifest.json` and `pairs.csv` in the folder of a build.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import floor
+from pathlib import Path
+
+import msgspec
+
+from backend.campaign.selection.pools.building import MANIFEST, PAIRS
+from backend.campaign.selection.pools.model import VisualBounds
+from backend.core.errors import InputError, Problem
+from backend.core.reading import UNDECODABLE, bytes_of, unpack, unpacked
+from backend.core.text_files import decode_text, number, read_csv
+from backend.core.typed_text import nfc
+from backend.scoring.pools.files import pools_of
+from backend.scoring.pools.model import Pools
+
+ALIKE, DIFFERENT = 4.0, 2.0
+"""Scores from here up are alike ("mostly equivalent, but some unimportant details differ"), down from here different
+("not equivalent, but share some details"); Cer et al., SemEval-2017 Task 1, Table 1."""
+HIGHEST = 5.0
+_COLUMNS = ("sentence1", "sentence2", "score")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPair:
+    """Two sentences and how alike people find them, from 0 to 5."""
+
+    one: str
+    other: str
+    score: float
+
+    @property
+    def alike(self) -> bool | None:
+        """Whether they are alike; None for those between."""
+        return True if self.score >= ALIKE else False if self.score <= DIFFERENT else None
+
+    @property
+    def label(self) -> str:
+        """The half point it is drawn at: `3.5` holds scores from 3.5 to below 4; 5 is alone."""
+        return f"{floor(self.score * 2) / 2:.1f}"
+
+
+def read_labelled(path: Path) -> list[ScoredPair] | Pools:
+    """The pairs of an STS file, or the pools of a file of pools.
+
+    Raises:
+        InputError: with every problem of the file.
+    """
+    content = unpacked(path)
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        return pools_of(content, str(path))
+    return read_sts(content, path.name)
+
+
+def read_sts(content: bytes, file: str) -> list[ScoredPair]:
+    r"""The pairs of an STS file.
+
+    Raises:
+        InputError: every line that holds no pair; or none is alike, or none different.
+
+    >>> found = read_sts(b"A dog runs.\tA dog is running.\t4.8\nA dog runs.\tTwo cats sleep.\t0.2\n", "sts.tsv")
+    >>> [(pair.other, pair.alike, pair.label) for pair in found]
+    [('A dog is running.', True, '4.5'), ('Two cats sleep.', False, '0.0')]
+    """
+    lines = decode_text(unpack(content, file), file).splitlines()
+    head = [cell.strip().lower() for cell in lines[0].split("\t")]
+    named = set(_COLUMNS) <= set(head)
+    places = [head.index(name) for name in _COLUMNS] if named else [0, 1, 2]
+    pairs: list[ScoredPair] = []
+    problems: list[Problem] = []
+    for row, line in enumerate(lines[named:], start=1 + named):
+        if not line.strip():
+            continue
+        cells = line.split("\t")
+        if len(cells) <= max(places):
+            message = f"has {len(cells)} columns: sentence1, sentence2 and score are needed, with tabs between"
+            problems.append(Problem(file, row, message))
+            continue
+        one, other, said = (cells[place].strip() for place in places)
+        score = number(said)
+        if score is None or not 0 <= score <= HIGHEST:
+            problems.append(Problem(file, row, f"score {said!r} is not a number from 0 to {HIGHEST:g}"))
+        elif not one or not other:
+            problems.append(Problem(file, row, "a sentence is empty"))
+        else:
+            pairs.append(ScoredPair(one, other, score))
+    if not problems:
+        labels = {pair.alike for pair in pairs}
+        problems += [
+            Problem(file, None, f"has no pair with a score of {which}")
+            for which, there in ((f"{ALIKE:g} or more", True in labels), (f"{DIFFERENT:g} or less", False in labels))
+            if not there
+        ]
+    if problems:
+        raise InputError(problems)
+    return pairs
+
+
+RULE = "the highest and the lowest threshold whose Youden's J is within 0.03 of the best"
+
+
+class StoredThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Thresholds, the encoder they belong to (its identity), and from what pairs they come.
+
+    The rest is what `rules.Thresholds` says, on the pairs themselves, and `held_out` what thresholds of one
+    half of the pairs keep of the other half: the share of alike and of different ones.
+    """
+
+    t_pos: float
+    t_neg: float
+    encoder: str
+    labels: str
+    rule: str
+    best: float
+    youden: float
+    alike: int
+    different: int
+    neither: int
+    kept_alike: float
+    kept_different: float
+    alike_below: int
+    different_above: int
+    held_out: tuple[float, float] | None
+
+
+def read_thresholds(path: Path) -> StoredThresholds:
+    """The thresholds of a file.
+
+    Raises:
+        InputError: it cannot be read, or is none that `reelrank mvmr calibrate` wrote.
+    """
+    data = bytes_of(path)
+    try:
+        return msgspec.json.decode(data, type=StoredThresholds)
+    except UNDECODABLE as error:
+        message = f"is no file of thresholds as `reelrank mvmr calibrate` writes it: {error}"
+        raise InputError.single(path, message) from None
+
+
+class _Manifest(msgspec.Struct, frozen=True):
+    """What is needed of a manifest."""
+
+    t_pos: float
+    t_neg: float
+    encoder: str
+    files: dict[str, str]
+    bounds: VisualBounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """Thresholds of s_te with the identity of their encoder, bounds of s_tv, and s_tv by (query id, video)."""
+
+    encoder: str
+    t_pos: float
+    t_neg: float
+    bounds: VisualBounds | None
+    s_tv: Mapping[tuple[str, str], float]
+
+
+def read_built(file: Path) -> Built | None:
+    """What stands beside a file of pools; None where nothing does, or something about another file.
+
+    Raises:
+        InputError: a table of pairs cannot be read.
+    """
+    try:
+        manifest = msgspec.json.decode((file.parent / MANIFEST).read_bytes(), type=_Manifest)
+    except (OSError, *UNDECODABLE):
+        return None
+    if manifest.files.get(file.name) != hashlib.sha256(bytes_of(file)).hexdigest():
+        return None
+    seen = _read_pairs(file.parent / PAIRS) if manifest.bounds else {}
+    return Built(manifest.encoder, manifest.t_pos, manifest.t_neg, manifest.bounds, seen)
+
+
+def _read_pairs(path: Path) -> dict[tuple[str, str], float]:
+    found = read_csv(bytes_of(path), path.name, ["query_id", "video", "s_tv"], numbers=["s_tv"])
+    values, wrong = found.values("s_tv", number)
+    if found.problems or wrong:
+        row, text = wrong[0] if wrong else (found.problems[0].row, "")
+        raise InputError.single(path.name, f"{text!r} is no s_tv: build the pools again", row)
+    pairs = zip(found.columns["query_id"], found.columns["video"], values, strict=True)
+    return {(nfc(query), nfc(video)): value for query, video, value in pairs if value is not None}
