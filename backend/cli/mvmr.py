@@ -13,7 +13,7 @@ from backend.cli.pools import EmbeddingsOption
 from backend.cli.where import Cluster, EncodingJobs, where
 
 if TYPE_CHECKING:
-    from backend.scoring.pools.stats import PoolStatistics
+    from backend.scoring.pools.files import PoolStatistics
 
 
 PoolFile = Annotated[
@@ -51,7 +51,7 @@ def stats(file: PoolFile, json: Json = False) -> None:
 
     Example: reelrank mvmr stats charades_test_mvmr.json
     """
-    from backend.scoring.pools.stats import pool_statistics
+    from backend.scoring.pools.files import pool_statistics
 
     found = pool_statistics(file)
     if json:

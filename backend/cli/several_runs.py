@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from backend.scoring.run_files import RunList
-    from backend.scoring.views.number_format import Shown
+    from backend.scoring.views.table import Shown
 
 
 NamedRuns = Annotated[
@@ -103,7 +103,7 @@ def writing(
     benchmark: str | None,
 ) -> "Shown":
     """How the scores are written; an option that a format would not heed is wrong usage."""
-    from backend.scoring.views.number_format import Shown
+    from backend.scoring.views.table import Shown
 
     if form in ("csv", "json") and (percent or digits is not None):
         raise typer.BadParameter(

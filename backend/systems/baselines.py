@@ -10,9 +10,9 @@ from backend.core.errors import InputError
 from backend.core.progress import Progress, Steps, named
 from backend.encoders.clip import Clip
 from backend.encoders.sentence import Encoder
-from backend.scoring.files.reading import read_run, read_videos
+from backend.scoring.files.formats import read_run, read_videos
 from backend.scoring.matching.columns import Run
-from backend.scoring.pools.pooling import TOP_VIDEOS
+from backend.scoring.pools.model import TOP_VIDEOS
 from backend.systems import caption, prior
 from backend.systems.model import TOP, Answers, Predicted, SearchTask, generator, in_ms, require_searchable
 from backend.systems.windowing import Windowing

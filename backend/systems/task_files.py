@@ -11,7 +11,7 @@ from backend.core.reading import unpacked
 from backend.core.release_entries import Moment, read_queries
 from backend.media.sources import Source
 from backend.scoring.files.facts import read_facts
-from backend.scoring.files.reading import map_of, read_truth
+from backend.scoring.files.formats import map_of, read_truth
 from backend.scoring.files.release_folder import choose_truth, truths_in
 from backend.systems.model import KnownMoment, SearchTask
 

@@ -17,11 +17,11 @@ from backend.campaign.setup.project.settings.registry import template
 from backend.campaign.setup.project.settings_file import read_settings
 from backend.core.errors import ReelRankError
 from backend.scoring.files.facts import read_facts
-from backend.scoring.files.pair_ids import pair_ids
-from backend.scoring.files.reading import read_run, read_tasks, read_truth, read_videos
-from backend.scoring.files.saliency import read_predicted_saliency, read_saliency
+from backend.scoring.files.formats import read_run, read_tasks, read_truth, read_videos
+from backend.scoring.highlights import read_predicted_saliency, read_saliency
 from backend.scoring.pools.files import read_pools
 from backend.scoring.run_files import read_run_list
+from backend.scoring.trec import pair_ids
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 DEEPER = b'{"a":' * 100_000 + b"1" + b"}" * 100_000

@@ -37,8 +37,7 @@ ROOMS = (
     Room("scoring/matching/found.py", ("scoring/matching/test_found.py",)),
     Room("scoring/matching/columns.py", ("scoring/matching/test_columns.py",)),
     Room("scoring/matching/suppression.py", ("scoring/matching/test_suppression.py",)),
-    Room("scoring/matching/discount.py", ("scoring/measures/test_ndcg.py",)),
-    Room("scoring/matching/abandonment.py", ("scoring/measures/test_ncxiou.py",)),
+    Room("scoring/matching/discount.py", ("scoring/measures/test_ndcg.py", "scoring/measures/test_ncxiou.py")),
     Room(
         "campaign/judging/rules.py",
         (

@@ -8,9 +8,8 @@ from backend.core.errors import InputError, Problem
 from backend.core.saying import joined, said
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
-from backend.scoring.files.entry_rows import Names, name_only, resolver
 from backend.scoring.files.partial_reads import Some
-from backend.scoring.files.words import END, QUERY, RANK, RUN, START, TRUTH, VIDEO, Kind
+from backend.scoring.files.words import END, QUERY, RANK, RUN, START, TRUTH, VIDEO, Kind, Names, name_only, resolver
 from backend.scoring.matching.columns import Run, Truth
 
 NAMES = Names("video", ("start", "end"), "value")

@@ -20,9 +20,8 @@ from backend.core.ids import QueryId
 from backend.core.person_names import is_readable
 from backend.core.reading import bytes_of, unpack
 from backend.core.saying import said
-from backend.scoring.files.formats import run_file
+from backend.scoring.files.formats import read_videos, run_file
 from backend.scoring.files.partial_reads import PartlyRead
-from backend.scoring.files.reading import read_videos
 from backend.scoring.matching.columns import Indices, Run
 from backend.scoring.run_files import RunFile, named_files
 
