@@ -25,8 +25,8 @@ from backend.cli.output import (
 from backend.cli.where import Cluster, EncodingJobs, where, whole
 
 if TYPE_CHECKING:
-    from backend.campaign.release.export.formats.model import FormReport
     from backend.campaign.release.export.freezing import ReleaseReport
+    from backend.campaign.release.export.model import FormReport
     from backend.campaign.setup.project.folder import Project
 
 
@@ -161,7 +161,7 @@ def export(
 
 def _export_form(folder: Path, out: Path, form: ReleaseFormat, options: ReleaseOptions, threshold: int | None) -> None:
     """Write a form that is not kept."""
-    from backend.campaign.release.export.formats.exporting import export_form
+    from backend.campaign.release.export.exporting import export_form
 
     start = now()
     with progress_bar() as progress:

@@ -13,7 +13,7 @@ from backend.cli.output import Json, json_text, progress_bar, say, table
 from backend.core.saying import as_text
 
 if TYPE_CHECKING:
-    from backend.campaign.release.statistics.model import Statistics
+    from backend.campaign.release.statistics.rules import Statistics
 
 
 def register(app: typer.Typer) -> None:
@@ -43,7 +43,7 @@ def stats(
     Example: reelrank stats train.json val.json test.json
     """
     from backend.campaign.release.export.counting import release_statistics
-    from backend.campaign.release.export.statistics.rules import release_statistics_table
+    from backend.campaign.release.export.rules.statistics import release_statistics_table
     from backend.campaign.release.statistics.from_files import file_statistics
     from backend.campaign.release.statistics.from_project import project_statistics
     from backend.campaign.setup.project.places import is_project

@@ -8,7 +8,7 @@ import pytest
 from backend.campaign.corpus.importing import formats
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw
 from backend.campaign.release.export import diffing, validating
-from backend.campaign.release.statistics import from_release
+from backend.campaign.release.statistics import from_files
 from backend.campaign.selection.pools.labelled_pairs import read_labelled
 from backend.campaign.selection.pools.thresholds_file import read_thresholds
 from backend.campaign.setup.project import scale_file
@@ -110,7 +110,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "validate map": folder_of("video_corpus.json", validating.validate_release),
     "validate manifest": folder_of("manifest.json", validating.validate_release),
     "diff": folder_of("val.json", diffing.read),
-    "statistics": folder_of("video_corpus.json", from_release.read),
+    "statistics": folder_of("video_corpus.json", from_files.read_release),
 }
 TOML_READERS: dict[str, Callable[[Path], object]] = {
     "settings": settings_of,

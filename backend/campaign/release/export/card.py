@@ -5,10 +5,11 @@ from collections import Counter
 from backend import __version__
 from backend.campaign.judging.rules import RE_OPENED_RULE, RULE_VERSION
 from backend.campaign.nouns import Split, Verdict
+from backend.campaign.release.export import figures
 from backend.campaign.release.export.model import Contents
+from backend.campaign.release.export.rules import statistics as rules
 from backend.campaign.release.export.rules.documents import REPLACEMENTS
-from backend.campaign.release.export.statistics import figures, rules
-from backend.campaign.release.export.statistics.model import ReleaseStatistics
+from backend.campaign.release.export.rules.statistics import ReleaseStatistics
 from backend.campaign.setup.project.model import Terms
 
 _SHOWN = 20

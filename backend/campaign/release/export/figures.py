@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from backend.campaign.release.export.statistics.model import Documents
-from backend.campaign.release.export.statistics.rules import ALL, TruthValues, measure, parts
+from backend.campaign.release.export.rules.statistics import ALL, Documents, TruthValues, measure, parts
 
 if TYPE_CHECKING:
     import altair as alt
