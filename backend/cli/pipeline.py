@@ -25,8 +25,8 @@ from backend.cli.output import (
 from backend.cli.where import Cluster, EncodingJobs, where, whole
 
 if TYPE_CHECKING:
+    from backend.campaign.release.export.exporting import FormReport
     from backend.campaign.release.export.freezing import ReleaseReport
-    from backend.campaign.release.export.model import FormReport
     from backend.campaign.setup.project.folder import Project
 
 

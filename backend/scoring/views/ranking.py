@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 from backend.core.saying import said
-from backend.scoring.views.marking import counted, eligible, marks
 from backend.scoring.views.naming import keys_of, legend, named
-from backend.scoring.views.table import PLAIN, Cell, Column, Mark, Row, Shown, Table, p_value
+from backend.scoring.views.table import PLAIN, Cell, Column, Mark, Row, Shown, Table, counted, eligible, marks, p_value
 
 _BASELINE = frozenset({Mark.BASELINE})
 

@@ -8,6 +8,7 @@ import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.export import form_files
 from backend.campaign.release.export.contents import read
 from backend.campaign.release.export.freezing import require_ready
-from backend.campaign.release.export.model import Contents, FormReport, MadeTable, ReleaseForm, ReleaseOptions
+from backend.campaign.release.export.model import Contents, MadeTable, ReleaseForm, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.documents import manifest, to_count
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.selection.candidates import pseudo_train
@@ -28,6 +29,20 @@ from backend.core.progress import Progress
 from backend.core.release_entries import training_file
 from backend.core.saying import as_text
 from backend.encoders.sentence import Encoder
+
+
+@dataclass(frozen=True, slots=True)
+class FormReport:
+    """What was written; `windows` only of QVHighlights, the moments whose relevance reaches `threshold`."""
+
+    place: Path
+    sha256: str
+    """Of its manifest, which holds those of all other files."""
+    files: tuple[str, ...]
+    selection: ReleaseSelection
+    simulated: int
+    threshold: int | None
+    windows: int | None
 
 
 @in_charge

@@ -16,9 +16,8 @@ import msgspec
 
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export import keeping
-from backend.campaign.release.export.card import card
+from backend.campaign.release.export.card import card, figures
 from backend.campaign.release.export.contents import read, release_preview
-from backend.campaign.release.export.figures import figures
 from backend.campaign.release.export.kept_releases import FOLDER
 from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.documents import manifest, to_count

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from backend.campaign.corpus.captions.rules.differences import RewriteSummary
@@ -222,17 +221,3 @@ class MadeTable:
     rows: int
     size: int
     """Bytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class FormReport:
-    """What was written; `windows` only of QVHighlights, the moments whose relevance reaches `threshold`."""
-
-    place: Path
-    sha256: str
-    """Of its manifest, which holds those of all other files."""
-    files: tuple[str, ...]
-    selection: ReleaseSelection
-    simulated: int
-    threshold: int | None
-    windows: int | None

@@ -1,7 +1,7 @@
 """Count what annotation files hold, or a release folder; no project needed.
 
-*Reads* the files; of a release folder `val.json`, `test.json`, the largest `train_topNN.json` (the smaller ones are cuts
-of it) and `video_corpus.json`, as far as they are there. *Writes* nothing.
+*Reads* the files; of a release folder `val.json`, `test.json`, the largest `train_topNN.json` (the smaller ones are
+cuts of it) and `video_corpus.json`, as far as they are there. *Writes* nothing.
 """
 
 import re

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.release.export import figures as export_figures
+from backend.campaign.release.export import card as export_card
 from backend.campaign.release.export import freezing, keeping
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.kept_releases import list_releases
@@ -42,7 +42,7 @@ def settle_a_query(judging: Judging) -> None:
 def test_two_exports_of_one_project_are_the_same(
     judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(freezing, "figures", export_figures.figures)
+    monkeypatch.setattr(freezing, "figures", export_card.figures)
     settle_a_query(judging)
     project = judging.project
     first = export_release(project, OPERATOR, tmp_path / "first", now=NOW + 100)
@@ -57,7 +57,7 @@ def test_two_exports_of_one_project_are_the_same(
     assert hashlib.sha256(kept(project, now=NOW + 999).read_bytes()).hexdigest() == zipped_first
     card = (tmp_path / "first" / "README.md").read_text()
     assert all(
-        f"]({name})" in card and bytes_of(tmp_path / "first")[name][1:4] == b"PNG" for name in export_figures.FIGURES
+        f"]({name})" in card and bytes_of(tmp_path / "first")[name][1:4] == b"PNG" for name in export_card.FIGURES
     )
     with zipfile.ZipFile(zipped) as archive:
         (root,) = {name.partition("/")[0] for name in archive.namelist()}

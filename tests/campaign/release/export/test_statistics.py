@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from backend.campaign.judging.rules import decide
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.export import figures as export_figures
+from backend.campaign.release.export import card
 from backend.campaign.release.export.counting import documents as read
 from backend.campaign.release.export.counting import release_statistics
 from backend.campaign.release.export.freezing import export_release
@@ -26,14 +26,12 @@ from support import NOW, PARTLY, Judging
 
 
 def test_a_release_without_truth_is_drawn_too() -> None:
-    assert all(
-        data.startswith(b"\x89PNG") for data in export_figures.figures(replace(SMALL, truth={"val": []})).values()
-    )
+    assert all(data.startswith(b"\x89PNG") for data in card.figures(replace(SMALL, truth={"val": []})).values())
 
 
 @given(st.lists(st.floats(min_value=0.01, max_value=20_000), min_size=1))
 def test_bars_hold_every_value(values: list[float]) -> None:
-    bars = export_figures.bars_of(values)
+    bars = card.bars_of(values)
     assert sum(bar["count"] for bar in bars) == len(values)
     width = bars[0]["high"] - bars[0]["low"]
     assert all(bar["high"] - bar["low"] == pytest.approx(width) for bar in bars)
@@ -45,11 +43,11 @@ def test_the_same_data_in_any_order_are_the_same_bytes() -> None:
     shuffled = replace(
         SMALL, truth={split: list(reversed(queries)) for split, queries in SMALL.truth.items()}, pairs=PAIRS[::-1]
     )
-    drawn = export_figures.figures(SMALL)
-    assert tuple(drawn) == export_figures.FIGURES
-    assert drawn == export_figures.figures(shuffled)
+    drawn = card.figures(SMALL)
+    assert tuple(drawn) == card.FIGURES
+    assert drawn == card.figures(shuffled)
     assert statistics.markdown(statistics.statistics(SMALL)) == statistics.markdown(statistics.statistics(shuffled))
-    assert all(f"]({name})" in export_figures.markdown() for name in drawn)
+    assert all(f"]({name})" in card.markdown() for name in drawn)
 
 
 def test_a_release_is_counted_as_pandas_counts_its_files(judging: Judging, tmp_path: Path) -> None:
