@@ -16,8 +16,8 @@ import msgspec
 import numpy as np
 
 from backend.core.errors import InputError, Problem
+from backend.core.messages import said
 from backend.core.reading import unpacked
-from backend.core.saying import said
 from backend.core.text_files import read_csv
 from backend.core.undecodable import UNDECODABLE
 from backend.scoring.analysis.fates import meet

@@ -21,7 +21,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE, Indices, Truth, order_within
 from backend.scoring.matching.greedy import pair_up, settle_pairs

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import cast
 
 from backend.core.errors import InputError, Problem
+from backend.core.messages import joined, said
 from backend.core.reading import unpacked
-from backend.core.saying import joined, said
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files import documents, fast, text
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of

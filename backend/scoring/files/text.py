@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import table_head, utf8
 from backend.scoring.files.partial_reads import Some
 from backend.scoring.files.words import QUERY, TASKS, Doubled, NotANumber, pick, short

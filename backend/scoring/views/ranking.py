@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.views.naming import keys_of, legend, named
 from backend.scoring.views.table import PLAIN, Cell, Column, Mark, Row, Shown, Table, counted, eligible, marks, p_value
 

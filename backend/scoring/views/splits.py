@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.views.naming import named
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table

@@ -14,8 +14,8 @@ from backend.campaign.release.earlier.rules.raw_annotation import PUBLISHED_HIGH
 from backend.campaign.release.export.opening import ReleaseFiles, opened
 from backend.campaign.release.export.rules.statistics import Documents, JudgedPair, ReleaseStatistics, statistics
 from backend.core.errors import InputError, Problem
+from backend.core.messages import said
 from backend.core.release_entries import GradedMoment, read_queries, read_videos
-from backend.core.saying import said
 from backend.core.text_files import read_csv
 
 _BATCH_SIZE = 20
