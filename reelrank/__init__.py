@@ -10,16 +10,15 @@ from backend.core.errors import InputError
 from backend.scoring.evaluate import compare, evaluate
 from backend.scoring.latex import to_latex
 from backend.scoring.pools.files import read_pools
-from backend.scoring.pools.model import Pools
-from backend.scoring.pools.pooling import PoolConventions as Pooling
-from backend.scoring.pools.pooling import PoolFile
+from backend.scoring.pools.model import PoolConventions as Pooling
+from backend.scoring.pools.model import PoolFile, Pools
 from backend.scoring.result import Evaluation, Evaluations
 from backend.scoring.run_files import RunFile, RunList, read_run_list
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.scored_files import evaluate_files, score_files, score_splits
 from backend.scoring.statistics.sureness import Sureness, add_statistics
-from backend.scoring.views.number_format import Shown
 from backend.scoring.views.splits import joined
+from backend.scoring.views.table import Shown
 
 __all__ = [
     "Evaluation",

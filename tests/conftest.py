@@ -27,8 +27,7 @@ from xdist.workermanage import WorkerController
 from backend.campaign.doctor.database import move
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.release.export import freezing
-from backend.campaign.release.export.statistics import figures
+from backend.campaign.release.export import card, freezing
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.queries.drawing import draw_queries
@@ -296,7 +295,7 @@ def corpus_project(corpus_folder: Path, tmp_path: Path, monkeypatch: pytest.Monk
     """A project with 48 captioned moments in 6 videos, and an encoder that needs no model."""
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     # A quarter of a second a release, and many tests make one; those that look at figures draw them.
-    monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
+    monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(card.FIGURES, b"not drawn"))
     shutil.copytree(corpus_folder, tmp_path, dirs_exist_ok=True)
     return open_project(tmp_path / "project")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.scoring.scored_files import score_files
-from backend.scoring.views.benchmark import figures
+from backend.scoring.views.ranking import figures
 
 FOLDER = Path(__file__).parent / "scoring/benchmarks/golden"
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from backend.campaign.release.export.statistics.model import Documents, JudgedPair
+from backend.campaign.release.export.rules.statistics import Documents, JudgedPair
 
 
 def moment(video: str, start_s: float, end_s: float, relevance: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import typer
 from backend.cli.options import list_option, typed
 
 if TYPE_CHECKING:
-    from backend.scoring.pools.pooling import PoolFile
+    from backend.scoring.pools.model import PoolFile
 
 
 class Preset(StrEnum):
@@ -173,8 +173,8 @@ def pool_file(
     own_video: bool,
 ) -> "PoolFile | None":
     """The pools to score in, from their options; options of pools without pools are wrong usage."""
-    from backend.scoring.pools.pooling import PoolConventions as Pooling
-    from backend.scoring.pools.pooling import PoolFile
+    from backend.scoring.pools.model import PoolConventions as Pooling
+    from backend.scoring.pools.model import PoolFile
 
     if pool is None:
         given = {

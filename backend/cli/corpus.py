@@ -17,7 +17,7 @@ from backend.core.addresses import place_of
 from backend.core.messages import as_text
 
 if TYPE_CHECKING:
-    from backend.campaign.release.statistics.model import Statistics
+    from backend.campaign.release.statistics.rules import Statistics
 
 
 FormatOption = Annotated[
@@ -199,7 +199,7 @@ def stats(
         say(f"Note: {note}")
     table(("what", "figure"), _rows(found))
     if truth:
-        from backend.campaign.release.export.statistics.rules import release_statistics_table
+        from backend.campaign.release.export.rules.statistics import release_statistics_table
 
         head, *rows = release_statistics_table(truth)
         say(

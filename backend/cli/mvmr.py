@@ -28,7 +28,7 @@ from backend.cli.pools import EmbeddingsOption
 
 if TYPE_CHECKING:
     from backend.campaign.selection.pool_check.model import Share as PoolCheckShare
-    from backend.scoring.pools.stats import PoolStatistics
+    from backend.scoring.pools.files import PoolStatistics
 
 
 PoolFile = Annotated[
@@ -65,7 +65,7 @@ def stats(file: PoolFile, json: Json = False) -> None:
 
     Example: reelrank mvmr stats charades_test_mvmr.json
     """
-    from backend.scoring.pools.stats import pool_statistics
+    from backend.scoring.pools.files import pool_statistics
 
     found = pool_statistics(file)
     if json:

@@ -14,7 +14,7 @@ from backend.core.where import Where
 
 if TYPE_CHECKING:
     from backend.scoring.run_files import RunList
-    from backend.scoring.views.number_format import Shown
+    from backend.scoring.views.table import Shown
 
 
 class CommandGroup(TyperGroup):
@@ -272,7 +272,7 @@ def writing(
     benchmark: str | None,
 ) -> "Shown":
     """How the scores are written; an option that a format would not heed is wrong usage."""
-    from backend.scoring.views.number_format import Shown
+    from backend.scoring.views.table import Shown
 
     if form in ("csv", "json") and (percent or digits is not None):
         raise typer.BadParameter(

@@ -24,7 +24,7 @@ from backend.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from backend.campaign.release.export.formats.model import FormReport
+    from backend.campaign.release.export.exporting import FormReport
     from backend.campaign.release.export.freezing import ReleaseReport
     from backend.campaign.setup.project.folder import Project
 
@@ -160,7 +160,7 @@ def export(
 
 def _export_form(folder: Path, out: Path, form: ReleaseFormat, options: ReleaseOptions, threshold: int | None) -> None:
     """Write a form that is not kept."""
-    from backend.campaign.release.export.formats.exporting import export_form
+    from backend.campaign.release.export.exporting import export_form
 
     start = now()
     with progress_bar() as progress:

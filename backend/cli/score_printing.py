@@ -7,7 +7,7 @@ from backend.cli.output import paragraph, say, table
 
 if TYPE_CHECKING:
     from backend.scoring.scoreboard import Scoreboard
-    from backend.scoring.views.number_format import Shown
+    from backend.scoring.views.table import Shown
     from backend.scoring.views.table import Table as ScoreTable
 
 
@@ -57,9 +57,9 @@ def print_scores(
 
 def _print_paper(summary: dict[str, Any], shown: "Shown", *, brief: bool) -> None:
     """Models and their variants, split beside split."""
-    from backend.scoring.views.benchmark import figures as score_figures
     from backend.scoring.views.naming import legend as score_legend
     from backend.scoring.views.paper import paper as score_paper
+    from backend.scoring.views.ranking import figures as score_figures
     from backend.scoring.views.splits import parts_of as score_parts
 
     tables = score_paper(summary, shown)
@@ -73,15 +73,15 @@ def _print_paper(summary: dict[str, Any], shown: "Shown", *, brief: bool) -> Non
 
 def _print_runs(summary: dict[str, Any], shown: "Shown", *, brief: bool) -> None:
     """The preset and every non-default option stand beside the numbers, always."""
-    from backend.scoring.views.benchmark import figures as score_figures
     from backend.scoring.views.brief import grid as score_grid
-    from backend.scoring.views.groups import groups as score_groups
+    from backend.scoring.views.errors import own_and_pool as score_own_and_pool
+    from backend.scoring.views.errors import told as score_pools_told
     from backend.scoring.views.naming import legend as score_legend
-    from backend.scoring.views.pools import own_and_pool as score_own_and_pool
-    from backend.scoring.views.pools import told as score_pools_told
+    from backend.scoring.views.ranking import figures as score_figures
     from backend.scoring.views.ranking import narrow_means as score_means
     from backend.scoring.views.ranking import ranking as score_ranking
     from backend.scoring.views.ranking import sentence as score_sentence
+    from backend.scoring.views.splits import groups as score_groups
 
     say(score_sentence(summary))
     if "pool" in summary:

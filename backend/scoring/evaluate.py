@@ -17,8 +17,7 @@ from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.plausibility import with_videos
 from backend.scoring.pools.files import read_pools
-from backend.scoring.pools.model import Pools
-from backend.scoring.pools.pooling import PoolConventions
+from backend.scoring.pools.model import PoolConventions, Pools
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
 from backend.scoring.result import Evaluation, Evaluations

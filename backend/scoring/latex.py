@@ -6,9 +6,8 @@ Reads and writes nothing.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.scoring.views.number_format import PLAIN, Shown
 from backend.scoring.views.paper import paper
-from backend.scoring.views.table import Cell, Column, Mark, Row
+from backend.scoring.views.table import PLAIN, Cell, Column, Mark, Row, Shown
 from backend.scoring.views.words import tex_text
 
 _DAGGERS = {"†↑": r"$^{\dagger\uparrow}$", "†↓": r"$^{\dagger\downarrow}$"}

@@ -13,10 +13,9 @@ from typing import Any, Literal, SupportsIndex, TypedDict
 
 from backend.core.errors import InputError, Problem
 from backend.scoring import measures as family
-from backend.scoring.matching.abandonment import ERR, read_abandonment
-from backend.scoring.matching.abandonment import NAMED as ABANDONMENTS
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
-from backend.scoring.matching.discount import Gain
+from backend.scoring.matching.discount import ERR, Gain, read_abandonment
+from backend.scoring.matching.discount import NAMED as ABANDONMENTS
 from backend.scoring.matching.ious import Arithmetic
 from backend.scoring.measure import Measure
 from backend.scoring.requested_values import HIGHEST_K, Asked, read_asked, split
@@ -60,7 +59,7 @@ class Conventions:
     nms: float | None = None
     """IoU above which a prediction falls to a better one of its query and video, see `matching.suppression`."""
     abandonment: str = ERR
-    """Where a person stops reading, for NCxIoU alone, see `matching.abandonment`."""
+    """Where a person stops reading, for NCxIoU alone, see `matching.discount`."""
 
 
 class Options(TypedDict, total=False):

@@ -175,7 +175,7 @@ def _require_pandas() -> None:
 
 def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, caption: str, label: str) -> str:
     from backend.scoring.latex import to_latex
-    from backend.scoring.views.number_format import Shown
+    from backend.scoring.views.table import Shown
 
     return to_latex(summary, Shown(percent, digits, caption, label))
 

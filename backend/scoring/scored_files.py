@@ -18,13 +18,13 @@ from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
 from backend.scoring.collected_problems import by_row, further_problems, in_order, read_or_collect
 from backend.scoring.files.facts import Facts, Inputs, Source, read_facts
+from backend.scoring.files.formats import map_of, read_run, read_tasks, read_truth, read_videos
 from backend.scoring.files.partial_reads import PartlyRead
-from backend.scoring.files.reading import map_of, read_run, read_tasks, read_truth, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.plausibility import with_videos
 from backend.scoring.pools.files import read_pools
-from backend.scoring.pools.pooling import PoolFile
+from backend.scoring.pools.model import PoolFile
 from backend.scoring.pools.scoring import Pooled, prepare_pools, score_in_pools
 from backend.scoring.presets import (
     DEFAULT_K,

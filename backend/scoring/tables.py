@@ -9,17 +9,12 @@ from typing import Any, Protocol
 
 from backend.core.text_files import csv_text
 from backend.scoring.latex import to_latex
-from backend.scoring.views.benchmark import figures
-from backend.scoring.views.errors import outcomes
-from backend.scoring.views.groups import groups
-from backend.scoring.views.marking import counted
+from backend.scoring.views.errors import outcomes, own_and_pool
 from backend.scoring.views.naming import legend, named
-from backend.scoring.views.number_format import PLAIN, Shown
 from backend.scoring.views.paper import paper
-from backend.scoring.views.pools import own_and_pool
-from backend.scoring.views.ranking import narrow_means, options, ranking, sentence, word
-from backend.scoring.views.splits import is_grouped, parts_of
-from backend.scoring.views.table import Table
+from backend.scoring.views.ranking import figures, narrow_means, options, ranking, sentence, word
+from backend.scoring.views.splits import groups, is_grouped, parts_of
+from backend.scoring.views.table import PLAIN, Shown, Table, counted
 
 _STATISTICS = ("low", "high")
 _COMPARISON = ("difference", "difference_low", "difference_high", "p", "p_holm", "p_t", "wins", "ties", "losses")

@@ -18,7 +18,7 @@ from backend.encoders.clip import CLIP_NAME, load_clip
 from backend.encoders.sentence import EncoderSpec
 from backend.media.sources import Source
 from backend.scoring.files.facts import read_facts
-from backend.scoring.files.reading import map_of, read_truth
+from backend.scoring.files.formats import map_of, read_truth
 from backend.scoring.files.release_folder import choose_truth, truths_in
 from backend.systems import baselines
 from backend.systems.baselines import BASELINES, BaselineOptions

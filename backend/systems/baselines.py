@@ -12,9 +12,9 @@ from backend.encoders.cache import encode_cached
 from backend.encoders.clip import Clip
 from backend.encoders.search import top_moments
 from backend.encoders.sentence import Encoder
-from backend.scoring.files.reading import read_run, read_videos
+from backend.scoring.files.formats import read_run, read_videos
 from backend.scoring.matching.columns import Run
-from backend.scoring.pools.pooling import TOP_VIDEOS
+from backend.scoring.pools.model import TOP_VIDEOS
 from backend.systems import prior
 from backend.systems.model import (
     TOP,

@@ -14,8 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import small_project
-from backend.campaign.release.export import freezing
-from backend.campaign.release.export.statistics import figures
+from backend.campaign.release.export import card, freezing
 from backend.campaign.setup.project.folder import Project
 from backend.encoders import sentence
 from backend.store.sqlite import SqliteStore
@@ -105,7 +104,7 @@ def real_project(
         defaults = [time.time if value is real_clock else value for value in one.__defaults__ or ()]
         monkeypatch.setattr(one, "__defaults__", tuple(defaults))
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
-    monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
+    monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(card.FIGURES, b"not drawn"))
     folder = Path(shutil.copytree(small_made.folder, tmp_path / "small"))
     # Opening it the usual way checks every page of the database, which takes as long as a page of the app.
     project = replace(small_made.project, folder=folder, store=SqliteStore(folder / "reelrank.db"))

@@ -20,8 +20,7 @@ import retrieval
 from backend.scoring.evaluate import evaluate
 from backend.scoring.matching.columns import Run, Truth, offsets_of
 from backend.scoring.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
-from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools
-from backend.scoring.pools.pooling import PoolConventions
+from backend.scoring.pools.model import PoolConventions, PoolMoment, PoolQuery, Pools
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import POOL_K, POOL_MEASURES, POOL_MU, Settings, settle
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score

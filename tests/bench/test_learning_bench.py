@@ -31,7 +31,7 @@ from backend.campaign.setup.project.folder import open_project
 from backend.media.frames import frames_at
 from backend.media.sources import source_at
 from backend.scoring.evaluate import evaluate
-from backend.scoring.pools.pooling import PoolConventions as Pooling
+from backend.scoring.pools.model import PoolConventions as Pooling
 from backend.systems.baseline_runs import write_baseline_from_file
 from backend.systems.baselines import BaselineOptions
 from backend.systems.extracting import write_features

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from backend.scoring.scored_files import score_files
-from backend.scoring.views.benchmark import figures
+from backend.scoring.views.ranking import figures
 from bench.tables import table, timed
 from golden_benchmarks import FOLDER
 

@@ -22,7 +22,7 @@ import pytest
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.board.kept_runs import add_run, add_truth, load_run, load_truth
 from backend.campaign.setup.project.sentence_encoder import init_project
-from backend.scoring.files.reading import read_run, read_truth
+from backend.scoring.files.formats import read_run, read_truth
 from backend.scoring.scored_files import evaluate_files, score_files
 from backend.scoring.statistics.sureness import Sureness, add_statistics
 from backend.scoring.tables import SCORE_FORMATS
@@ -37,7 +37,7 @@ DEEP, TIMES = sized(250, 1_000), sized(3, 9)
 PEAK = """
 import resource, sys, time
 from pathlib import Path
-from backend.scoring.files.reading import read_run, read_truth
+from backend.scoring.files.formats import read_run, read_truth
 from backend.scoring.scored_files import evaluate_files
 truth, run = Path(sys.argv[1]), Path(sys.argv[2])
 start = time.perf_counter()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.scoring.pools.pooling import PoolConventions as Pooling
-from backend.scoring.pools.pooling import PoolFile
+from backend.scoring.pools.model import PoolConventions as Pooling
+from backend.scoring.pools.model import PoolFile
 from backend.scoring.scored_files import score_files
 
 Run = Callable[..., tuple[int, str, str]]

@@ -21,8 +21,7 @@ from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
 from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.release.export import freezing
-from backend.campaign.release.export.statistics import figures
+from backend.campaign.release.export import card, freezing
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
@@ -54,7 +53,7 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3]:
 @pytest.fixture(autouse=True)
 def _no_model_and_no_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
-    monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
+    monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(card.FIGURES, b"not drawn"))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import pytest
 from backend.campaign.corpus.importing import formats
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw
 from backend.campaign.release.export import diffing, validating
-from backend.campaign.release.statistics import from_release
+from backend.campaign.release.statistics import from_files
 from backend.campaign.selection.pools.files import read_labelled, read_thresholds
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.places import SETTINGS_FILE
@@ -16,11 +16,11 @@ from backend.campaign.setup.project.registry import template
 from backend.campaign.setup.project.settings_file import read_settings
 from backend.core.errors import ReelRankError
 from backend.scoring.files.facts import read_facts
-from backend.scoring.files.pair_ids import pair_ids
-from backend.scoring.files.reading import read_run, read_tasks, read_truth, read_videos
-from backend.scoring.files.saliency import read_predicted_saliency, read_saliency
+from backend.scoring.files.formats import read_run, read_tasks, read_truth, read_videos
+from backend.scoring.highlights import read_predicted_saliency, read_saliency
 from backend.scoring.pools.files import read_pools
 from backend.scoring.run_files import read_run_list
+from backend.scoring.trec import pair_ids
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 DEEPER = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
@@ -109,7 +109,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "validate map": folder_of("video_corpus.json", validating.validate_release),
     "validate manifest": folder_of("manifest.json", validating.validate_release),
     "diff": folder_of("val.json", diffing.read),
-    "statistics": folder_of("video_corpus.json", from_release.read),
+    "statistics": folder_of("video_corpus.json", from_files.read_release),
 }
 TOML_READERS: dict[str, Callable[[Path], object]] = {
     "settings": settings_of,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.export.formats.exporting import export_form
+from backend.campaign.release.export.exporting import export_form
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.queries import list_queries
 from backend.campaign.selection.candidates.pooling import pool_candidates

@@ -9,7 +9,7 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.scoring.evaluate import compare, evaluate
-from backend.scoring.files.reading import read_run, read_truth, read_videos
+from backend.scoring.files.formats import read_run, read_truth, read_videos
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import OPTION_VALUES, PRESETS, settle
 from backend.scoring.scored_files import evaluate_files

@@ -14,7 +14,7 @@ import pytest
 from backend.scoring import run_files, scored_files
 from backend.scoring.statistics.sureness import Sureness, add_statistics
 from backend.scoring.tables import SCORE_FORMATS
-from backend.scoring.views import number_format
+from backend.scoring.views import table as views_table
 from backend.scoring.views.splits import joined as joined_scores
 from scored import write_files
 from scoring.nine_runs import MODELS, SPLITS, VARIANTS, write_nine
@@ -33,7 +33,7 @@ def scored(folder: Path, *, baseline: str | None = None, intervals: bool = False
 
 
 def latex(summary: dict[str, Any], **shown: Any) -> str:
-    return SCORE_FORMATS["latex"](summary, number_format.Shown(**shown))
+    return SCORE_FORMATS["latex"](summary, views_table.Shown(**shown))
 
 
 def body(text: str) -> list[list[str]]:

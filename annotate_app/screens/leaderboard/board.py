@@ -35,10 +35,10 @@ from backend.scoring.views.case import query_title as case_title
 from backend.scoring.views.case import view as score_case
 from backend.scoring.views.errors import examples as score_examples
 from backend.scoring.views.errors import outcomes as score_outcomes
-from backend.scoring.views.groups import groups as score_groups
 from backend.scoring.views.naming import named as score_names
 from backend.scoring.views.ranking import means as score_means_named
 from backend.scoring.views.ranking import ranking as score_ranking
+from backend.scoring.views.splits import groups as score_groups
 from backend.scoring.views.table import Table as ScoreTable
 
 _BREAKDOWNS = {"duration": marked("Duration"), "show": marked("Show"), "relevance": marked("Highest relevance")}

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from backend.scoring.benchmarks.benchmark import Benchmark, Beside, Part, PublishedFigure
-from backend.scoring.files.saliency import read_predicted_saliency, read_saliency
-from backend.scoring.highlights import LEVELS, score_highlights
+from backend.scoring.highlights import LEVELS, read_predicted_saliency, read_saliency, score_highlights
 from backend.scoring.matching.columns import Run, Truth
 
 FIRST = 10

@@ -10,7 +10,6 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.typed_text import nfc
 from backend.scoring.files.entries import Group, mapping_groups, names_of, run_of, truth_of
-from backend.scoring.files.entry_rows import Names, first_doubled, lasting, name_only, resolver, short
 from backend.scoring.files.partial_reads import Some, problems_with
 from backend.scoring.files.words import (
     QUERY,
@@ -21,8 +20,14 @@ from backend.scoring.files.words import (
     TRUTH,
     VIDEO,
     Kind,
+    Names,
+    first_doubled,
     is_tvr_release,
+    lasting,
+    name_only,
     pick,
+    resolver,
+    short,
 )
 from backend.scoring.matching.columns import QueryKey, Run, Truth, VideoMap, row_problem
 

@@ -16,7 +16,12 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.timespan import Floats
 from backend.core.typed_text import are_plain, is_visible, nfc
-from backend.scoring.files.entry_rows import (
+from backend.scoring.files.partial_reads import PartlyRead, Some, problems_with
+from backend.scoring.files.words import (
+    DURATION,
+    RUN,
+    TRUTH,
+    Kind,
     Names,
     NameVideo,
     Raw,
@@ -24,12 +29,11 @@ from backend.scoring.files.entry_rows import (
     check_called,
     lasting,
     lists,
+    names_in,
     objects,
     short,
     text_fault,
 )
-from backend.scoring.files.partial_reads import PartlyRead, Some, problems_with
-from backend.scoring.files.words import DURATION, RUN, TRUTH, Kind, names_in
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offsets_of, row_problem
 
 

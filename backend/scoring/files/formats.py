@@ -1,21 +1,169 @@
-"""Truth and run files, from their bytes to columns: `truth_file`, `run_file`, `video_map_file`.
+"""Read truth, run and video map files into columns, from paths or bytes; every problem with its file and row.
 
-Every form is read twice over: `fast` at nearly the speed of the parser (with `layout`, `moments` and `counting`), and,
-where it has any doubt, `documents` with `text`, which find and name every fault. CSV is for `tables`, the words of all
-forms are in `words`.
+`fast` reads every form of JSON at nearly the speed of the parser, with `layout`. Where it has any doubt, `documents`
+with `text` finds and names every fault. This module reads CSV itself; `words` has the words of all forms.
+
+Reads: these files, packed with gzip or not. Writes: nothing.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
 
-from backend.scoring.files import documents, fast, tables, text
+from backend.core.errors import InputError, Problem
+from backend.core.messages import joined, said
+from backend.core.reading import unpacked
+from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
+from backend.scoring.files import documents, fast, text
+from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.facts import described
 from backend.scoring.files.own_video_runs import lacks_videos, placed_run
+from backend.scoring.files.partial_reads import Some
 from backend.scoring.files.sentences import sentences_truth
 from backend.scoring.files.text import Form
-from backend.scoring.files.words import TASK_OF_VIDEOS, TASKS
+from backend.scoring.files.words import (
+    END,
+    QUERY,
+    RANK,
+    RUN,
+    START,
+    TASK_OF_VIDEOS,
+    TASKS,
+    TRUTH,
+    VIDEO,
+    Kind,
+    Names,
+    name_only,
+    resolver,
+)
 from backend.scoring.matching.columns import Run, Truth, VideoMap
+
+_CSV_NAMES = Names("video", ("start", "end"), "value")
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """Which columns of a file hold what; `rank` is None if it has none."""
+
+    query: str
+    video: str
+    start: str
+    end: str
+    value: str
+    rank: str | None
+
+
+def truth_table(content: bytes, file: str) -> Truth:
+    r"""Truth with the columns query_id, video, start, end, relevance, or other usual words for these.
+
+    Raises:
+        InputError: with every line that is wrong.
+
+    >>> truth_table(b"query_id,video,start,end,relevance\n5,v1,0,9.5,4\n", "truth.csv").relevance
+    array([4.])
+    """
+    groups = _groups(content, file, TRUTH)
+    for group in groups:
+        group.items = [
+            dict(zip(_CSV_NAMES.all, cells, strict=True)) for cells in cast("list[list[object]]", group.items)
+        ]
+    return truth_of(groups, file, _CSV_NAMES, name_only)
+
+
+def run_table(content: bytes, file: str, videos: Mapping[int, str] | None) -> Run:
+    r"""A run with the columns query_id, video, start, end, score, and perhaps rank, which then decides the order.
+
+    Raises:
+        InputError: with every line that is wrong.
+
+    >>> run_table(b"query_id,rank,video,start,end,score\n5,2,v1,0,9,.1\n5,1,v2,3,4,.2\n", "run.csv", None).videos
+    ('v2', 'v1')
+    """
+    groups = _groups(content, file, RUN)
+    if videos is not None:
+        # A cell does not say whether it is a name or an index: with a map, a number is an index.
+        for group in groups:
+            for cells in cast("list[list[object]]", group.items):
+                index = whole(str(cells[0]))
+                cells[0] = cells[0] if index is None else index
+    return run_of(groups, file, _CSV_NAMES, resolver(videos))
+
+
+def _groups(content: bytes, file: str, kind: Kind) -> Some[Group]:
+    header = _header(content, file, kind)
+    needed = (header.query, header.video, header.start, header.end, header.value)
+    rank = () if header.rank is None else (header.rank,)
+    table = read_csv(content, file, needed, rank, numbers=needed[2:])
+    problems = list(table.problems)
+
+    def column(name: str, what: str, read: Callable[[str], object]) -> Sequence[object]:
+        values, wrong = table.values(name, read, needed=True)
+        problems.extend(
+            Problem(file, row, said("column {name!r} holds {given!r}, not {what}", name=name, given=text, what=what))
+            for row, text in wrong
+        )
+        return values
+
+    queries = column(header.query, said("a query id"), stripped)
+    columns = [column(header.video, said("the name of a video"), stripped)]
+    columns += [column(name, "a number", number) for name in (header.start, header.end, header.value)]
+    ranks = column(header.rank, said("a rank such as 1"), whole) if header.rank else None
+    items: Sequence[object] = list(map(list, zip(*columns, strict=True)))
+    rows: Sequence[int] = table.rows
+    if problems:
+        wrong = {problem.row for problem in problems}
+        good = [place for place, row in enumerate(rows) if row not in wrong]
+        queries, items = ([values[place] for place in good] for values in (queries, items))
+        rows = [rows[place] for place in good]
+        ranks = None if ranks is None else [ranks[place] for place in good]
+    groups = by_query(queries, rows, items, cast("Sequence[int] | None", ranks), file)
+    return Some(groups, [*problems, *groups.problems])
+
+
+def _header(content: bytes, file: str, kind: Kind) -> _Header:
+    """Find the columns; the one word that the header has for each."""
+    head = table_head(decode_text(content, file), [*QUERY, *VIDEO, *START, *END, *kind.value])
+    problems = []
+
+    def find(words: Sequence[str], *, needed: bool = True) -> str:
+        found = [word for word in words if word in head]
+        if needed and not found:
+            shown = ", ".join(repr(word) for word in words)
+            problems.append(
+                Problem(
+                    file,
+                    1,
+                    said(
+                        "no column {names}; the header is {header!r}",
+                        names=joined(said(" or "), shown.split(", ")),
+                        header=head.delimiter.join(head.cells),
+                    ),
+                )
+            )
+        if len(found) > 1:
+            problems.append(
+                Problem(
+                    file,
+                    1,
+                    said("both {one!r} and {other!r} are columns; keep one of them", one=found[0], other=found[1]),
+                )
+            )
+        return found[0] if found else ""
+
+    header = _Header(
+        find(QUERY),
+        find(VIDEO),
+        find(START),
+        find(END),
+        find(kind.value),
+        find((RANK,), needed=False) or None if kind is RUN else None,
+    )
+    if problems:
+        raise InputError(problems)
+    return header
+
 
 __all__ = ["run_file", "truth_file", "video_map_file"]
 
@@ -37,7 +185,7 @@ def truth_file(content: bytes, file: str) -> Truth:
     content = text.checked(content, file)
     form = text.form_of(content, file)
     if form is Form.CSV:
-        return tables.truth_table(content, file)
+        return truth_table(content, file)
     if form is Form.DOCUMENT and (captioned := sentences_truth(content, file)) is not None:
         return captioned
     found = fast.truth(content, file, form)
@@ -73,7 +221,7 @@ def run_file(
     content = text.checked(content, file)
     form = text.form_of(content, file)
     if form is Form.CSV:
-        return tables.run_table(content, file, videos)
+        return run_table(content, file, videos)
     if lacks_videos(content):
         return placed_run(_decoded(content, file, form), file, truth)
     found = fast.run(content, file, form, videos, task)
@@ -103,3 +251,40 @@ def video_map_file(content: bytes, file: str) -> VideoMap:
 
 def _decoded(content: bytes, file: str, form: Form) -> object:
     return text.lines(content, file) if form is Form.LINES else text.document(content, file)
+
+
+VIDEO_MAP = "video_corpus.json"
+"""The map of videos in a release."""
+
+
+def read_truth(path: Path) -> Truth:
+    """Truth in any of its forms; see `backend.scoring.files.formats`."""
+    return truth_file(unpacked(path), str(path))
+
+
+def read_run(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
+    """A run in any of its forms; `videos` (from `read_videos`) names videos given by index, `truth` those not given."""
+    return run_file(unpacked(path), str(path), videos, truth)
+
+
+def read_tasks(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
+    """As `read_run`, with every task of one of TVR's own prediction files; any other run is one of VCMR."""
+    content, file = unpacked(path), str(path)
+    runs = {task: run_file(content, file, videos, truth, task=task) for task in tasks_of(content)}
+    return of_tasks(runs or {TASKS[0]: run_file(content, file, videos, truth)})
+
+
+def of_tasks(runs: Mapping[str, Run]) -> Run:
+    """The first of some tasks' runs, which has them all."""
+    return replace(next(iter(runs.values())), tasks=runs)
+
+
+def map_of(videos: Path) -> Path:
+    """Return the video map: the file itself, or that of a release whose folder was given."""
+    return videos / VIDEO_MAP if videos.is_dir() else videos
+
+
+def read_videos(path: Path) -> VideoMap:
+    """Names and durations of a map file `{name: [duration, index]}`, or of the release that has it."""
+    path = map_of(path)
+    return video_map_file(unpacked(path), str(path))

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from backend.core.reading import UNDECODABLE
-from backend.scoring.files.entry_rows import Names
-from backend.scoring.files.words import DURATION, QUERY, RUN, TRUTH, VIDEO, Kind, is_tvr_release, names_in, pick
+from backend.scoring.files.words import DURATION, QUERY, RUN, TRUTH, VIDEO, Kind, Names, is_tvr_release, names_in, pick
 
 _PEEKS = (1 << 14, 1 << 21)
 """So many bytes are looked at for the first entry, and so many if it does not end there."""

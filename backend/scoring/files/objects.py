@@ -15,9 +15,8 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
-from backend.scoring.files.entry_rows import resolver
+from backend.scoring.files.formats import of_tasks, read_run, read_tasks, read_truth, read_videos
 from backend.scoring.files.own_video_runs import placed_run, rows_lack_videos
-from backend.scoring.files.reading import of_tasks, read_run, read_tasks, read_truth, read_videos
 from backend.scoring.files.sentences import sentences_truth
 from backend.scoring.files.words import (
     QUERY,
@@ -30,6 +29,7 @@ from backend.scoring.files.words import (
     Kind,
     names_in,
     pick,
+    resolver,
 )
 from backend.scoring.matching.columns import Run, Truth, VideoMap
 

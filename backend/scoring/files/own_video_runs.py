@@ -15,8 +15,7 @@ from backend.core.reading import UNDECODABLE
 from backend.core.typed_text import nfc
 from backend.scoring.files.documents import named_groups
 from backend.scoring.files.entries import Group, run_of
-from backend.scoring.files.entry_rows import resolver
-from backend.scoring.files.words import RUN, RUN_WINDOWS
+from backend.scoring.files.words import RUN, RUN_WINDOWS, resolver
 from backend.scoring.matching.columns import QueryKey, Run, Truth, row_problem
 
 _PEEK = 1 << 16

@@ -23,7 +23,7 @@ from backend.core.errors import InputError
 from backend.core.messages import said
 from backend.core.reading import UNDECODABLE
 from backend.scoring.files.entries import Group, truth_of
-from backend.scoring.files.entry_rows import Names, name_only
+from backend.scoring.files.words import Names, name_only
 from backend.scoring.matching.columns import Truth
 
 Query = tuple[int | str, Sequence[CaptionedMoment]]

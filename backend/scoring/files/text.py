@@ -15,9 +15,8 @@ from typing import Any, cast
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.text_files import table_head, utf8
-from backend.scoring.files.entry_rows import Doubled, NotANumber, short
 from backend.scoring.files.partial_reads import Some
-from backend.scoring.files.words import QUERY, TASKS, pick
+from backend.scoring.files.words import QUERY, TASKS, Doubled, NotANumber, pick, short
 
 BLANK = " \t\r\n"
 _MARK = b"\xef\xbb\xbf"

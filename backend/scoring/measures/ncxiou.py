@@ -35,7 +35,7 @@ from itertools import pairwise
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.abandonment import ERR, UNIFORM, probabilities
+from backend.scoring.matching.discount import ERR, UNIFORM, probabilities
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure
 

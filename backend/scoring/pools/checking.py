@@ -1,11 +1,159 @@
-"""Check what a file of pools says, once its shapes are right: names that lead nowhere, scales that differ."""
+"""Read the entries of a file of pools, and check what they say: names that lead nowhere, scales that differ."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 from backend.core.captioned import query_id
-from backend.core.errors import Problem
-from backend.scoring.pools.entries import RawPositive, RawVideo, Span
+from backend.core.errors import InputError, Problem
+from backend.core.typed_text import nfc
+from backend.scoring.files.words import Doubled, short, text_fault
+
+Span = tuple[float, float]
+
+_LISTS = ("timestamps", "sentences", "pos_moments", "retrieval_pool")
+
+
+@dataclass(frozen=True, slots=True)
+class RawPositive:
+    """`[video, sentence, [start, end]]`, its times in the scale of that video."""
+
+    video: str
+    sentence: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RawVideo:
+    """An entry; `row` counts from 1, `fps` is None where times are seconds already, the lists are of one length."""
+
+    row: int
+    duration_s: float
+    fps: float | None
+    spans: list[Span]
+    sentences: list[str]
+    positives: list[list[RawPositive]]
+    pools: list[list[str]]
+
+    def seconds(self, span: Span) -> Span:
+        """A span of this video's scale in seconds."""
+        return span if self.fps is None else (span[0] / self.fps, span[1] / self.fps)
+
+
+def raw_videos(found: object, file: str) -> tuple[dict[str, RawVideo | None], list[Problem]]:
+    """The entries by name, None for those that have a wrong shape, and what is wrong with them."""
+    if not isinstance(found, Mapping) or not found:
+        raise InputError.single(file, "is no file of pools: it is not an object `video -> {duration, timestamps, ...}`")
+    videos: dict[str, RawVideo | None] = {}
+    problems: list[Problem] = []
+    rows: dict[str, int] = {}
+    for row, (written, entry) in enumerate(found.items(), start=1):
+        name, faults = nfc(written), list[str]()
+        video = _video(name, entry, row, faults)
+        if (first := rows.setdefault(name, row)) != row:
+            faults.append(f"video {name} stands in row {first} already")
+        videos[name] = None if faults else video
+        problems += [Problem(file, row, fault) for fault in faults]
+    return videos, problems
+
+
+def _video(name: str, entry: object, row: int, faults: list[str]) -> RawVideo | None:
+    """The entry, or None and why not; with `faults` that are added, what is returned is not whole."""
+    if fault := text_fault(name):
+        faults.append(f"the name of a video {fault}")
+    if not isinstance(entry, Mapping):
+        faults.append(f"video {name}: is not an object with `timestamps` and `sentences`")
+        return None
+    if isinstance(entry, Doubled):
+        faults += [f"video {name}: has the field `{field}` twice" for field in sorted(entry.twice)]
+    lists: dict[str, list[object]] = {}
+    for field in _LISTS:
+        if isinstance(entry.get(field), list):
+            lists[field] = entry[field]
+        else:
+            faults.append(f"video {name}: has no list `{field}`")
+    length = _length(name, entry, faults)
+    if faults or length is None:
+        return None
+    sizes = {field: len(value) for field, value in lists.items()}
+    if len(set(sizes.values())) > 1:
+        told = ", ".join(f"{size} in `{field}`" for field, size in sizes.items())
+        faults.append(f"video {name}: its lists have different lengths: {told}")
+        return None
+    spans, sentences, positives, pools = lists.values()
+    places = range(sizes["sentences"])
+    return RawVideo(
+        row,
+        *length,
+        [_span(spans[n], f"query {query_id(name, n)}, own moment in video {name}", faults) for n in places],
+        [_sentence(sentences[n], f"query {query_id(name, n)}", faults) for n in places],
+        [_positives(positives[n], f"query {query_id(name, n)}", faults) for n in places],
+        [_pool(pools[n], f"query {query_id(name, n)}", faults) for n in places],
+    )
+
+
+def _length(name: str, entry: Mapping[str, object], faults: list[str]) -> tuple[float, float | None] | None:
+    """How long the video is, in seconds, and how many frames a second has, if its times are frames."""
+    if "duration" not in entry and not {"fps", "num_frames"} <= entry.keys():
+        faults.append(f"video {name}: has neither `duration` (times in seconds) nor `fps` and `num_frames` (in frames)")
+        return None
+    fields = ["duration"] if "duration" in entry else ["fps", "num_frames"]
+    numbers = [_number(entry[field]) for field in fields]
+    for field, number in zip(fields, numbers, strict=True):
+        if number is None or number <= 0:
+            faults.append(f"video {name}: `{field}` is {short(entry[field])}, not a number above 0")
+    good = [number for number in numbers if number is not None and number > 0]
+    if len(good) < len(fields):
+        return None
+    return (good[0], None) if len(good) == 1 else (good[1] / good[0], good[0])
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _span(value: object, where: str, faults: list[str]) -> Span:
+    numbers = [_number(part) for part in value] if isinstance(value, list) else []
+    if len(numbers) != 2 or numbers[0] is None or numbers[1] is None:
+        faults.append(f"{where}: {short(value)} is not [start, end]")
+        return 0.0, 0.0
+    start, end = numbers[0], numbers[1]
+    if not 0 <= start < end:
+        faults.append(f"{where}: [{start:g}, {end:g}] does not start at 0 or later and end after its start")
+    return start, end
+
+
+def _sentence(value: object, where: str, faults: list[str]) -> str:
+    fault = text_fault(value) if isinstance(value, str) else f"is {short(value)} and no text"
+    if fault:
+        faults.append(f"{where}: its sentence {fault}")
+    return str(value)
+
+
+def _positives(value: object, where: str, faults: list[str]) -> list[RawPositive]:
+    if not isinstance(value, list):
+        faults.append(f"{where}: `pos_moments` has {short(value)} for it and no list")
+        return []
+    found = []
+    for number, item in enumerate(value, start=1):
+        place = f"{where}, positive {number}"
+        if not (isinstance(item, list) and len(item) == 3 and isinstance(item[0], str)):
+            faults.append(f"{place}: {short(item)} is not [video, sentence, [start, end]]")
+            continue
+        place = f"{place} in video {item[0]}"
+        found.append(RawPositive(nfc(item[0]), _sentence(item[1], place, faults), _span(item[2], place, faults)))
+    return found
+
+
+def _pool(value: object, where: str, faults: list[str]) -> list[str]:
+    if not (isinstance(value, list) and all(isinstance(name, str) for name in value)):
+        faults.append(f"{where}: `retrieval_pool` has {short(value)} for it and no list of videos")
+        return []
+    return [nfc(name) for name in value]
+
 
 PAST_END_S = 0.5
 """How far a moment may end after its video: seven frames in the published TACoS file, 0.01 s in ActivityNet's."""

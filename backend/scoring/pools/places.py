@@ -9,8 +9,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices, Spans, Truth, offsets_of
 from backend.scoring.measures.ndcg import ranks_within
-from backend.scoring.pools.model import Pools
-from backend.scoring.pools.pooling import Outside
+from backend.scoring.pools.model import Outside, Pools
 
 AnySpans = TypeVar("AnySpans", bound=Spans)
 

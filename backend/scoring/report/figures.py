@@ -13,7 +13,7 @@ from backend.core.errors import InputError
 from backend.scoring.drawing import PALETTE, Specification, channel, heading, save
 from backend.scoring.measures import measure_of
 from backend.scoring.report.parts import Picture, by_cutoff_picture, order_picture
-from backend.scoring.views.pools import OWN, POOL, bars
+from backend.scoring.views.errors import OWN, POOL, bars
 from backend.scoring.views.ranking import sentence
 
 _WIDE = 110

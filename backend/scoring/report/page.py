@@ -24,13 +24,12 @@ from backend.core.progress import Progress
 from backend.scoring.drawing import svg
 from backend.scoring.files.facts import Inputs, Source
 from backend.scoring.report import parts
-from backend.scoring.report.cases import LEGEND, case_kinds
-from backend.scoring.report.film import Film, add_strips
+from backend.scoring.report.cases import LEGEND, Film, add_strips, case_kinds
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness, add_statistics
-from backend.scoring.views.groups import narrow_groups
-from backend.scoring.views.pools import told as pools_told
+from backend.scoring.views.errors import told as pools_told
 from backend.scoring.views.ranking import conventions
+from backend.scoring.views.splits import narrow_groups
 from backend.scoring.views.table import Mark
 
 _FOLDER = Path(__file__).parent

@@ -12,16 +12,15 @@ import numpy as np
 
 from backend.core.messages import joined, said
 from backend.core.text_files import csv_text
-from backend.scoring.analysis.meeting import best_iou_of_queries
+from backend.scoring.analysis.fates import best_iou_of_queries
 from backend.scoring.drawing import PALETTE, Specification
 from backend.scoring.files.facts import Facts
 from backend.scoring.report import charts
 from backend.scoring.scoreboard import Scoreboard
-from backend.scoring.views.benchmark import figures
 from backend.scoring.views.curves import by_cutoff, leaders, orders, short_names
 from backend.scoring.views.errors import examples, fates_of_grades, outcomes, percent
 from backend.scoring.views.naming import named
-from backend.scoring.views.ranking import means, ranking
+from backend.scoring.views.ranking import figures, means, ranking
 from backend.scoring.views.table import Mark
 from backend.scoring.views.table import number as score
 

@@ -191,39 +191,25 @@ def kappas(tables: Integers, weights: Weights = "plain") -> Floats:
     return 1 - found
 
 
-def mean_pairwise_kappa(
-    unit: Integers,
-    annotator: Integers,
-    grade: Integers,
-    weights: Weights = "plain",
-    min_shared: int = MIN_SHARED,
-) -> Agreement:
-    """The unweighted mean of Cohen's kappa over all two annotators with enough shared units.
+def mean_kappa(found: "Couples", weights: Weights, min_shared: int) -> Agreement:
+    """Return the unweighted mean of Cohen's kappa over all couples of annotators with enough shared units.
 
-    An annotator who graded a unit twice counts with the first grade. Two annotators whose kappa is undefined
-    are left out.
+    Couples whose kappa is undefined are left out.
 
     Args:
-        unit: Code of the unit, shape [grades].
-        annotator: Code of the annotator, shape [grades].
-        grade: From 0 on, shape [grades].
-        weights: See `cohen_kappa`.
-        min_shared: The fewest shared units that two annotators need to count.
+        found: the couples, see `couples_of`.
+        weights: see `cohen_kappa`.
+        min_shared: the fewest shared units that a couple needs to count.
 
     Returns:
-        `n` is the number of couples of annotators in the mean. Undefined where there is none.
+        `n` is the number of couples in the mean. Undefined where there is none.
 
     >>> two = np.array([0, 0, 1, 1, 2, 2, 3, 3]), np.array([0, 1] * 4), np.array([0, 0, 1, 1, 4, 4, 4, 3])
-    >>> mean_pairwise_kappa(*two, min_shared=4)
+    >>> mean_kappa(couples_of(*two), "plain", 4)
     Agreement(value=0.6666666666666667, n=1, reason='')
-    >>> mean_pairwise_kappa(*two).reason
+    >>> mean_kappa(couples_of(*two), "plain", MIN_SHARED).reason
     'no two annotators share 50 pairs'
     """
-    return mean_kappa(couples_of(unit, annotator, grade), weights, min_shared)
-
-
-def mean_kappa(found: "Couples", weights: Weights, min_shared: int) -> Agreement:
-    """The same, of couples that were counted already."""
     if not len(found.couples):
         return Agreement(None, 0, said("no pair was graded by two annotators"))
     tables = found.tables()

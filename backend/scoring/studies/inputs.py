@@ -15,8 +15,8 @@ from backend.core.errors import InputError, Problem
 from backend.core.reading import unpacked
 from backend.core.typed_text import nfc
 from backend.scoring.collected_problems import by_row, further_problems, in_order
+from backend.scoring.files.formats import read_run, read_truth, read_videos
 from backend.scoring.files.partial_reads import PartlyRead
-from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.matching.columns import Run
 from backend.scoring.plausibility import with_videos

@@ -23,8 +23,7 @@ from backend.core.where import HERE, Where
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth, score
-from backend.scoring.studies.study import Cell, SystemValues
-from backend.scoring.studies.units import generator_of
+from backend.scoring.studies.study import Cell, SystemValues, generator_of
 
 Noise = Literal["exp_length", "gaussian_ends"]
 NAMED: dict[Noise, str] = {"exp_length": "exp_length", "gaussian_ends": "gaussian_ends (ours)"}

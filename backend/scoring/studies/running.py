@@ -11,7 +11,8 @@ from backend.core.errors import InputError, Problem
 from backend.core.progress import Progress, named
 from backend.core.where import HERE, Where
 from backend.scoring.presets import DEFAULT_MU, Options, Preset, Settings, settle
-from backend.scoring.studies import axioms, kendall, noise, selection, theory
+from backend.scoring.studies import axioms, kendall, noise, theory
+from backend.scoring.studies import stability as studies_stability
 from backend.scoring.studies.inputs import StudyInputs, durations_of, read_and_score
 from backend.scoring.studies.stability import TRIALS, SubsetPairs, default_sizes, stability
 from backend.scoring.studies.study import Study
@@ -100,10 +101,12 @@ def noise_study(
 def ties_study(inputs: StudyInputs) -> Study:
     """The share of queries that a measure gives one value for all systems."""
     scored = read_and_score(inputs)
-    return Study("ties", scored.choices(), selection.tied_queries(scored.table), scored.warnings)
+    return Study("ties", scored.choices(), studies_stability.tied_queries(scored.table), scored.warnings)
 
 
-def model_selection_study(validation: StudyInputs, test: StudyInputs, *, over: selection.Over = "selected") -> Study:
+def model_selection_study(
+    validation: StudyInputs, test: StudyInputs, *, over: studies_stability.Over = "selected"
+) -> Study:
     """z-scores on test of the models that each measure selects on validation; both name the same runs."""
     problems: list[Problem] = []
     found = []
@@ -116,7 +119,7 @@ def model_selection_study(validation: StudyInputs, test: StudyInputs, *, over: s
         raise InputError(problems)
     chosen, judged = found
     choices = chosen.choices(test_queries=judged.table.values.shape[2], z_over=over)
-    rows = selection.model_selection(chosen.table, judged.table, over)
+    rows = studies_stability.model_selection(chosen.table, judged.table, over)
     warnings = [*chosen.warnings, *judged.warnings]
     if over == "selected" and len({row["selected"] for row in rows}) == 1:
         warnings.append(f"every measure selects {rows[0]['selected']}, so all z-scores are 0 (over the selected "

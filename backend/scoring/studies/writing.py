@@ -22,9 +22,9 @@ def write_study(study: Study, folder: Path) -> list[Path]:
     """
     # Charts take as long to load as everything else together; the desk and most commands need none.
     from backend.scoring.drawing import save
-    from backend.scoring.studies import figures as charts
+    from backend.scoring.studies.line_figures import draw
 
-    chart = charts.draw(study)
+    chart = draw(study)
     paths = [folder / f"{study.name}{ending}" for ending in (".csv", ".png", ".svg")]
     with new_files(folder) as part:
         (part / paths[0].name).write_text(_csv(study), encoding="utf-8", newline="")

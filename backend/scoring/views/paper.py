@@ -9,11 +9,9 @@ from typing import Any
 
 from backend.scoring.analysis.fates import FATES
 from backend.scoring.measure import Measure
-from backend.scoring.views.marking import counted_queries, fair, marks
 from backend.scoring.views.naming import Named, keys_of, named
-from backend.scoring.views.number_format import PLAIN, Shown
 from backend.scoring.views.splits import Row, Summary, parts_of, rows_of, spread
-from backend.scoring.views.table import Cell, Column, Head, Table
+from backend.scoring.views.table import PLAIN, Cell, Column, Head, Shown, Table, counted_queries, fair, marks
 from backend.scoring.views.words import captions, tex_level, tex_text, tex_title
 
 _WIDEST, _WIDEST_LONG = 10, 6

@@ -8,10 +8,8 @@ from functools import partial
 from typing import Any
 
 from backend.core.messages import said
-from backend.scoring.views.marking import counted, eligible, marks
 from backend.scoring.views.naming import keys_of, legend, named
-from backend.scoring.views.number_format import PLAIN, Shown
-from backend.scoring.views.table import Cell, Column, Mark, Row, Table, p_value
+from backend.scoring.views.table import PLAIN, Cell, Column, Mark, Row, Shown, Table, counted, eligible, marks, p_value
 
 _BASELINE = frozenset({Mark.BASELINE})
 
@@ -142,3 +140,37 @@ def _standing(
         **{name: Cell(other[name], p_value(other[name])) for name in ("p", "p_holm", "p_t")},
         "wins": Cell(other["wins"], f"{other['wins']} / {other['ties']} / {other['losses']}"),
     }
+
+
+def figures(summary: Mapping[str, Any]) -> Table:
+    """A row a figure, a column a run; the second column is the value of this product that the figure is."""
+    benchmark, runs = summary["benchmark"], summary["runs"]
+    names = named(summary, [figure["key"] for figure in benchmark["figures"] if figure["key"]])
+    rows, fair = [], eligible(summary)
+    for figure in benchmark["figures"]:
+        values = [run["figures"][figure["name"]] for run in runs]
+        among = [value for value, alike in zip(values, fair, strict=True) if alike and value is not None]
+        best = max(among, default=None)
+        cells = [
+            Cell(value, printed(benchmark, value), marks(None, best=alike and value is not None and value == best))
+            for value, alike in zip(values, fair, strict=True)
+        ]
+        title = ", ".join(
+            part for part in (names[figure["key"]].title if figure["key"] else "", figure["about"]) if part
+        )
+        rows.append((Cell(figure["name"], figure["name"]), Cell(title, title), *cells))
+    columns = (
+        Column("figure", "figure", number=False),
+        Column("title", "computed as", number=False),
+        *(Column(run["name"], run["name"], run=True) for run in runs),
+    )
+    unit = ", in percent" if benchmark["percent"] else ""
+    notes = (f"Evaluator: {benchmark['evaluator']}.", *benchmark["notes"])
+    return Table(f"{benchmark['title']}{unit}", columns, tuple(rows), notes)
+
+
+def printed(benchmark: Mapping[str, Any], value: float | None) -> str:
+    """A value with the benchmark's digits, `-` where there is none."""
+    if value is None:
+        return "-"
+    return f"{value * 100 if benchmark['percent'] else value:.{benchmark['digits']}f}"

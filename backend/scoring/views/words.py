@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from backend.scoring.measure import AVERAGE
 from backend.scoring.statistics.sureness import APART
 from backend.scoring.views.naming import Named, named
-from backend.scoring.views.number_format import Shown
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.splits import Row, Summary
-from backend.scoring.views.table import Head
+from backend.scoring.views.table import Head, Shown
 
 _TEX = {
     "\\": r"\textbackslash{}",

@@ -15,7 +15,7 @@ from backend.core.reading import bytes_of
 from backend.core.release_entries import AnyMoment, GradedMoment, Moment, Queries
 from backend.encoders import cache, sentence
 from backend.encoders.sentence import Encoder, FloatArray
-from backend.scoring.files.reading import VIDEO_MAP
+from backend.scoring.files.formats import VIDEO_MAP
 from backend.systems.feature_files import Features, open_features, require_videos
 from backend.systems.learning import checkpoints, loop, predicting
 from backend.systems.learning.config import Config, read_config

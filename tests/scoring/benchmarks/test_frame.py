@@ -6,7 +6,7 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.scoring.report import parts
-from backend.scoring.views.benchmark import figures
+from backend.scoring.views.ranking import figures
 from golden_benchmarks import Golden, read_golden, score
 
 

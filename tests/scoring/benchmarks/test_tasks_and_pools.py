@@ -8,9 +8,9 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
-from backend.scoring.pools.pooling import PoolConventions, PoolFile
+from backend.scoring.pools.model import PoolConventions, PoolFile
 from backend.scoring.scored_files import score_files
-from backend.scoring.views.benchmark import figures
+from backend.scoring.views.ranking import figures
 from golden_benchmarks import Golden, read_golden, score
 
 

@@ -14,8 +14,7 @@ from backend.scoring.evaluate import evaluate
 from backend.scoring.files import documents, fast, text, words
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.fast import count_keys
-from backend.scoring.files.formats import run_file, tasks_of, truth_file
-from backend.scoring.files.reading import read_run, read_truth, read_videos
+from backend.scoring.files.formats import read_run, read_truth, read_videos, run_file, tasks_of, truth_file
 
 TASK = {
     "video2idx": {"a": 7, "b": 9},

@@ -7,8 +7,7 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.scoring.files.facts import read_facts
-from backend.scoring.files.formats import truth_file
-from backend.scoring.files.reading import read_truth
+from backend.scoring.files.formats import read_truth, truth_file
 from backend.scoring.presets import settle
 from backend.scoring.scores import prepare_truth
 

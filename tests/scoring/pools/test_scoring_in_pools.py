@@ -14,10 +14,9 @@ from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files.entries import parse_run_mapping
 from backend.scoring.pools.files import pools_of, read_pools
-from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools
-from backend.scoring.pools.narrowing import InPools
+from backend.scoring.pools.model import PoolConventions, PoolFile, PoolMoment, PoolQuery, Pools
 from backend.scoring.pools.places import places_of
-from backend.scoring.pools.pooling import PoolConventions, PoolFile
+from backend.scoring.pools.scoring import InPools
 from backend.scoring.scored_files import score_files
 
 K, LEVELS = (1, 2, 5), (0.5, 0.7)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.scoring.pools.files import pools_of, read_pools
-from backend.scoring.pools.stats import PoolStatistics, count
+from backend.scoring.pools.files import PoolStatistics, count, pools_of, read_pools
 
 
 def entry(*sentences: tuple[str, list[str], list[str]]) -> dict[str, object]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
 from backend.scoring.statistics.agreement import (
+    MIN_SHARED,
     Agreement,
     Level,
     Weights,
@@ -26,13 +27,19 @@ from backend.scoring.statistics.agreement import (
     first_per_annotator,
     kappas,
     krippendorff_alpha,
-    mean_pairwise_kappa,
+    mean_kappa,
     observed_agreement,
     shares_within,
 )
 from graded import TABLES, Table, graded
 
 Column = NDArray[np.int64]
+
+
+def mean_pairwise_kappa(
+    unit: Column, annotator: Column, grade: Column, weights: Weights = "plain", min_shared: int = MIN_SHARED
+) -> Agreement:
+    return mean_kappa(couples_of(unit, annotator, grade), weights, min_shared)
 
 
 def a_campaign(seed: int, pairs: int = 150, people: int = 5) -> tuple[Column, Column, Column]:

@@ -10,7 +10,7 @@ import pytest
 from backend.scoring.statistics.resampling import compare, holm, paired_t, sign_flip_p
 from backend.scoring.studies.kendall import tau_b
 from backend.scoring.studies.noise import rmse
-from backend.scoring.studies.selection import all_tied, z_scores
+from backend.scoring.studies.stability import all_tied, z_scores
 from backend.scoring.studies.theory import axiou_error, recall_error
 
 

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from backend.scoring.statistics.resampling import bootstrap_means, holm, percentile_interval, sign_flip_p
 from backend.scoring.studies.kendall import tau_b
-from backend.scoring.studies.selection import all_tied, z_scores
+from backend.scoring.studies.stability import all_tied, z_scores
 
 # Eighths add up exactly, so that equal sums are equal whatever the order.
 EIGHTHS = st.integers(-16, 16).map(lambda n: n / 8)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from backend.scoring.studies.figures import draw
+from backend.scoring.studies.line_figures import draw
 from backend.scoring.studies.noise import MEAN_OF_SYSTEMS
 from backend.scoring.studies.study import Cell, Study
 from backend.scoring.studies.theory import closed_forms, closed_forms_over_theta

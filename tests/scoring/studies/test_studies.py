@@ -10,9 +10,8 @@ import pytest
 from backend.core.where import HERE, Where
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import settle
-from backend.scoring.studies import kendall, noise, selection, stability, theory
-from backend.scoring.studies.study import SystemValues
-from backend.scoring.studies.units import generator_of
+from backend.scoring.studies import kendall, noise, stability, theory
+from backend.scoring.studies.study import SystemValues, generator_of
 
 RNG = np.random.default_rng(2)
 MEASURES, SYSTEMS, QUERIES = 3, 5, 24
@@ -255,7 +254,7 @@ def test_model_selection_over_the_candidates_gives_the_z_of_what_was_selected() 
     """Validation: x selects b, y ties a and c. Test means of x: 1, 2, 3 (z of b is 0); of y: 0, 0, 3."""
     validation = SystemValues(("x", "y"), tuple("abc"), np.array([[[0.1], [0.9], [0.5]], [[0.4], [0.2], [0.4]]]))
     test = SystemValues(("x", "y"), tuple("abc"), np.array([[[1.0], [2.0], [3.0]], [[0.0], [0.0], [3.0]]]))
-    found = selection.model_selection(validation, test, "candidates")
+    found = stability.model_selection(validation, test, "candidates")
     rows = {(r["validation_measure"], r["test_measure"]): r for r in found}
     assert rows["x", "x"]["selected"] == "b"
     assert rows["x", "x"]["z"] == pytest.approx(0)
@@ -273,7 +272,7 @@ def test_z_over_the_selected_models_counts_one_for_each_measure_that_selects_it(
         tuple("xyz"), tuple("abcd"), np.array([[0.9, 0.1, 0.1, 0], [0.8, 0.1, 0.1, 0], [0, 0.5, 0.5, 0]])[:, :, None]
     )
     test = SystemValues(("w", "v"), tuple("abcd"), np.array([[1.0, 4, 6, 99], [2, 2, 2, 0]])[:, :, None])
-    rows = selection.model_selection(validation, test)
+    rows = stability.model_selection(validation, test)
     assert [row["z"] for row in rows if row["test_measure"] == "w"] == pytest.approx(stats.zscore([1, 1, 5]))
     assert [row["z"] for row in rows if row["test_measure"] == "v"] == [0, 0, 0]
     assert [row["selected"] for row in rows[::2]] == ["a", "a", "b; c"]
@@ -281,13 +280,13 @@ def test_z_over_the_selected_models_counts_one_for_each_measure_that_selects_it(
 
 def test_z_scores_over_the_selected_models_sum_to_zero() -> None:
     """As in the paper: the values of one judging measure are z-scores of one another."""
-    rows = selection.model_selection(TABLE, SystemValues(("w",), TABLE.systems, RNG.random((1, SYSTEMS, QUERIES))))
+    rows = stability.model_selection(TABLE, SystemValues(("w",), TABLE.systems, RNG.random((1, SYSTEMS, QUERIES))))
     assert sum(float(str(row["z"])) for row in rows) == pytest.approx(0, abs=1e-12)
     assert np.std([float(str(row["z"])) for row in rows]) == pytest.approx(1)
 
 
 def test_one_mean_summed_in_another_order_is_selected_too() -> None:
-    assert selection.selected(np.array([0.1 + 0.2, 0.3, 0.2])) == [0, 1]
+    assert stability.selected(np.array([0.1 + 0.2, 0.3, 0.2])) == [0, 1]
 
 
 def test_the_closed_forms_are_those_of_a_simulation() -> None:

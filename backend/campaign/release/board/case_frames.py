@@ -13,7 +13,7 @@ from backend.core.errors import InputError, VideoUnreadable
 from backend.media.probe import require_unchanged
 from backend.media.sources import VideoFacts
 from backend.media.strip import film_strip
-from backend.scoring.report.film import Film
+from backend.scoring.report.cases import Film
 from backend.store.connection import reading
 
 

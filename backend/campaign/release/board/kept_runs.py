@@ -20,9 +20,8 @@ from backend.core.reading import bytes_of, unpack
 from backend.core.typed_text import is_readable, spaced
 from backend.scoring.collected_problems import by_row
 from backend.scoring.files.facts import read_facts
-from backend.scoring.files.formats import run_file, truth_file
+from backend.scoring.files.formats import map_of, read_videos, run_file, truth_file
 from backend.scoring.files.partial_reads import PartlyRead
-from backend.scoring.files.reading import map_of, read_videos
 from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.matching.columns import Run, Truth
 from backend.store import events

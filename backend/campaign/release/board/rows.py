@@ -11,8 +11,8 @@ from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.messages import said
 from backend.core.typed_text import nfc
-from backend.scoring.files.entry_rows import canonical
 from backend.scoring.files.facts import Facts
+from backend.scoring.files.words import canonical
 from backend.scoring.matching.columns import Run, Spans, Truth
 from backend.store.engine import Database
 

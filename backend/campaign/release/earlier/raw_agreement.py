@@ -8,10 +8,8 @@ from backend.campaign.monitoring.quality.rules import aggregators
 from backend.campaign.monitoring.quality.rules import board as rules
 from backend.campaign.monitoring.quality.rules.origins import no_origins
 from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
-from backend.campaign.release.earlier.rules.raw_annotation import read_raw
-from backend.campaign.setup.project import scale_file
+from backend.campaign.release.earlier.raw_summary import read_raw_file
 from backend.core.progress import Progress, named
-from backend.core.reading import bytes_of
 from backend.scoring.statistics.bootstrap import RESAMPLES
 
 
@@ -40,9 +38,5 @@ def other_relevances_of_file(
 
 def _graded(file: Path, scale: str | None) -> tuple[GradedPairs, Sequence[str]]:
     """The grades of a file and the names of its pairs, on TVR-Ranking's scale unless another is named."""
-    if scale is None:
-        raw = read_raw(bytes_of(file), file.name)
-        return raw.graded(), raw.pairs
-    grading = scale_file.named(scale)
-    raw = read_raw(bytes_of(file), file.name, highest=grading.scale.highest)
-    return raw.graded(grading.tolerance, grading.rounding), raw.pairs
+    raw, tolerance, rounding = read_raw_file(file, scale)
+    return raw.graded(tolerance, rounding), raw.pairs

@@ -3,7 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from backend.campaign.release.earlier.rules.raw_annotation import read_raw, summarise
+from backend.campaign.nouns import Rounding
+from backend.campaign.release.earlier.rules.raw_annotation import (
+    PUBLISHED_TOLERANCE,
+    RawAnnotations,
+    read_raw,
+    summarise,
+)
 from backend.campaign.setup.project import scale_file
 from backend.core.reading import bytes_of
 
@@ -18,8 +24,12 @@ def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:
     Raises:
         InputError: the file, or that of the scale, has problems.
     """
+    return dict(summarise(*read_raw_file(file, scale)))
+
+
+def read_raw_file(file: Path, scale: str | None) -> tuple[RawAnnotations, int, Rounding]:
+    """Return a file's annotations with the tolerance and rounding of the scale, TVR-Ranking's if None is named."""
     if scale is None:
-        return dict(summarise(read_raw(bytes_of(file), file.name)))
+        return read_raw(bytes_of(file), file.name), PUBLISHED_TOLERANCE, Rounding.HALF_UP
     grading = scale_file.named(scale)
-    raw = read_raw(bytes_of(file), file.name, highest=grading.scale.highest)
-    return dict(summarise(raw, tolerance=grading.tolerance, rounding=grading.rounding))
+    return read_raw(bytes_of(file), file.name, grading.scale.highest), grading.tolerance, grading.rounding

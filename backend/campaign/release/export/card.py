@@ -1,15 +1,183 @@
-"""Write the dataset card: what a reader of a release's folder must know. Pure text."""
+"""Write the dataset card, what a reader of a release's folder must know, and draw its figures.
+
+The same documents give the same bytes.
+"""
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from backend import __version__
 from backend.campaign.judging.rules import RE_OPENED_RULE, RULE_VERSION
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.release.export.model import Contents
+from backend.campaign.release.export.rules import statistics as rules
 from backend.campaign.release.export.rules.documents import REPLACEMENTS
-from backend.campaign.release.export.statistics import figures, rules
-from backend.campaign.release.export.statistics.model import ReleaseStatistics
+from backend.campaign.release.export.rules.statistics import (
+    ALL,
+    Documents,
+    ReleaseStatistics,
+    TruthValues,
+    measure,
+    parts,
+)
 from backend.campaign.setup.project.model import Terms
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_PX = 300, 220
+_BARS = 24
+"""A histogram of seconds has about so many bars."""
+_STEPS_S = (0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600)
+Rows = list[dict[str, Any]]
+
+
+def figures(documents: Documents) -> dict[str, bytes]:
+    """Every figure as a PNG, by file name."""
+    from backend.scoring import drawing
+
+    found = {name: measure(queries) for name, queries, _ in parts(documents)}
+    return {f"{name}.png": drawing.png(draw(documents, found).to_dict()) for name, draw in _FIGURES.items()}
+
+
+def markdown() -> str:
+    """The figures in a dataset card that lies beside them."""
+    return "\n" + "\n".join(f"![{_TOLD[name]}]({name}.png)\n" for name in _FIGURES)
+
+
+def bars_of(values: Sequence[float]) -> Rows:
+    """Seconds as bars of one round width: `low`, `high`, `count`; the last one holds all from the 99th percentile on.
+
+    >>> bars_of([0.2, 0.4, 3.0, 9.0])
+    [{'low': 0.0, 'high': 0.5, 'count': 2}, {'low': 3.0, 'high': 3.5, 'count': 2}]
+    """
+    if not values:
+        return []
+    end = sorted(values)[int(0.99 * (len(values) - 1))]
+    step = next((step for step in _STEPS_S if end / step <= _BARS), _STEPS_S[-1])
+    last = int(end // step)
+    counts = Counter(min(int(value // step), last) for value in values)
+    return [
+        {"low": place * step * 1.0, "high": (place + 1) * step * 1.0, "count": counts[place]}
+        for place in sorted(counts)
+    ]
+
+
+def _queries(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
+    import altair as alt
+
+    def lengths(one: TruthValues) -> Counter[int]:
+        return Counter(one.query_words)
+
+    def relevant(one: TruthValues) -> Counter[int]:
+        return Counter(counts.total() - counts[0] for counts in one.relevances)
+
+    return alt.hconcat(
+        _shares(found, lengths, "words of a query", "Length of queries"),
+        _shares(found, relevant, "moments of relevance 1 or more", "Relevant moments of a query"),
+        spacing=34,
+    )
+
+
+def _durations(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
+    import altair as alt
+
+    whole = found[ALL]
+    return alt.hconcat(
+        _histogram(bars_of(whole.moment_s), "seconds of a moment (last bar: and more)", "Duration of moments"),
+        _histogram(bars_of(whole.video_s), "seconds of a video (last bar: and more)", "Duration of their videos"),
+        spacing=34,
+    )
+
+
+def _relevances(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
+    import altair as alt
+
+    def graded(one: TruthValues) -> Counter[int]:
+        return sum(one.relevances, Counter(dict.fromkeys(range(documents.highest + 1), 0)))
+
+    ratios = Counter(min(int(value * 50), 49) for value in found[ALL].ratio)
+    places: Rows = [{"low": n / 50, "high": (n + 1) / 50, "count": ratios[n]} for n in sorted(ratios)]
+    return alt.hconcat(
+        _shares(found, graded, "relevance", "Relevances", sorted_by=range(documents.highest + 1)),
+        _histogram(places, "a moment's share of its video", "Moments in their videos"),
+        spacing=34,
+    )
+
+
+def _shares(
+    found: Mapping[str, TruthValues],
+    counted: Callable[[TruthValues], Counter[int]],
+    across: str,
+    title: str,
+    sorted_by: Sequence[int] | None = None,
+) -> "alt.Chart":
+    """How often each whole number occurs, as shares of each split, side by side."""
+    import altair as alt
+
+    splits = [name for name in found if name != ALL]
+    rows = list(_split_rows({name: counted(found[name]) for name in splits}))
+    values = [row["value"] for row in rows]
+    whole = sorted_by or range(min(values, default=0), max(values, default=0) + 1)
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(rows))
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "value:O",
+                title=across,
+                scale=alt.Scale(domain=list(whole)),
+                axis=alt.Axis(labelAngle=0, labelOverlap="greedy", grid=False),
+            ),
+            xOffset=alt.XOffset("split:N", sort=splits),
+            y=alt.Y("share:Q", title="share of the split", axis=alt.Axis(format="%")),
+            color=alt.Color("split:N", sort=splits, scale=alt.Scale(domain=splits), title=None),
+        )
+        .properties(width=_PX[0], height=_PX[1], title=alt.TitleParams(title, anchor="start"))
+    )
+    return chart
+
+
+def _split_rows(found: Mapping[str, Counter[int]]) -> Iterator[dict[str, Any]]:
+    for split, counts in found.items():
+        total = counts.total()
+        for value in sorted(counts):
+            if counts[value]:
+                yield {"split": str(split), "value": value, "share": counts[value] / total}
+
+
+def _histogram(rows: Rows, across: str, title: str) -> "alt.Chart":
+    import altair as alt
+
+    from backend.scoring.drawing import PALETTE
+
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(rows))
+        .mark_rect(color=PALETTE[2], stroke="white", strokeWidth=0.5)
+        .encode(
+            x=alt.X("low:Q", title=across, scale=alt.Scale(zero=True, nice=False), axis=alt.Axis(grid=False)),
+            x2="high:Q",
+            y=alt.Y("count:Q", title="number", scale=alt.Scale(zero=True)),
+            y2=alt.Y2Datum(0),
+        )
+        .properties(width=_PX[0], height=_PX[1], title=alt.TitleParams(title, anchor="start"))
+    )
+    return chart
+
+
+_FIGURES: dict[str, Callable[[Documents, Mapping[str, TruthValues]], "alt.TopLevelMixin"]] = {
+    "queries": _queries,
+    "durations": _durations,
+    "relevances": _relevances,
+}
+_TOLD = {
+    "queries": "Two bar charts: how many words queries have, and how many relevant moments",
+    "durations": "Two histograms: how long moments last, and how long their videos",
+    "relevances": "Two bar charts: how often each relevance was given, and which share of its video a moment is",
+}
+FIGURES = tuple(f"{name}.png" for name in _FIGURES)
+
 
 _SHOWN = 20
 
@@ -32,7 +200,7 @@ def card(contents: Contents, statistics: ReleaseStatistics) -> str:
     selection, scale, best = contents.selection, grading.scale, grading.scale.highest
     agree = f"differ by at most {grading.tolerance}" if grading.tolerance else "are equal"
     half = grading.rounding.value.replace("_", " ")
-    counted = rules.markdown(statistics) + figures.markdown()
+    counted = rules.markdown(statistics) + markdown()
     return f"""# {contents.name}: graded ground truth for ranked video moment retrieval
 {simulated}
 Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; consensus rule `{RULE_VERSION}`.

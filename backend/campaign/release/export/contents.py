@@ -11,7 +11,7 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.model import Contents, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules import documents
-from backend.campaign.release.export.rules.selecting import select
+from backend.campaign.release.export.rules.documents import select
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train

@@ -12,8 +12,7 @@ import msgspec
 
 from backend.campaign.release.earlier.rules.raw_annotation import PUBLISHED_HIGHEST
 from backend.campaign.release.export.opening import ReleaseFiles, opened
-from backend.campaign.release.export.statistics.model import Documents, JudgedPair, ReleaseStatistics
-from backend.campaign.release.export.statistics.rules import statistics
+from backend.campaign.release.export.rules.statistics import Documents, JudgedPair, ReleaseStatistics, statistics
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.release_entries import GradedMoment, read_queries, read_videos

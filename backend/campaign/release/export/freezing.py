@@ -16,13 +16,12 @@ import msgspec
 
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export import keeping
-from backend.campaign.release.export.card import card
+from backend.campaign.release.export.card import card, figures
 from backend.campaign.release.export.contents import read, release_preview
 from backend.campaign.release.export.kept_releases import FOLDER
 from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.documents import manifest, to_count
-from backend.campaign.release.export.statistics.figures import figures
-from backend.campaign.release.export.statistics.rules import statistics
+from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train

@@ -1,4 +1,4 @@
-"""The values that a release holds, before it is written in any form."""
+"""The values that a release holds, before it is written in any form, and what writing one reports."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -201,3 +201,23 @@ class Contents:
     def moments(self) -> int:
         """Graded moments of all queries."""
         return sum(len(query["relevant_moment"]) for documents in self.truth.values() for query in documents)
+
+
+class ReleaseForm(StrEnum):
+    """Forms beside that of TVR-Ranking."""
+
+    TREC = "trec"
+    PARQUET = "parquet"
+    QVHIGHLIGHTS = "qvhighlights"
+
+
+@dataclass(frozen=True, slots=True)
+class MadeTable:
+    """A file that was written: which configuration and split of the dataset it is, and how much is in it."""
+
+    config: str
+    split: str
+    path: str
+    rows: int
+    size: int
+    """Bytes."""

@@ -1,20 +1,89 @@
 """Count what annotation files hold, or a release folder; no project needed.
 
-*Reads* the files. *Writes* nothing.
+*Reads* the files; of a release folder `val.json`, `test.json`, the largest `train_topNN.json` (the smaller ones are
+cuts of it) and `video_corpus.json`, as far as they are there. *Writes* nothing.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing.model import END_SLACK_S, ImportOptions, Parsed
-from backend.campaign.release.statistics import from_release, rules
-from backend.campaign.release.statistics.model import Holdings, Span, Statistics
+from backend.campaign.release.statistics import rules
+from backend.campaign.release.statistics.rules import Holdings, Span, Statistics
 from backend.core import lexicon
 from backend.core.errors import InputError, Problem
+from backend.core.file_system import require_own
 from backend.core.progress import Progress, Steps, named
-from backend.core.reading import bytes_of
+from backend.core.reading import UNDECODABLE, bytes_of
+
+VIDEOS_FILE = "video_corpus.json"
+_GRADED = ("val.json", "test.json")
+_TRAIN = re.compile(r"train_top(\d+)\.json")
+_Shape = TypeVar("_Shape")
+
+
+class _Moment(msgspec.Struct):
+    video_name: str
+    timestamp: tuple[float, float]
+    duration: float | None = None
+
+
+class _Query(msgspec.Struct):
+    query: str
+    relevant_moment: list[_Moment]
+
+
+def query_files(folder: Path) -> list[Path]:
+    """The files with queries that are read of a release folder; none if it is no release.
+
+    Raises:
+        InputError: one is a link out of the folder.
+    """
+    found = [folder / name for name in _GRADED if (folder / name).is_file()]
+    sizes = {int(size[1]): path for path in folder.glob("train_top*.json") if (size := _TRAIN.fullmatch(path.name))}
+    return [require_own(path, folder) for path in ([*found, sizes[max(sizes)]] if sizes else found)]
+
+
+def read_release(folder: Path, *, progress: Steps | None = None) -> Holdings:
+    """Everything that a release holds.
+
+    Raises:
+        InputError: a file is not of its form.
+    """
+    files = query_files(folder)
+    queries: dict[str, list[str]] = {}
+    pairs: Counter[Span] = Counter()
+    durations: dict[str, float | None] = {}
+    videos = require_own(folder / VIDEOS_FILE, folder)
+    if videos.is_file():
+        for video, (duration_s, _) in _decoded_file(videos, dict[str, tuple[float, int]]).items():
+            durations[video] = duration_s
+    for done, path in enumerate(files, start=1):
+        found = _decoded_file(path, list[_Query])
+        queries[path.stem] = [query.query for query in found]
+        for query in found:
+            for moment in query.relevant_moment:
+                pairs[moment.video_name, *moment.timestamp] += 1
+                durations.setdefault(moment.video_name, moment.duration)
+        if progress:
+            progress(done, len(files))
+    if not pairs:
+        raise InputError.single(folder, "the release has no query with a moment")
+    return Holdings(queries, pairs, durations)
+
+
+def _decoded_file(path: Path, shape: type[_Shape]) -> _Shape:
+    data = bytes_of(path)
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except UNDECODABLE as error:
+        raise InputError.single(path, f"is not of the form of a release: {error}") from None
 
 
 def file_statistics(
@@ -43,11 +112,11 @@ def file_statistics(
         holdings = read(places, format, ImportOptions(types, columns or {}), progress=steps)
     elif len(places) > 1:
         raise InputError.single(folders[0], "is a folder: name it alone, or name annotation files")
-    elif not from_release.query_files(folders[0]):
+    elif not query_files(folders[0]):
         message = "is neither a project (no reelrank.db) nor a release (no val.json, test.json or train_topNN.json)"
         raise InputError.single(folders[0], message)
     else:
-        holdings = from_release.read(folders[0], progress=steps)
+        holdings = read_release(folders[0], progress=steps)
     return rules.count(
         holdings, lexicon.parts_of_speech, lexicon.name(), progress=named(progress, "counting the words of queries")
     )

@@ -9,7 +9,7 @@ from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.statistics import rules
-from backend.campaign.release.statistics.model import Holdings, Span, Statistics
+from backend.campaign.release.statistics.rules import Holdings, Span, Statistics
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps as project_steps

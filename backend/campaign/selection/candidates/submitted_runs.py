@@ -25,9 +25,8 @@ from backend.core.messages import said
 from backend.core.reading import bytes_of, unpack
 from backend.core.timespan import to_lattice
 from backend.core.typed_text import is_readable
-from backend.scoring.files.formats import run_file
+from backend.scoring.files.formats import read_videos, run_file
 from backend.scoring.files.partial_reads import PartlyRead
-from backend.scoring.files.reading import read_videos
 from backend.scoring.matching.columns import Indices, Run
 from backend.scoring.run_files import RunFile, named_files
 

@@ -29,7 +29,7 @@ from backend.campaign.release.board.truths import truth_of_project
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import InputError, NotAllowed, ProjectError
-from backend.scoring.files.reading import read_run, read_truth, read_videos
+from backend.scoring.files.formats import read_run, read_truth, read_videos
 from backend.scoring.matching.columns import Spans
 from support import NOW, Judging
 

@@ -32,7 +32,7 @@ from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.project.folder import open_project
 from backend.core.errors import InputError, ProjectError
 from backend.scoring.files.facts import Facts
-from backend.scoring.files.reading import read_truth
+from backend.scoring.files.formats import read_truth
 from backend.scoring.report.page import report_page
 from backend.scoring.scored_files import score_files
 from backend.scoring.statistics.sureness import Sureness

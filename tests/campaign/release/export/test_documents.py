@@ -18,8 +18,7 @@ from backend.campaign.release.export.model import (
     ReleaseSelection,
 )
 from backend.campaign.release.export.rules import documents
-from backend.campaign.release.export.statistics.model import JudgedPair
-from backend.campaign.release.export.statistics.rules import statistics
+from backend.campaign.release.export.rules.statistics import JudgedPair, statistics
 from backend.campaign.review.model import PairReview
 from backend.campaign.selection.candidates.model import CandidateSource, FoundBy, SourceKind
 from backend.campaign.setup.project.model import Grading, Terms

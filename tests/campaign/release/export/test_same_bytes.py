@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.release.export import card as export_card
 from backend.campaign.release.export import freezing, keeping
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions
-from backend.campaign.release.export.statistics import figures
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
@@ -42,7 +42,7 @@ def settle_a_query(judging: Judging) -> None:
 def test_two_exports_of_one_project_are_the_same(
     judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(freezing, "figures", figures.figures)
+    monkeypatch.setattr(freezing, "figures", export_card.figures)
     settle_a_query(judging)
     project = judging.project
     first = export_release(project, OPERATOR, tmp_path / "first", now=NOW + 100)
@@ -56,7 +56,9 @@ def test_two_exports_of_one_project_are_the_same(
     assert first.sha256 == again.sha256 == hashlib.sha256((tmp_path / "first/manifest.json").read_bytes()).hexdigest()
     assert hashlib.sha256(kept(project, now=NOW + 999).read_bytes()).hexdigest() == zipped_first
     card = (tmp_path / "first" / "README.md").read_text()
-    assert all(f"]({name})" in card and bytes_of(tmp_path / "first")[name][1:4] == b"PNG" for name in figures.FIGURES)
+    assert all(
+        f"]({name})" in card and bytes_of(tmp_path / "first")[name][1:4] == b"PNG" for name in export_card.FIGURES
+    )
     with zipfile.ZipFile(zipped) as archive:
         (root,) = {name.partition("/")[0] for name in archive.namelist()}
         assert {name.partition("/")[2]: archive.read(name) for name in archive.namelist()} == bytes_of(

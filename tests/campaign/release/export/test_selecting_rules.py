@@ -4,7 +4,7 @@ import pytest
 
 from backend.campaign.nouns import Split
 from backend.campaign.release.export.model import Adjudicated, QueryCounts, ReleaseOptions
-from backend.campaign.release.export.rules.selecting import select
+from backend.campaign.release.export.rules.documents import select
 from backend.core.ids import QueryId
 
 # Pairs, waiting, in consensus, decided by a lead.

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from backend.campaign.judging.rules import decide
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.export import card
 from backend.campaign.release.export.counting import documents as read
 from backend.campaign.release.export.counting import release_statistics
 from backend.campaign.release.export.freezing import export_release
-from backend.campaign.release.export.statistics import figures, rules
-from backend.campaign.release.export.statistics.model import Documents, JudgedPair, Spread
-from backend.campaign.release.export.statistics.rules import release_statistics_table
+from backend.campaign.release.export.rules import statistics
+from backend.campaign.release.export.rules.statistics import Documents, JudgedPair, Spread, release_statistics_table
 from backend.campaign.review.adjudicating import adjudicate
 from backend.core.errors import InputError
 from small_release import PAIRS, SMALL, TEST, VAL
@@ -26,12 +26,12 @@ from support import NOW, PARTLY, Judging
 
 
 def test_a_release_without_truth_is_drawn_too() -> None:
-    assert all(data.startswith(b"\x89PNG") for data in figures.figures(replace(SMALL, truth={"val": []})).values())
+    assert all(data.startswith(b"\x89PNG") for data in card.figures(replace(SMALL, truth={"val": []})).values())
 
 
 @given(st.lists(st.floats(min_value=0.01, max_value=20_000), min_size=1))
 def test_bars_hold_every_value(values: list[float]) -> None:
-    bars = figures.bars_of(values)
+    bars = card.bars_of(values)
     assert sum(bar["count"] for bar in bars) == len(values)
     width = bars[0]["high"] - bars[0]["low"]
     assert all(bar["high"] - bar["low"] == pytest.approx(width) for bar in bars)
@@ -43,11 +43,11 @@ def test_the_same_data_in_any_order_are_the_same_bytes() -> None:
     shuffled = replace(
         SMALL, truth={split: list(reversed(queries)) for split, queries in SMALL.truth.items()}, pairs=PAIRS[::-1]
     )
-    drawn = figures.figures(SMALL)
-    assert tuple(drawn) == figures.FIGURES
-    assert drawn == figures.figures(shuffled)
-    assert rules.markdown(rules.statistics(SMALL)) == rules.markdown(rules.statistics(shuffled))
-    assert all(f"]({name})" in figures.markdown() for name in drawn)
+    drawn = card.figures(SMALL)
+    assert tuple(drawn) == card.FIGURES
+    assert drawn == card.figures(shuffled)
+    assert statistics.markdown(statistics.statistics(SMALL)) == statistics.markdown(statistics.statistics(shuffled))
+    assert all(f"]({name})" in card.markdown() for name in drawn)
 
 
 def test_a_release_is_counted_as_pandas_counts_its_files(judging: Judging, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_release_is_counted_as_pandas_counts_its_files(judging: Judging, tmp_p
     documents = read(out)
     assert documents is not None
     found = release_statistics(out)
-    assert found == rules.statistics(documents)
+    assert found == statistics.statistics(documents)
     frame = pd.DataFrame(
         {"split": split, "query_id": query["query_id"], "query": query["query"]} | one
         for split in ("val", "test")
@@ -114,7 +114,7 @@ def test_the_published_raw_annotations(shared: Path) -> None:
     ]
     # Two pairs that disagree were never sent on; nobody waits for them any more.
     pairs = [pair._replace(verdict="discarded") if pair.verdict == "escalated" else pair for pair in pairs]
-    settled = rules.statistics(Documents({"val": []}, {}, pairs, highest=4, batch_size=20)).parts[0].settled
+    settled = statistics.statistics(Documents({"val": []}, {}, pairs, highest=4, batch_size=20)).parts[0].settled
     assert (settled.pairs, settled.discarded, settled.waiting) == (96_483, 2_041, 0)
     assert sum(settled.by_grades.values()) == 94_442
     assert round(100 * settled.by_grades[2] / settled.pairs, 2) == 81.94

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from backend.campaign.release.export.statistics import rules
-from backend.campaign.release.export.statistics.model import JudgedPair, PartStatistics, SettledPairs, Spread
+from backend.campaign.release.export.rules import statistics
+from backend.campaign.release.export.rules.statistics import JudgedPair, PartStatistics, SettledPairs, Spread
 from small_release import SMALL, TEST
 
 
 def test_a_small_release_by_hand() -> None:
-    val, test, both = rules.statistics(SMALL).parts
+    val, test, both = statistics.statistics(SMALL).parts
     assert val == PartStatistics(
         part="val",
         queries=2,
@@ -29,7 +29,7 @@ def test_a_small_release_by_hand() -> None:
     assert (test.queries, test.video_s) == (1, Spread(1, 40, 40, 40))
     assert both.moment_s == Spread(4, 1, 10, 30)
     assert both.settled == SettledPairs(8, {2: 2, 4: 1, 6: 1}, adjudicated=1, discarded=1, waiting=2)
-    assert rules.statistics(SMALL).corpus_video_s == Spread(3, 10, 50, 100)
+    assert statistics.statistics(SMALL).corpus_video_s == Spread(3, 10, 50, 100)
 
 
 TABLE = """\
@@ -68,24 +68,24 @@ CORPUS = "All 3 videos of the corpus, with truth or without, last 10.00 / 50.00 
 @pytest.mark.parametrize(("pairs", "settled"), [(SMALL.pairs, SETTLED), ([], "")])
 def test_what_people_read(pairs: list[JudgedPair], settled: str) -> None:
     """A release without its file of pairs tells nothing of batches and verdicts."""
-    found = rules.statistics(replace(SMALL, pairs=pairs))
+    found = statistics.statistics(replace(SMALL, pairs=pairs))
     words = f"Words: {WORDS}.\n"
-    assert rules.markdown(found) == f"\n## Statistics\n\n{TABLE}{settled}{BELOW}{CORPUS}{words}"
-    no_videos = rules.statistics(replace(SMALL, pairs=pairs, corpus={}))
-    assert rules.markdown(no_videos) == f"\n## Statistics\n\n{TABLE}{settled}{BELOW}{words}"
+    assert statistics.markdown(found) == f"\n## Statistics\n\n{TABLE}{settled}{BELOW}{CORPUS}{words}"
+    no_videos = statistics.statistics(replace(SMALL, pairs=pairs, corpus={}))
+    assert statistics.markdown(no_videos) == f"\n## Statistics\n\n{TABLE}{settled}{BELOW}{words}"
 
 
 def test_a_split_without_a_query_has_no_figures() -> None:
-    found = rules.statistics(replace(SMALL, truth={"val": [], "test": TEST}, corpus={}))
+    found = statistics.statistics(replace(SMALL, truth={"val": [], "test": TEST}, corpus={}))
     empty = found.parts[0]
     assert (empty.queries, empty.query_words, empty.at_least, empty.by_relevance) == (0, None, (None, None), (0, 0, 0))
-    shown = {row[0]: row[1] for row in rules.release_statistics_table(found)}
+    shown = {row[0]: row[1] for row in statistics.release_statistics_table(found)}
     assert (shown["queries"], shown["moments"], shown["their videos"]) == ("0", "0", "0")
     assert (shown["words of a query"], shown["pairs of relevance 1"]) == ("-", "0")
 
 
 def test_a_split_that_has_no_word_is_called_by_its_name() -> None:
-    assert rules.release_statistics_table(rules.statistics(replace(SMALL, truth={"mine": TEST})))[0] == (
+    assert statistics.release_statistics_table(statistics.statistics(replace(SMALL, truth={"mine": TEST})))[0] == (
         "",
         "mine",
         "both",
@@ -95,7 +95,7 @@ def test_a_split_that_has_no_word_is_called_by_its_name() -> None:
 def test_pairs_without_a_consensus_are_counted_by_what_became_of_them() -> None:
     often = {"adjudicated": 2, "discarded": 3, "open": 4, "escalated": 5}
     pairs = [JudgedPair("val", 1, 1, verdict, 2) for verdict, times in often.items() for _ in range(times)]
-    settled = rules.statistics(replace(SMALL, pairs=pairs)).parts[0].settled
+    settled = statistics.statistics(replace(SMALL, pairs=pairs)).parts[0].settled
     assert settled == SettledPairs(14, {}, adjudicated=2, discarded=3, waiting=9)
 
 
@@ -103,7 +103,7 @@ def test_other_numbers_of_grades_are_told_in_figures() -> None:
     pairs = [JudgedPair("val", 1, rank, "consensus", grades) for rank, grades in enumerate((3, 3, 2, 6, 5), start=1)]
     shown = [
         row[:2]
-        for row in rules.release_statistics_table(rules.statistics(replace(SMALL, pairs=pairs)))
+        for row in statistics.release_statistics_table(statistics.statistics(replace(SMALL, pairs=pairs)))
         if "settled by" in row[0]
     ]
     assert shown == [
@@ -116,5 +116,5 @@ def test_other_numbers_of_grades_are_told_in_figures() -> None:
 def test_what_a_later_pooling_handed_out_is_one_batch_however_far_down_the_list() -> None:
     """Ranks 1, 2 and 9 of batches of 2: the third to the eighth were handed out to nobody."""
     pairs = [JudgedPair("val", 1, rank, "open", 0) for rank in (1, 2, 9)]
-    val, _, _ = rules.statistics(replace(SMALL, pairs=pairs)).parts
+    val, _, _ = statistics.statistics(replace(SMALL, pairs=pairs)).parts
     assert val.batches == {2: 1}

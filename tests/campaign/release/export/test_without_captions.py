@@ -10,7 +10,7 @@ from backend.campaign.corpus.captions.decisions import waiting_rewrites
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.diffing import diff_releases
-from backend.campaign.release.export.formats.exporting import export_form
+from backend.campaign.release.export.exporting import export_form
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.importing import import_release
 from backend.campaign.release.export.validating import validate_release

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from backend.campaign.release.statistics.from_files import file_statistics
-from backend.campaign.release.statistics.model import Statistics
+from backend.campaign.release.statistics.rules import Statistics
 
 pytestmark = pytest.mark.long
 

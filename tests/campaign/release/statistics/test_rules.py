@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.release.statistics import rules
-from backend.campaign.release.statistics.model import Holdings
+from backend.campaign.release.statistics.rules import Holdings
 from backend.core import lexicon
 
 KITCHEN = Holdings(

@@ -12,8 +12,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from backend.campaign.nouns import Split
-from backend.campaign.release.export.formats.model import MadeTable
-from backend.campaign.release.export.model import RAW_COLUMNS, Contents
+from backend.campaign.release.export.model import RAW_COLUMNS, Contents, MadeTable
 
 _ROWS = 5000
 """Rows of a row group: a training set is read and written so many queries at a time."""

@@ -1,10 +1,11 @@
-"""Draw the figures of studies that compare lines under one legend: stability, theory, label noise."""
+"""Draw the figures of studies that compare lines under one legend, and choose the figure of a study."""
 
+from collections.abc import Callable
 from typing import Any
 
 from backend.scoring import measures as family
 from backend.scoring.drawing import Specification, channel
-from backend.scoring.studies.figures.parts import distinct, lines_of, title
+from backend.scoring.studies.cell_figures import agreement, axioms, distinct, lines_of, model_selection, ties, title
 from backend.scoring.studies.noise import MEAN_OF_SYSTEMS
 from backend.scoring.studies.study import Study
 from backend.scoring.studies.theory import AXIOU
@@ -141,3 +142,19 @@ def _rmse_title(measures: list[str], text: str) -> str:
 
 def _bounded(key: str) -> bool:
     return family.MEASURES[key.partition("@")[0]].highest is not None
+
+
+_FIGURES: dict[str, Callable[[Study], Specification]] = {
+    "agreement": agreement,
+    "stability": stability,
+    "noise": label_noise,
+    "ties": ties,
+    "model-selection": model_selection,
+    "axioms": axioms,
+    "theory": theory,
+}
+
+
+def draw(study: Study) -> Specification:
+    """Return the figure of a study."""
+    return _FIGURES[study.name](study)

@@ -8,18 +8,18 @@ import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.release.export import form_files
 from backend.campaign.release.export.contents import read
-from backend.campaign.release.export.formats import cards, qvhighlights, trec
-from backend.campaign.release.export.formats.model import FormReport, MadeTable, ReleaseForm
 from backend.campaign.release.export.freezing import require_ready
-from backend.campaign.release.export.model import Contents, ReleaseOptions
+from backend.campaign.release.export.model import Contents, MadeTable, ReleaseForm, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.rules.documents import manifest, to_count
-from backend.campaign.release.export.statistics.rules import statistics
+from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
@@ -29,6 +29,20 @@ from backend.core.messages import as_text
 from backend.core.progress import Progress
 from backend.core.release_entries import training_file
 from backend.encoders.sentence import Encoder
+
+
+@dataclass(frozen=True, slots=True)
+class FormReport:
+    """What was written; `windows` only of QVHighlights, the moments whose relevance reaches `threshold`."""
+
+    place: Path
+    sha256: str
+    """Of its manifest, which holds those of all other files."""
+    files: tuple[str, ...]
+    selection: ReleaseSelection
+    simulated: int
+    threshold: int | None
+    windows: int | None
 
 
 @in_charge
@@ -66,18 +80,18 @@ def export_form(
         contents = read(project, options)
         made: list[MadeTable] = []
         if form is ReleaseForm.TREC:
-            _save(part, trec.files(contents))
-            said = trec.SAID
+            _save(part, form_files.trec_files(contents))
+            said = form_files.TREC_SAID
         elif form is ReleaseForm.QVHIGHLIGHTS:
-            _save(part, qvhighlights.files(contents, level))
-            said = qvhighlights.said(contents, level)
+            _save(part, form_files.qvhighlights_files(contents, level))
+            said = form_files.qvhighlights_said(contents, level)
         else:
-            from backend.campaign.release.export.formats import parquet  # Arrow, which the other forms do not need
+            from backend.campaign.release.export import parquet  # Arrow, which the other forms do not need
 
             with _gone_afterwards(part / _TRAINING):
                 made = parquet.write(contents, sizes, part)
-            said = cards.TABLES
-        _save(part, {"README.md": cards.card(contents, form.value, said, made).encode()})
+            said = form_files.PARQUET_SAID
+        _save(part, {"README.md": form_files.form_card(contents, form.value, said, made).encode()})
         frozen = _manifest(contents, form, level, part)
         _save(part, {"manifest.json": frozen})
         files = tuple(sorted(file.relative_to(part).as_posix() for file in part.rglob("*") if file.is_file()))
@@ -101,7 +115,7 @@ _TRAINING = "training"
 def _level(project: Project, form: ReleaseForm, threshold: int | None) -> int:
     scale = project.campaign.scale
     if threshold is None:
-        return qvhighlights.usual_threshold(scale)
+        return form_files.usual_threshold(scale)
     if form is not ReleaseForm.QVHIGHLIGHTS:
         raise ProjectError(f"a threshold is for qvhighlights: {form.value} has every relevance")
     if threshold not in range(1, scale.highest + 1):

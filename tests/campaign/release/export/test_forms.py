@@ -21,7 +21,7 @@ from annotate_app.session import auth
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR, Role, Split
 from backend.campaign.release.export.contents import release_preview
-from backend.campaign.release.export.formats.exporting import export_form
+from backend.campaign.release.export.exporting import export_form
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.terms import set_release_terms
 from backend.campaign.release.export.validating import validate_release
