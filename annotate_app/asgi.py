@@ -17,16 +17,16 @@ from starlette.middleware import Middleware
 from streamlit.runtime import Runtime
 
 from annotate_app import navigation  # noqa: F401  # loads every page now, not while the first person waits
-from annotate_app.server import jobs, metrics, stopping
+from annotate_app.server import jobs, monitoring, server_process
 from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.health import Health
+from annotate_app.server.monitoring import Health
 from annotate_app.server.routes import own_routes
-from annotate_app.server.sockets import answer_at_once, limit_messages
+from annotate_app.server.server_process import answer_at_once, limit_messages
 from annotate_app.session import auth, downloads, oidc
-from annotate_app.session.addresses import is_own_path
-from annotate_app.session.base_path import BasePath
+from annotate_app.session.addresses import BasePath, is_own_path
 from annotate_app.session.guard import Guard
-from annotate_app.session.websocket_sessions import bind_sessions
+from annotate_app.session.websocket import bind_sessions
+from annotate_app.session.websocket_limits import LARGEST_MESSAGE_BYTES
 from annotate_app.shared.menu_counts import MORE, told
 from backend.core import processes
 from backend.core.base_path import BASE_PATH_VARIABLE, checked_base_path
@@ -58,13 +58,13 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Runs around the life of the server."""
     oidc.warn_if_incomplete()
     downloads.tell_without_traceback()
-    metrics.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos})
+    monitoring.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos})
     clips.start()
     answer_at_once()
-    limit_messages()
+    limit_messages(LARGEST_MESSAGE_BYTES)
     bind_sessions(Runtime.instance())
     sys.setswitchinterval(_SWITCH_S)
-    stopping.leave_in_time()
+    server_process.leave_in_time()
     # What is loaded by now stays: every later collection need not look at it again.
     gc.collect()
     gc.freeze()

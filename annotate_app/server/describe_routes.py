@@ -17,11 +17,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from annotate_app.language import as_json
-from annotate_app.server.clip_queue import Priority
-from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.clips import ASKED_AGAIN, clip_response, cut_clip, look, not_shown, refused
-from annotate_app.server.sending import Sent, sent_by
+from annotate_app.server.answers import (
+    ASKED_AGAIN,
+    ClipRoutes,
+    Sent,
+    answers_refusals,
+    clip_response,
+    cut_clip,
+    json_answer,
+    look,
+    takes,
+)
+from annotate_app.server.clip_worker import ClipWorker, Priority
 from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.guard import person_of
@@ -30,7 +37,6 @@ from backend.campaign.corpus.describing.model import DescribeEvent
 from backend.campaign.corpus.describing.work import describe_clip, describe_work, note_describing_seen
 from backend.campaign.corpus.describing.writing import describe_exchange
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import NoRoom, ProjectError, StorageUnavailable, StoreUnavailable, VideoUnreadable
 from backend.media.jobs import ClipJob
 
 
@@ -46,18 +52,13 @@ class _Read(Sent, kw_only=True):
     version: int
 
 
-class DescribeRoutes:
+class DescribeRoutes(ClipRoutes):
     """The routes that a describer's page talks to; the gate lets only those through for whom describing is open."""
 
     def __init__(
-        self,
-        project: Callable[[], Project],
-        clips: ClipWorker[ClipJob],
-        clock: Callable[[], float] = time.time,
+        self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
     ) -> None:
-        self._project = project
-        self._clips = clips
-        self._clock = clock
+        super().__init__(project, clips, clock)
         self._turns = Turns()
         self._failed: dict[Path, BaseException] = {}
         """Why a clip that was asked for ahead could not be made, until that is told."""
@@ -75,76 +76,46 @@ class DescribeRoutes:
 
     async def work(self, request: Request) -> Response:
         """What the person may describe."""
-        return _answer(await run_in_threadpool(describe_work, self._project(), person_of(request)))
+        return json_answer(await run_in_threadpool(describe_work, self._project(), person_of(request)))
 
-    async def exchange(self, request: Request) -> Response:
+    @takes(_Exchange)
+    async def exchange(self, request: Request, sent: _Exchange) -> Response:
         """Takes what the browser has not seen acknowledged; tells what is saved, what cannot count, what came back."""
-        sent = await sent_by(request, _Exchange)
-        if isinstance(sent, Response):
-            return sent
         person, now = person_of(request), self._clock()
         me, events = person.annotator_id, len(sent.events)
         async with self._turns.of(me, events, now=now), self._turns.part(me, events, of_many=events > FEW_EVENTS):
             taken = await run_in_threadpool(describe_exchange, self._project(), person, sent.events, now=now)
-        return _answer(taken)
+        return json_answer(taken)
 
-    async def guideline(self, request: Request) -> Response:
+    @answers_refusals
+    @takes(_Read)
+    async def guideline(self, request: Request, sent: _Read) -> Response:
         """The person was shown a version of the guideline. The answer is empty."""
-        sent = await sent_by(request, _Read)
-        if isinstance(sent, Response):
-            return sent
         person = person_of(request)
-        try:
-            await run_in_threadpool(note_describing_seen, self._project(), person, sent.version, now=self._clock())
-        except StoreUnavailable:
-            raise  # the guard answers
-        except ProjectError as refusal:
-            return refused(404, str(refusal))
+        await run_in_threadpool(note_describing_seen, self._project(), person, sent.version, now=self._clock())
         return Response(status_code=204)
 
+    @answers_refusals
     async def clip(self, request: Request) -> Response:
         """The whole video, its first frame at 0, whole or by Range; made now if it is not there yet."""
-        try:
-            return clip_response(await cut_clip(request, self._clips, self._find(request), Priority.EXTRA))
-        except StoreUnavailable:
-            raise
-        except VideoUnreadable as error:
-            return await not_shown(self._project(), person_of(request), error)
-        except ProjectError as refusal:
-            return refused(404, str(refusal))
+        return clip_response(await cut_clip(request, self._clips, self._find(request), Priority.EXTRA))
 
+    @answers_refusals
     async def ready(self, request: Request) -> Response:
         """Whether the video's clip is there; if not, it is being made from now on."""
-        try:
-            job, is_there = await run_in_threadpool(look, self._find(request))
-        except StoreUnavailable:
-            raise
-        except VideoUnreadable as error:
-            return await not_shown(self._project(), person_of(request), error)
-        except ProjectError as refusal:
-            return refused(404, str(refusal))
+        job, is_there = await run_in_threadpool(look, self._find(request))
         if not is_there:
             if (why := self._failed.pop(job.path, None)) is not None:
-                if isinstance(why, (NoRoom, StorageUnavailable)):
-                    raise why  # the guard answers, and the page asks again: nothing is wrong with the video
-                if isinstance(why, VideoUnreadable):
-                    return await not_shown(self._project(), person_of(request), why)
-                raise why
+                raise why  # where nothing is wrong with the video, the guard answers, and the page asks again
             asked = self._clips.ask(job, person_of(request).annotator_id, Priority.AHEAD)
             asked.add_done_callback(partial(self._made, job.path))
-        return _answer({"ready": is_there})
+        return json_answer({"ready": is_there})
 
+    @answers_refusals
     async def frames(self, request: Request) -> Response:
         """The times of all frames of the video, in seconds on its own time line."""
         person, video = person_of(request), request.path_params["video"]
-        try:
-            times = await run_in_threadpool(describe_frames, self._project(), person, video)
-        except StoreUnavailable:
-            raise
-        except VideoUnreadable as error:
-            return await not_shown(self._project(), person_of(request), error)
-        except ProjectError as refusal:
-            return refused(404, str(refusal))
+        times = await run_in_threadpool(describe_frames, self._project(), person, video)
         return Response(
             msgspec.json.encode(times), headers={"Cache-Control": ASKED_AGAIN}, media_type="application/json"
         )
@@ -158,7 +129,3 @@ class DescribeRoutes:
     def _find(self, request: Request) -> Callable[[], ClipJob]:
         person, video = person_of(request), request.path_params["video"]
         return lambda: describe_clip(self._project(), person, video)
-
-
-def _answer(content: object) -> Response:
-    return Response(as_json(content), headers={"Cache-Control": "no-store"}, media_type="application/json")
