@@ -27,7 +27,7 @@ from annotate_app.session.addresses import BasePath, is_own_path
 from annotate_app.session.guard import Guard
 from annotate_app.session.websocket import bind_sessions
 from annotate_app.session.websocket_limits import LARGEST_MESSAGE_BYTES
-from annotate_app.shared.menu_counts import MORE, told
+from annotate_app.shared.waiting import MORE_COUNTS, menu_answer
 from backend.core import processes
 from backend.core.base_path import BASE_PATH_VARIABLE, checked_base_path
 from backend.core.errors import ReelRankError
@@ -45,7 +45,7 @@ except (ReelRankError, ValueError) as refusal:
 if base_path and is_own_path(base_path):
     sys.exit(f"ReelRank: the base path {base_path} begins like an address of the app: choose another one")
 
-MORE.append(jobs.in_menu)
+MORE_COUNTS.append(jobs.in_menu)
 _SWITCH_S = 0.001
 """For so long a thread waits for Python while another one computes. A request needs Python many times: with the usual
 5 ms it takes far longer beside a script run."""
@@ -82,7 +82,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 app = st.App(
     Path(__file__).with_name("main.py"),
-    routes=[*own_routes(auth.project, clips, told, videos), *Health(auth.project).routes()],
+    routes=[*own_routes(auth.project, clips, menu_answer, videos), *Health(auth.project).routes()],
     middleware=[Middleware(BasePath, base=base_path), Middleware(Guard, project=auth.project)],
     lifespan=lifespan,
 )

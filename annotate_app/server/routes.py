@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.server import monitoring
+from annotate_app.server.annotator_routes import DescribeRoutes, Examples, PracticeRoutes
 from annotate_app.server.answers import (
     ClipRoutes,
     Sent,
@@ -32,8 +33,6 @@ from annotate_app.server.answers import (
     takes,
 )
 from annotate_app.server.clip_worker import ClipWorker, Priority
-from annotate_app.server.describe_routes import DescribeRoutes
-from annotate_app.server.guideline_routes import Examples, PracticeRoutes
 from annotate_app.server.lead_routes import Moments, Rewriting, Waiting, menu_route
 from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns, parts
 from annotate_app.server.uploads import Uploads

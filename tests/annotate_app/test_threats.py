@@ -89,16 +89,16 @@ def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> It
         patch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, websocket_limits.LIMITS[Role.LEAD]))
         patch.setattr("backend.core.processes.end_all", lambda: None)  # this process goes on after the app
         tokens = [sign_in(project, name, PASSWORD, now=NOW) for name in ("Lou", "Ada")]
-        from annotate_app.shared import menu_counts
+        from annotate_app.shared import waiting
 
         auth._open.cache_clear()
-        before = [*menu_counts.MORE]
+        before = [*waiting.MORE_COUNTS]
         sys.modules.pop("annotate_app.asgi", None)
         import annotate_app.asgi as asgi
 
         with TestClient(asgi.app, base_url=ORIGIN, follow_redirects=False, raise_server_exceptions=False) as client:
             yield Whole(asgi.app, client, project, *tokens)
-    menu_counts.MORE[:] = before
+    waiting.MORE_COUNTS[:] = before
     sys.modules.pop("annotate_app.asgi", None)
     auth._open.cache_clear()
     Runtime._instance = None

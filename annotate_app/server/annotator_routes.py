@@ -1,7 +1,8 @@
-"""The routes of the page Describe: what there is to describe, whole videos with their frames, and what was written.
+"""Routes of annotators' pages beside the desk: describing, practice, and the guideline's examples.
 
-`GET /describe/work` answers with everything that the page begins with; `POST /describe/exchange` takes events and tells
-what became of each. An event is named by a key that the browser made, so that sending one again changes nothing.
+`GET /describe/work` answers with everything that the page Describe begins with; `POST /describe/exchange` takes events
+and tells what became of each. An event is named by a key that the browser made, so that sending one again changes
+nothing.
 """
 
 import asyncio
@@ -26,16 +27,19 @@ from annotate_app.server.answers import (
     cut_clip,
     json_answer,
     look,
+    refused,
     takes,
 )
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns
-from annotate_app.session.bodies import TooMuch
+from annotate_app.session.bodies import TooMuch, small_number
 from annotate_app.session.guard import person_of
 from backend.campaign.corpus.describing.frames import describe_frames
 from backend.campaign.corpus.describing.model import DescribeEvent
 from backend.campaign.corpus.describing.work import describe_clip, describe_work, note_describing_seen
 from backend.campaign.corpus.describing.writing import describe_exchange
+from backend.campaign.qualification.guideline.examples import example_clip
+from backend.campaign.qualification.tutorial.practising import answer_practice, practice_clip
 from backend.campaign.setup.project.folder import Project
 from backend.media.jobs import ClipJob
 
@@ -129,3 +133,60 @@ class DescribeRoutes(ClipRoutes):
     def _find(self, request: Request) -> Callable[[], ClipJob]:
         person, video = person_of(request), request.path_params["video"]
         return lambda: describe_clip(self._project(), person, video)
+
+
+class _Answer(Sent, kw_only=True):
+    """Body of POST /practice/{key}."""
+
+    grade: int
+    key: str
+
+
+class PracticeRoutes(ClipRoutes):
+    """The routes that the tutorial talks to; the guard lets only people with a session come here."""
+
+    def routes(self) -> list[BaseRoute]:
+        """To be put into the app."""
+        return [
+            Route("/practice/{name}.mp4", self.clip),
+            Route("/practice/{name}", self.answer, methods=["POST"]),
+        ]
+
+    @answers_refusals
+    async def clip(self, request: Request) -> Response:
+        """The clip of a practice pair, whole or by Range; cut now if it is not there yet."""
+        person, name = person_of(request), request.path_params["name"]
+        return clip_response(await cut_clip(request, self._clips, lambda: practice_clip(self._project(), person, name)))
+
+    @answers_refusals
+    @takes(_Answer)
+    async def answer(self, request: Request, sent: _Answer) -> Response:
+        """Takes an answer and tells at once what is right, and why; never a judgement."""
+        person, name = person_of(request), request.path_params["name"]
+        return json_answer(
+            await run_in_threadpool(
+                answer_practice, self._project(), person, name, sent.grade, sent.key, now=self._clock()
+            )
+        )
+
+
+class Examples(ClipRoutes):
+    """The route that the guideline's panel asks for clips; the guard lets only people with a session come here."""
+
+    def routes(self) -> list[BaseRoute]:
+        """To be put into the app."""
+        return [Route("/examples/{grade}.mp4", self.clip)]
+
+    @answers_refusals
+    async def clip(self, request: Request) -> Response:
+        """The clip of one grade's example, whole or by Range; cut now if it is not there yet.
+
+        `?v=N` asks for one choice: a page that is older than the present one gets nothing rather than a clip that
+        its words do not belong to.
+        """
+        wanted = request.query_params.get("v")
+        version, grade = small_number(wanted or ""), small_number(request.path_params["grade"])
+        if grade is None or (wanted is not None and version is None):
+            return refused(404, "this is not the number of an example")
+        find = partial(example_clip, self._project(), person_of(request), grade, version)
+        return clip_response(await cut_clip(request, self._clips, find, Priority.CONTEXT))
