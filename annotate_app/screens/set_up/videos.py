@@ -24,7 +24,7 @@ from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.jobs import look_at_work
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 
 VIDEOS = "videos"
 _MEASURING = "videos"
