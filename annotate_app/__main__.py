@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from annotate_app.server import logs, stopping
+from annotate_app.server import logs, server_process
 from backend.core.private import private_umask
 from backend.core.processes import END_SIGNALS
 from backend.core.server_options import LOG_VARIABLE, LogForm
@@ -21,7 +21,7 @@ def main() -> None:
     os.umask(private_umask())  # it writes into the project alone; what people save elsewhere their browsers write
     form = LogForm(os.environ.get(LOG_VARIABLE) or LogForm.TEXT)
     for number in END_SIGNALS:
-        signal.signal(number, stopping.leave)
+        signal.signal(number, server_process.leave)
     logs.begin(form)
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)
@@ -32,7 +32,7 @@ def main() -> None:
         streamlit.web.cli.main()
     except SystemExit as leaving:
         if not leaving.code:
-            stopping.say_stopped()
+            server_process.say_stopped()
         raise
 
 

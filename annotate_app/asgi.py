@@ -17,17 +17,17 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.runtime import Runtime
 
-from annotate_app.server import jobs, metrics, stopping
+from annotate_app.server import jobs, monitoring, server_process
 from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.health import Health
+from annotate_app.server.monitoring import Health
 from annotate_app.server.routes import own_routes
-from annotate_app.server.sockets import answer_at_once, limit_messages
+from annotate_app.server.server_process import answer_at_once, limit_messages
 from annotate_app.session import auth, downloads, oidc
-from annotate_app.session.addresses import is_own_path
-from annotate_app.session.base_path import BasePath
+from annotate_app.session.addresses import BasePath, is_own_path
 from annotate_app.session.guard import Guard
-from annotate_app.session.websocket_sessions import bind_sessions
-from annotate_app.shared.menu_counts import MORE, told
+from annotate_app.session.websocket import bind_sessions
+from annotate_app.session.websocket_limits import LARGEST_MESSAGE_BYTES
+from annotate_app.shared.waiting import MORE_COUNTS, menu_answer
 from backend.core import processes
 from backend.core.errors import ReelRankError
 from backend.core.server_options import BASE_PATH_VARIABLE, METRICS_VARIABLE, READY_VARIABLE, checked_base_path
@@ -43,7 +43,7 @@ except (ReelRankError, ValueError) as refusal:
 if base_path and is_own_path(base_path):
     sys.exit(f"ReelRank: the base path {base_path} begins like an address of the app: choose another one")
 
-MORE.append(jobs.in_menu)
+MORE_COUNTS.append(jobs.in_menu)
 _SWITCH_S = 0.001
 """For so long a thread waits for Python while another one computes. A request needs Python many times: with the usual
 5 ms it takes far longer beside a script run."""
@@ -56,13 +56,13 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Runs around the life of the server."""
     oidc.warn_if_incomplete()
     downloads.tell_without_traceback()
-    metrics.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos})
+    monitoring.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos})
     clips.start()
     answer_at_once()
-    limit_messages()
+    limit_messages(LARGEST_MESSAGE_BYTES)
     bind_sessions(Runtime.instance())
     sys.setswitchinterval(_SWITCH_S)
-    stopping.leave_in_time()
+    server_process.leave_in_time()
     # Every page is loaded now, not while the first person waits, and stays: no later collection looks at it again.
     import_module("annotate_app.navigation")
     gc.collect()
@@ -81,7 +81,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 app = st.App(
     Path(__file__).with_name("main.py"),
-    routes=[*own_routes(auth.project, clips, told, videos), *Health(auth.project).routes()],
+    routes=[*own_routes(auth.project, clips, menu_answer, videos), *Health(auth.project).routes()],
     middleware=[Middleware(BasePath, base=base_path), Middleware(Guard, project=auth.project)],
     lifespan=lifespan,
 )

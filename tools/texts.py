@@ -26,7 +26,10 @@ SAYING = {"said": None, "said_n": (1, 2)}
 """The same of the back end: see `backend.core.messages`."""
 FOR_ANNOTATORS = (
     *("annotate_app/session/", "annotate_app/language/", "annotate_app/server/", "annotate_app/pages.py"),
-    *("annotate_app/shared/player/", "annotate_app/shared/desk/", "annotate_app/shared/guideline.py"),
+    *(
+        "annotate_app/shared/player/",
+        "annotate_app/shared/desk/",
+    ),
     *("annotate_app/shared/exam_results.py", "annotate_app/shared/look.py", "annotate_app/shared/wording.py"),
     *("annotate_app/shared/day_chart.py", "annotate_app/screens/grade.py", "annotate_app/screens/my_work.py"),
     *("annotate_app/screens/describe/", "annotate_app/screens/signed_out.py"),

@@ -7,10 +7,10 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, look, tables, wording
+from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import review_clip
-from annotate_app.shared.searched import searched
+from annotate_app.shared.search import searched
 from backend.campaign.judging.absences import unpause_person
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.gold import questions
@@ -66,38 +66,31 @@ def page() -> None:
             )
 
 
-def set_gold() -> None:
+@look.lead_callback("gold_problem")
+def set_gold(project: Project, lead: Person) -> None:
     """Callback of the form."""
     state = st.session_state
-
-    def act(project: Project, lead: Person) -> None:
-        options = questions.GoldOptions(
-            share=float(state["gold_share"]) / 100,
-            window=int(state["gold_window"]),
-            fewest=int(state["gold_fewest"]),
-            warn=float(state["gold_warn"]),
-            pause=float(state["gold_pause"]),
-        )
-        report = questions.set_gold(project, lead, options, pairs=int(state["gold_pairs"]), now=time.time())
-        state["gold_done"] = tr(
-            "Gold is chosen from {pairs} from now on.", pairs=wording.count_of(report.pairs, "pair")
-        )
-
-    state["gold_problem"] = look.as_lead(act)
+    options = questions.GoldOptions(
+        share=float(state["gold_share"]) / 100,
+        window=int(state["gold_window"]),
+        fewest=int(state["gold_fewest"]),
+        warn=float(state["gold_warn"]),
+        pause=float(state["gold_pause"]),
+    )
+    report = questions.set_gold(project, lead, options, pairs=int(state["gold_pairs"]), now=time.time())
+    state["gold_done"] = tr("Gold is chosen from {pairs} from now on.", pairs=wording.count_of(report.pairs, "pair"))
 
 
-def end() -> None:
+@look.lead_callback("gold_problem")
+def end(project: Project, lead: Person) -> None:
     """Callback of the button that ends it."""
-    st.session_state["gold_problem"] = look.as_lead(
-        lambda project, lead: questions.end_gold(project, lead, now=time.time())
-    )
+    questions.end_gold(project, lead, now=time.time())
 
 
-def go_on(annotator_id: AnnotatorId) -> None:
+@look.lead_callback("gold_problem")
+def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a paused person is handed pairs again, and their accuracy counts afresh."""
-    st.session_state["gold_problem"] = look.as_lead(
-        lambda project, lead: unpause_person(project, lead, annotator_id, now=time.time())
-    )
+    unpause_person(project, lead, annotator_id, now=time.time())
 
 
 def _facts(report: questions.GoldReport) -> None:
@@ -221,8 +214,8 @@ def _row(one: questions.GoldAnswer) -> str:
     verdict = tr("agrees") if one.within else tr("far off")
     given = tr(
         "gave {grade} known {grade_2} {verdict}",
-        grade=tables.grade(one.answer.own),
-        grade_2=tables.grade(one.answer.right),
+        grade=look.grade_mark(one.answer.own),
+        grade_2=look.grade_mark(one.answer.right),
         verdict=verdict,
     )
     return f"{escape(one.answer.query)}<small class='rr-of-case'>{given}</small>"
@@ -236,10 +229,10 @@ def _answer(project: Project, lead: Person, one: questions.GoldAnswer) -> None:
         review_clip(pair)
         st.caption(plain(wording.moment(pair)))
     rows = [
-        (name, f"{tables.grade(grade)} {escape(scale.label(grade).lower())}")
+        (name, f"{look.grade_mark(grade)} {escape(scale.label(grade).lower())}")
         for name, grade in ((tr("Given"), chosen.own), (tr("Known"), chosen.right))
     ]
-    st.html(tables.table(("", tr("Grade", _context="noun")), rows))
+    st.html(look.table(("", tr("Grade", _context="noun")), rows))
     if chosen.note:
         st.markdown(tr("Note: “{note}”", note=plain(chosen.note)))
     st.caption(

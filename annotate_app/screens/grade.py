@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate_app.language import retold
 from annotate_app.session import auth
-from annotate_app.shared.player.player import player
+from annotate_app.shared.player import player
 from backend.campaign.desk import exchange
 from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import Person, Role

@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, look, tables, wording
+from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.day_chart import stacked_days
 from backend.campaign.monitoring.hours.model import HoursReport, Outlook, PersonHours
 from backend.campaign.monitoring.hours.report import hours, payroll_csv
@@ -90,7 +90,7 @@ def people_table(people: Sequence[PersonHours], currency: str) -> str:
             escape(one.name),
             f"{one.days:,}",
             f"{one.judgements:,}",
-            tables.bar(one.hours, most, form=",.2f"),
+            look.bar(one.hours, most, form=",.2f"),
             tr("not measured") if one.an_hour is None else f"{one.an_hour:,.0f}",
             "" if one.pay is None else f"{one.pay:,}",
         )
@@ -104,7 +104,7 @@ def people_table(people: Sequence[PersonHours], currency: str) -> str:
         tr("Judgements an hour"),
         tr("Pay, {currency}", currency=escape(currency)),
     )
-    return tables.table(head, rows, "rr-hours")
+    return look.table(head, rows, "rr-hours")
 
 
 def remarks(found: HoursReport) -> list[str]:

@@ -7,11 +7,11 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import dates, tr, trn
+from annotate_app.language import phrases, tr, trn
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
-from annotate_app.shared import exam_results, look, tables, wording
+from annotate_app.shared import exam_results, look, wording
 from annotate_app.shared.day_chart import day_chart
 from backend.campaign.judging.model import CORRECTION_S, MyReply
 from backend.campaign.judging.replies import my_replies, read_replies
@@ -79,13 +79,13 @@ def spread_table(grades: Sequence[int], scale: Scale) -> str:
     most = max(*grades, 1)
     rows = [
         (
-            tables.grade(grade),
+            look.grade_mark(grade),
             escape(scale.label(grade).lower()),
-            tables.bar(grades[grade], most, f" <small>{grades[grade] / max(sum(grades), 1):.0%}</small>"),
+            look.bar(grades[grade], most, f" <small>{grades[grade] / max(sum(grades), 1):.0%}</small>"),
         )
         for grade in reversed(scale.grades)
     ]
-    return tables.table((tr("Grade", _context="noun"), tr("Meaning"), tr("Times")), rows, "rr-spread")
+    return look.table((tr("Grade", _context="noun"), tr("Meaning"), tr("Times")), rows, "rr-spread")
 
 
 def skips(count: int) -> str:
@@ -206,8 +206,10 @@ def _time(found: MyWork) -> None:
                 "too; the table is without them, unless their grades came to count as judgements."
             )
         )
-        rows = [(dates.month(date.fromisoformat(month)), f"{active_s / 3600:,.2f}") for month, active_s in found.months]
-        st.html(tables.table((tr("Month"), tr("Active hours")), rows))
+        rows = [
+            (phrases.month(date.fromisoformat(month)), f"{active_s / 3600:,.2f}") for month, active_s in found.months
+        ]
+        st.html(look.table((tr("Month"), tr("Active hours")), rows))
 
 
 def _days(found: MyWork) -> None:

@@ -10,7 +10,7 @@ from annotate_app.language import retold, tr
 from annotate_app.pages import PAGES
 from annotate_app.plain import plain
 from annotate_app.session.addresses import full_path
-from annotate_app.shared import look, tables, wording
+from annotate_app.shared import look, wording
 from backend.campaign.monitoring.activity.model import CampaignSetting
 from backend.campaign.monitoring.activity.settings import campaign_settings
 
@@ -43,7 +43,7 @@ def settings_table(settings: Sequence[CampaignSetting], timezone: str | None) ->
         )
         for one in settings
     ]
-    return tables.table((tr("Setting"), tr("Now"), tr("Since"), tr("Changed")), rows, "rr-settings")
+    return look.table((tr("Setting"), tr("Now"), tr("Since"), tr("Changed")), rows, "rr-settings")
 
 
 def _since(one: CampaignSetting, timezone: str | None) -> str:

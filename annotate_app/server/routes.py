@@ -19,18 +19,21 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from annotate_app.language import as_json
-from annotate_app.server import metrics
-from annotate_app.server.clip_queue import Priority
-from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.clips import clip_response, cut_clip, look, not_shown, refused
-from annotate_app.server.describe_routes import DescribeRoutes
-from annotate_app.server.example_routes import Examples
-from annotate_app.server.menu_route import Waiting, menu_route
-from annotate_app.server.moment_routes import Moments
-from annotate_app.server.practice_routes import PracticeRoutes
-from annotate_app.server.rewriting_routes import Rewriting
-from annotate_app.server.sending import Sent, sent_by
+from annotate_app.server import monitoring
+from annotate_app.server.annotator_routes import DescribeRoutes, Examples, PracticeRoutes
+from annotate_app.server.answers import (
+    ClipRoutes,
+    Sent,
+    answers_refusals,
+    clip_response,
+    cut_clip,
+    json_answer,
+    look,
+    not_shown,
+    takes,
+)
+from annotate_app.server.clip_worker import ClipWorker, Priority
+from annotate_app.server.lead_routes import Moments, Rewriting, Waiting, menu_route
 from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns, parts
 from annotate_app.server.uploads import Uploads
 from annotate_app.session.bodies import TooMuch
@@ -54,7 +57,6 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.errors import (
     NoRoom,
     NotAllowed,
-    ProjectError,
     StorageUnavailable,
     StoreUnavailable,
     VideoUnreadable,
@@ -100,18 +102,13 @@ class _Read(Sent, kw_only=True):
     version: int
 
 
-class Desks:
+class Desks(ClipRoutes):
     """The routes an annotator's player talks to."""
 
     def __init__(
-        self,
-        project: Callable[[], Project],
-        clips: ClipWorker[ClipJob],
-        clock: Callable[[], float] = time.time,
+        self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
     ) -> None:
-        self._project = project
-        self._clips = clips
-        self._clock = clock
+        super().__init__(project, clips, clock)
         self._turns = Turns()
         self._background: set[asyncio.Task[None]] = set()
 
@@ -128,11 +125,9 @@ class Desks:
             Route("/clips/{pair}.gif", self.gif),
         ]
 
-    async def exchange(self, request: Request) -> Response:
+    @takes(_Exchange)
+    async def exchange(self, request: Request, sent: _Exchange) -> Response:
         """Takes what the browser has not seen acknowledged, answers with receipts and the fresh desk."""
-        sent = await sent_by(request, _Exchange)
-        if isinstance(sent, Response):
-            return sent
         person, now, began = person_of(request), self._clock(), time.perf_counter()
         me, events = person.annotator_id, len(sent.grades) + len(sent.skips)
         receipts: list[Receipt] = []
@@ -155,7 +150,7 @@ class Desks:
                     takes=sent.takes,
                 )
         receipts += taken
-        metrics.exchanged(time.perf_counter() - began, sent.grades, receipts)
+        monitoring.exchanged(time.perf_counter() - began, sent.grades, receipts)
         saved = {receipt.key for receipt in receipts if receipt.status is ReceiptStatus.SAVED}
         broken = [skip.pair for skip in sent.skips if skip.kind is SkipKind.BROKEN_CLIP and skip.key in saved]
         self._behind(self._try_reported(person, broken))
@@ -175,51 +170,37 @@ class Desks:
                 receipts += await run_in_threadpool(take, self._project(), person, some, now=now)
         return receipts
 
-    async def shown(self, request: Request) -> Response:
+    @takes(_Shown)
+    async def shown(self, request: Request, sent: _Shown) -> Response:
         """The first frame of a clip was painted. The answer is empty, whatever others do with the pair."""
-        sent = await sent_by(request, _Shown)
-        if isinstance(sent, Response):
-            return sent
         await run_in_threadpool(exchange.shown, self._project(), person_of(request), sent.pair, now=self._clock())
         return Response(status_code=204)
 
-    async def broken(self, request: Request) -> Response:
+    @takes(_Broken)
+    async def broken(self, request: Request, sent: _Broken) -> Response:
         """A clip that could not be loaded or played in the browser: this person's report, and the server tries it."""
-        sent = await sent_by(request, _Broken)
-        if isinstance(sent, Response):
-            return sent
-        person = person_of(request)
-
-        now = self._clock()
+        person, now = person_of(request), self._clock()
         async with self._turns.of(person.annotator_id, 1, now=now):
             taken = await run_in_threadpool(report_broken, self._project(), person, sent.pair, sent.what, now=now)
             desk = await run_in_threadpool(exchange.desk, self._project(), person, now=now)
         self._behind(self._try_reported(person, [sent.pair] if taken else []))
         return self._answer(person, [], desk)
 
-    async def exam(self, request: Request) -> Response:
+    @takes(_Exam)
+    async def exam(self, request: Request, sent: _Exam) -> Response:
         """Begins the exam, hands it in, or goes on from its result; its answers come with the exchange."""
-        sent = await sent_by(request, _Exam)
-        if isinstance(sent, Response):
-            return sent
         person = person_of(request)
         desk = await run_in_threadpool(exchange.exam_act, self._project(), person, sent.act, now=self._clock())
         return self._answer(person, [], desk)
 
-    async def guideline(self, request: Request) -> Response:
+    @answers_refusals
+    @takes(_Read)
+    async def guideline(self, request: Request, sent: _Read) -> Response:
         """Somebody was shown a version of the guideline, to its end."""
-        sent = await sent_by(request, _Read)
-        if isinstance(sent, Response):
-            return sent
         person = person_of(request)
-        try:
-            desk = await run_in_threadpool(
-                exchange.read_guideline, self._project(), person, sent.version, now=self._clock()
-            )
-        except StoreUnavailable:
-            raise  # the guard answers
-        except ProjectError as refusal:
-            return refused(404, str(refusal))
+        desk = await run_in_threadpool(
+            exchange.read_guideline, self._project(), person, sent.version, now=self._clock()
+        )
         return self._answer(person, [], desk)
 
     async def clip(self, request: Request) -> Response:
@@ -247,34 +228,21 @@ class Desks:
         around = {"X-ReelRank-Before": f"{job.before_s:.3f}", "X-ReelRank-After": f"{job.after_s:.3f}"}
         return clip_response(job, headers=around if context else None)
 
+    @answers_refusals
     async def storyboard(self, request: Request) -> Response:
         """The storyboard of a clip. Where none can be made the clip tells why, so nothing is reported."""
-        person, pair = person_of(request), PairKey(request.path_params["pair"])
+        find = partial(storyboard_for, self._project(), person_of(request), PairKey(request.path_params["pair"]))
+        return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
 
-        def find() -> ClipJob:
-            return storyboard_for(self._project(), person, pair)
-
-        try:
-            return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
-        except VideoUnreadable as error:
-            return await not_shown(self._project(), person, error)
-
+    @answers_refusals
     async def gif(self, request: Request) -> Response:
         """The moment as a GIF, for leads to show to others; made after what people at the desk wait for."""
-        person, pair = person_of(request), PairKey(request.path_params["pair"])
-
-        def find() -> ClipJob:
-            return gif_for(self._project(), person, pair)
-
-        try:
-            return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
-        except VideoUnreadable as error:
-            return await not_shown(self._project(), person, error)
+        find = partial(gif_for, self._project(), person_of(request), PairKey(request.path_params["pair"]))
+        return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
 
     def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk[ExamDesk]) -> Response:
         self._behind(self._cut_ahead(person, [item.pair for item in desk.items]))
-        content = as_json({"receipts": receipts, "desk": desk})
-        return Response(content, headers={"Cache-Control": "no-store"}, media_type="application/json")
+        return json_answer({"receipts": receipts, "desk": desk})
 
     def _behind(self, work: Coroutine[None, None, None]) -> None:
         """Does something that no answer waits for."""

@@ -20,7 +20,7 @@ import anyio
 
 from annotate_app.language import tr
 from annotate_app.session.bodies import TooMuch
-from annotate_app.session.lately import Lately
+from annotate_app.session.rate_limit import RecentUse
 from backend.core.ids import AnnotatorId
 
 MOST_EVENTS = 100
@@ -71,7 +71,7 @@ class Turns:
         self._one: dict[AnnotatorId, anyio.Lock] = {}
         self._waiting: list[_Part] = []
         self._at_work: list[_Part] = []
-        self._lately = Lately(_LATELY_S, clock)
+        self._lately = RecentUse(_LATELY_S, clock)
         """Turns and their events."""
         self._many_of: AnnotatorId | None = None
         """Who hands in many just now: one is done with that before the next one begins."""

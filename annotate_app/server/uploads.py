@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.language import marked, tr
-from annotate_app.server.clips import refused
+from annotate_app.server.answers import refused
 from annotate_app.session.bodies import chunks as sent_chunks
 from annotate_app.session.guard import is_own_page, person_of
 from backend.campaign.setup.people.permissions import lead_of

@@ -1,15 +1,24 @@
-"""The addresses of the pages, and where on its host the app lies.
+"""The addresses of the pages, and the path of its host that the app lies below.
 
-The guard knows the addresses before any page is loaded, and by them what leads nowhere. Inside the app a path begins at
-the app: "/grade". `full_path` makes of it what a browser needs where the app lies below a path of its host.
+The guard knows the addresses before any page is loaded, and rejects all others. Inside the app a path begins at the
+app: "/grade". Behind a proxy the app may lie below a path of its host, such as https://lab.example.org/annotate/.
+`BasePath` takes that path off requests, whether or not the proxy has stripped it, and adds it to redirects and to the
+paths of cookies. Pages add it by `full_path`, and scripts of components by `fullPath`.
 """
 
+import os
+import re
 from contextvars import ContextVar
 
 import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from annotate_app.pages import PAGES
+from backend.core.server_options import checked_base_path
 
 BASE_PATH_HEADER = "X-Forwarded-Prefix"
 """Tells a script run the base path. `BasePath` sets it on every request it passes on, and drops any other."""
@@ -17,7 +26,7 @@ _base: ContextVar[str | None] = ContextVar("base_path", default=None)
 
 SIGN_IN_PATH = "/session/sign-in"
 HEALTH_PATH, READY_PATH = "/healthz", "/readyz"
-"""What programs ask that look after a server; see `annotate_app.server.health`."""
+"""What programs ask that look after a server; see `annotate_app.server.monitoring`."""
 PAGE_PATHS = frozenset(f"/{page.address}" for page in PAGES)
 OPEN_PREFIXES = ("/session/", "/static/")
 """Streamlit's own scripts, fonts and signs of life, and the sign-in: the same bytes for everybody."""
@@ -35,6 +44,8 @@ MACHINE_PREFIXES = (
     *("/_stcore/", "/media/", "/component/", "/app/"),
 )
 """What scripts and <video> ask for, and nobody types into an address bar."""
+_HEADER = BASE_PATH_HEADER.lower().encode()
+_COOKIE_PATH = re.compile(r"(;\s*path=)/(?=\s*(?:;|$))", re.IGNORECASE)
 
 
 def use_base_path(base: str) -> None:
@@ -77,3 +88,79 @@ def path_within(base: str, path: str) -> str:
     if base and (path == base or path.startswith(f"{base}/")):
         return path[len(base) :] or "/"
     return path
+
+
+class BasePath:
+    """ASGI middleware around everything else.
+
+    `base` is the path that the app was told when it was started. Without one it believes the header
+    `X-Forwarded-Prefix` of the proxies whose other headers uvicorn believes.
+    """
+
+    def __init__(self, app: ASGIApp, base: str, trusted: str | None = None) -> None:
+        self._app = app
+        self._base = base
+        hosts = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1") if trusted is None else trusted
+        self._trusted = ProxyHeadersMiddleware(app, hosts).trusted_hosts  # type: ignore[arg-type]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on as if the app had its host for itself."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        base = self._base or self._forwarded(scope)
+        use_base_path(base)
+        headers = [header for header in scope["headers"] if header[0] != _HEADER]
+        if not base:
+            await self._app({**scope, "headers": headers}, receive, send)
+            return
+        if scope["type"] == "http" and scope["path"] == base:
+            # The addresses in Streamlit's page begin where the last slash of its own address is.
+            query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
+            await RedirectResponse(f"{base}/{query}", 307)(scope, receive, send)
+            return
+        headers.append((_HEADER, base.encode()))
+        path, raw = path_within(base, scope["path"]), path_within(base, scope.get("raw_path", b"").decode("latin-1"))
+        inner = {**scope, "path": path, "raw_path": raw.encode("latin-1"), "headers": headers}
+        await self._app(inner, receive, _below(base, send))
+
+    def _forwarded(self, scope: Scope) -> str:
+        """Return the path prefix that a trusted proxy sent; "" if there is none.
+
+        When uvicorn believes `X-Forwarded-For`, it has replaced the address of the proxy by then. Somebody who passes
+        the proxy by and sends both headers changes nothing but the addresses in their own answers.
+        """
+        headers = Headers(scope=scope)
+        said = headers.get(BASE_PATH_HEADER)
+        if not said or scope.get("client") is None:
+            return ""
+        client, forwarded = scope["client"][0], ", ".join(headers.getlist("x-forwarded-for"))
+        if client not in self._trusted and (
+            not forwarded or client != self._trusted.get_trusted_client_address(forwarded)[0]
+        ):
+            return ""
+        try:
+            base = checked_base_path(said)
+        except ValueError:
+            return ""
+        return "" if is_own_path(base) else base
+
+
+def _below(base: str, send: Send) -> Send:
+    """Put the base path in front of the redirects and cookie paths of an answer."""
+
+    async def sender(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            location = headers.get("location", "")
+            if location.startswith("/") and not location.startswith("//"):
+                headers["location"] = base + location
+            message["headers"] = [
+                (name, _COOKIE_PATH.sub(rf"\g<1>{base}", value.decode("latin-1")).encode("latin-1"))
+                if name.lower() == b"set-cookie"
+                else (name, value)
+                for name, value in headers.raw
+            ]
+        await send(message)
+
+    return sender

@@ -12,7 +12,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime.media_file_storage import MediaFileStorageError
 
-from annotate_app.session.notice import gone_page
+from annotate_app.session.plain_pages import gone_page
 from backend.campaign.nouns import Person
 from backend.core.errors import ReelRankError
 

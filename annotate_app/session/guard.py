@@ -1,17 +1,22 @@
 """The guard in front of everything: nobody without a session gets past it, by http or by websocket.
 
-Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds
-the security headers to every answer, and answers what the api refuses: with 403 what this person may not do, with
-429 what is too much at once, with 503 and the reason when the database cannot be used, with 507 when there is no room
-for a clip. What passes a websocket, `websocket.py` looks at.
+Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds the
+security headers to every answer, the Content-Security-Policy among them, and answers what the api refuses: with 403
+what this person may not do, with 429 what is too much at once, with 503 and the reason when the database cannot be
+used, with 507 when there is no room for a clip. What passes a websocket, `websocket.py` looks at.
 """
 
+import re
 import secrets
 import time
+from base64 import b64encode
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
 from urllib.parse import quote
 
+import streamlit
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection
@@ -30,9 +35,8 @@ from annotate_app.session.addresses import (
 )
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.cookies import CSRF_COOKIE, SESSION_COOKIE, is_secure, set_cookie, with_plain_names
-from annotate_app.session.notice import not_found_page, too_many_pages, unavailable_page
-from annotate_app.session.patience import MOST_AT_ONCE, MOST_CLIPS_AT_ONCE, Patience
-from annotate_app.session.policy import of_pages
+from annotate_app.session.plain_pages import not_found_page, too_many_pages, unavailable_page
+from annotate_app.session.rate_limit import MOST_AT_ONCE, MOST_CLIPS_AT_ONCE, RequestLimits
 from annotate_app.session.websocket import Pages
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.permissions import lead_of
@@ -62,6 +66,9 @@ _TWO_LENGTHS = JSONResponse(
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # Streamlit's own figures, and its way for programs to work a page: neither is of this app.
 _CLOSED_PREFIXES = ("/_stcore/metrics", "/_stcore/agent/")
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+_ELSEWHERE = "https: http:"
+"""Browsers are sent to a bucket for clips; its address is that of whoever runs it."""
 
 
 def person_of(connection: HTTPConnection) -> Person:
@@ -88,7 +95,7 @@ class Guard:
     def __init__(self, app: ASGIApp, project: Callable[[], Project]) -> None:
         self._app = app
         self._project = project
-        self._patience = Patience()
+        self._limits = RequestLimits()
         self._pages = Pages()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -133,7 +140,7 @@ class Guard:
                     return
                 if scope["method"] == "POST" or path.startswith(CLIP_PREFIXES):
                     most = MOST_AT_ONCE if scope["method"] == "POST" else MOST_CLIPS_AT_ONCE
-                    with self._patience.under_way(person.annotator_id, most):
+                    with self._limits.under_way(person.annotator_id, most):
                         await self._app(scope, receive, send)
                     return
             await self._app(scope, receive, send)
@@ -196,7 +203,7 @@ class Guard:
     def _held_back(self, send: Send, person: Person) -> Send:
         async def sender(message: Message) -> None:
             if message["type"] == "http.response.start" and 400 <= message["status"] < 500:
-                await self._patience.refused(person.annotator_id)
+                await self._limits.refused(person.annotator_id)
             await send(message)
 
         return sender
@@ -239,3 +246,39 @@ def _unavailable(path: str, message: str) -> Response:
     if path.startswith(MACHINE_PREFIXES):
         return JSONResponse({"message": message}, 503, {"Retry-After": "5", "Cache-Control": "no-store"})
     return unavailable_page(message)
+
+
+@cache
+def of_pages(clips_elsewhere: bool) -> str:
+    """The policy of everything that has none of its own.
+
+    Scripts come from this server: files of Streamlit, the one line in its page, known by its digest, and our
+    components, which Streamlit loads from `blob:` addresses. Styles may stand in a page, because Streamlit writes them
+    there. Nothing is fetched from elsewhere, nothing is sent elsewhere, and no other page shows ours in a frame.
+
+    Args:
+        clips_elsewhere: whether browsers are sent to a bucket for clips.
+    """
+    elsewhere = [_ELSEWHERE] * clips_elsewhere
+    allowed = {
+        "default-src": ["'none'"],
+        "script-src": ["'self'", *_digests(), "blob:"],
+        "style-src": ["'self'", "'unsafe-inline'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "media-src": ["'self'", "blob:", *elsewhere],
+        "font-src": ["'self'", "data:"],
+        "connect-src": ["'self'", *elsewhere],
+        "worker-src": ["'self'", "blob:"],
+        "manifest-src": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": ["'self'"],
+        "object-src": ["'none'"],
+    }
+    return "; ".join(f"{name} {' '.join(sources)}" for name, sources in allowed.items())
+
+
+def _digests() -> list[str]:
+    """Of the scripts that stand in Streamlit's page, as a policy names them."""
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    return [f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in _INLINE.findall(page)]

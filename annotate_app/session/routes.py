@@ -18,14 +18,13 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.language import marked, retold, tr
-from annotate_app.session import language_choice, oidc
+from annotate_app.session import oidc, plain_pages
 from annotate_app.session.addresses import SIGN_IN_PATH, base_path, path_within
 from annotate_app.session.bodies import TooMuch, form
 from annotate_app.session.cookies import BROWSER_COOKIE, CSRF_COOKIE, SESSION_COOKIE, delete_cookie, set_cookie
-from annotate_app.session.fair_checks import FairChecks, too_many
 from annotate_app.session.guard import is_own_page
-from annotate_app.session.notice import not_found_page
-from annotate_app.session.sign_in import account_page, invitation_page, sign_in_page
+from annotate_app.session.plain_pages import account_page, invitation_page, not_found_page, sign_in_page
+from annotate_app.session.rate_limit import FairChecks, too_many
 from backend.campaign.judging.absences import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.accounts import accept_invitation, change_password, invited
@@ -74,7 +73,7 @@ class Sessions:
             Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
             Route(_ACCOUNT_PATH, self.account),
             Route("/session/password", self.change_password, methods=["POST"]),
-            *language_choice.routes(_is_ours, _safe_path),
+            *plain_pages.language_routes(_is_ours, _safe_path),
             Route("/session/{asset}", self.asset),
         ]
 

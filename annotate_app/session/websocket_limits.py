@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from annotate_app.session.lately import Lately
+from annotate_app.session.rate_limit import RecentUse
 from backend.campaign.nouns import Role
 from backend.core.ids import AnnotatorId
 
@@ -120,7 +120,7 @@ class ScriptTurns:
         self._waiting: list[tuple[float, int, threading.Event]] = []
         """A heap: by how long the user's scripts ran lately, then by who came first."""
         self._numbers = itertools.count()
-        self._ran = Lately(_HALF_LIFE_S, clock)
+        self._ran = RecentUse(_HALF_LIFE_S, clock)
         self._here = threading.local()
 
     @contextmanager

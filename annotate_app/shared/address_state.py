@@ -103,9 +103,7 @@ def choice(
     return value
 
 
-def number(
-    label: str, name: str, *, default: int, least: int, most: int, clears: Sequence[str] = (), **options: Any
-) -> int:
+def number(label: str, name: str, *, default: int, least: int, most: int, **options: Any) -> int:
     """A whole number from `least` to `most`; returns what the address says, brought into that range.
 
     Args:
@@ -114,20 +112,12 @@ def number(
         default: the value that never stands in the address.
         least: the smallest one.
         most: the largest one.
-        clears: what a change takes out of the address.
         options: of `st.number_input`.
     """
     value = _within(name, default, least, most)
     _stands(name, value)
     st.number_input(
-        label,
-        least,
-        most,
-        step=1,
-        key=key_of(name),
-        on_change=_changed,
-        args=(name, default, tuple(clears)),
-        **options,
+        label, least, most, step=1, key=key_of(name), on_change=_changed, args=(name, default, ()), **options
     )
     return value
 
@@ -161,14 +151,14 @@ def day(label: str, name: str, *, first: str, last: str, clears: Sequence[str] =
     return value.isoformat() if value is not None else ""
 
 
-def tabs(names: Sequence[str], name: str = "tab") -> Sequence[TabContainer]:
+def tabs(names: Sequence[str]) -> Sequence[TabContainer]:
     """Tabs, of which the address says the open one, by its English name; the first one never stands in it.
 
     Streamlit's own way to bind them to the address keeps everybody else from writing there.
     """
-    open_now = read(name) if read(name) in names else names[0]
-    _stands(name, tr(open_now))
-    return st.tabs([tr(one) for one in names], key=key_of(name), on_change=_turned, args=(name, tuple(names)))
+    open_now = read("tab") if read("tab") in names else names[0]
+    _stands("tab", tr(open_now))
+    return st.tabs([tr(one) for one in names], key=key_of("tab"), on_change=_turned, args=(tuple(names),))
 
 
 def page_number(pages: int, name: str = "page") -> int:
@@ -209,9 +199,9 @@ def _stands(name: str, value: str | int | date | None, label: str = "") -> None:
     st.session_state[shown] = label
 
 
-def _turned(name: str, names: Sequence[str]) -> None:
-    at = [tr(one) for one in names].index(st.session_state[key_of(name)])
-    go(**{name: names[at] if at else None})
+def _turned(names: Sequence[str]) -> None:
+    at = [tr(one) for one in names].index(st.session_state[key_of("tab")])
+    go(tab=names[at] if at else None)
 
 
 def _changed(name: str, default: str | int, clears: tuple[str, ...]) -> None:

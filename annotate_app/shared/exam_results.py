@@ -8,7 +8,7 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
-from annotate_app.shared import tables, wording
+from annotate_app.shared import look, wording
 from backend.campaign.nouns import Scale
 from backend.campaign.qualification.exam.model import ExamPhase
 from backend.campaign.qualification.exam.results import ExamAttempt, ExamPerson, Missed
@@ -82,13 +82,13 @@ def by_grade(counts: Sequence[tuple[int, int]], scale: Scale) -> str:
     """How many items of each right grade were missed, the highest grade first."""
     rows = [
         (
-            tables.grade(grade),
+            look.grade_mark(grade),
             escape(scale.label(grade).lower()),
             tr("{missed} of {asked}", missed=missed, asked=asked) if asked else tr("not asked"),
         )
         for grade, (missed, asked) in reversed(list(enumerate(counts)))
     ]
-    return tables.table((tr("Right grade"), tr("Meaning"), tr("Missed")), rows)
+    return look.table((tr("Right grade"), tr("Meaning"), tr("Missed")), rows)
 
 
 def missed_table(missed: Sequence[Missed]) -> str:
@@ -96,11 +96,11 @@ def missed_table(missed: Sequence[Missed]) -> str:
     rows = [
         (
             escape(one.query),
-            tables.grade(one.own),
-            tables.grade(one.right),
+            look.grade_mark(one.own),
+            look.grade_mark(one.right),
             tr("not yet") if one.again is None else str(one.again),
             escape(one.explanation),
         )
         for one in missed
     ]
-    return tables.table((tr("Missed query"), tr("Given"), tr("Right"), tr("Again"), tr("Why")), rows)
+    return look.table((tr("Missed query"), tr("Given"), tr("Right"), tr("Again"), tr("Why")), rows)

@@ -13,6 +13,7 @@ from annotate_app.shared import look
 from backend.campaign.nouns import Person, Role
 from backend.campaign.setup.people.accounts import add_person
 from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
 
 
 def form() -> None:
@@ -26,19 +27,15 @@ def form() -> None:
         button.form_submit_button(tr("Add and invite"), type="primary", on_click=add, width="stretch")
 
 
-def add() -> None:
+@look.lead_callback("people_problem")
+def add(project: Project, lead: Person) -> None:
     """Callback of the form: adds the person; the link waits for the run that follows, and is shown once."""
     name = st.session_state["new_name"].strip()
     if not name:
-        st.session_state["people_problem"] = tr("Please give a name: people sign in with it.")
-        return
-
-    def act(project: Project, lead: Person) -> None:
-        invitation = add_person(project, lead, name, Role(st.session_state["new_role"]), now=time.time())
-        st.session_state["new_name"] = ""
-        show_once(name, invitation)
-
-    st.session_state["people_problem"] = look.as_lead(act)
+        raise ProjectError(tr("Please give a name: people sign in with it."))
+    invitation = add_person(project, lead, name, Role(st.session_state["new_role"]), now=time.time())
+    st.session_state["new_name"] = ""
+    show_once(name, invitation)
 
 
 def show_once(name: str, invitation: str) -> None:

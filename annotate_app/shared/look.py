@@ -1,9 +1,11 @@
-"""What every page shares: style, the header with project and person, the frame of a lead's page."""
+"""What every page shares: style, the header with project and person, the frame of a lead's page, tables as HTML."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -13,7 +15,7 @@ from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
 from annotate_app.session.cookies import CSRF_COOKIE
-from annotate_app.shared.menu_counts import menu_counts
+from annotate_app.shared.waiting import menu_counts
 from backend.campaign.corpus.describing.opening import may_describe
 from backend.campaign.nouns import Person, Role
 from backend.campaign.review.status import status_counts
@@ -29,6 +31,7 @@ _document = st.components.v2.component(
     isolate_styles=False,
 )
 WORDMARK = _HERE / "wordmark.svg"
+_Args = ParamSpec("_Args")
 
 
 def style() -> None:
@@ -109,6 +112,25 @@ def as_lead(act: Callable[[Project, Person], object]) -> str:
     return ""
 
 
+def lead_callback(
+    problem: str,
+) -> Callable[[Callable[Concatenate[Project, Person, _Args], object]], Callable[_Args, None]]:
+    """Decorate what a lead asks for by a button: as a callback, it is given the project and the lead (see `as_lead`).
+
+    Args:
+        problem: where in the session it is left why it was not done; `refusal` shows it.
+    """
+
+    def decorate(act: Callable[Concatenate[Project, Person, _Args], object]) -> Callable[_Args, None]:
+        @wraps(act)
+        def callback(*args: _Args.args, **more: _Args.kwargs) -> None:
+            st.session_state[problem] = as_lead(lambda project, lead: act(project, lead, *args, **more))
+
+        return callback
+
+    return decorate
+
+
 def metrics(values: Mapping[str, str | tuple[str, str]], widths: Sequence[int] = ()) -> None:
     """Numbers side by side, by label; some with a word on what they mean. `widths`: of the columns, else equal."""
     for column, (label, shown) in zip(st.columns(widths or len(values)), values.items(), strict=True):
@@ -126,3 +148,25 @@ def settled(counts: dict[str, Any]) -> tuple[int, int]:
     """Settled pairs (consensus, adjudicated or discarded) and all pairs, from the counts of `status_counts`."""
     pairs: dict[str, int] = counts["pairs"]
     return pairs["consensus"] + pairs["adjudicated"] + pairs["discarded"], sum(pairs.values())
+
+
+def table(head: Iterable[str], rows: Iterable[Sequence[str]], style: str = "") -> str:
+    """A table; its cells are HTML, so whoever fills them escapes what people wrote."""
+    labels = "".join(f"<th scope='col'>{label}</th>" for label in head)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table class='rr-grades {style}'><tr>{labels}</tr>{body}</table>"
+
+
+def grade_mark(value: int) -> str:
+    """A grade in its colour."""
+    return f"<span class='rr-grade rr-r{value}'>{value}</span>"
+
+
+def bar(value: float, most: float, more: str = "", form: str = ",") -> str:
+    """A number before a bar that is as long as its share of `most`; `more` (HTML) stands behind the number."""
+    return f"<span class='rr-pace' style='--share:{value / most:.3f}'>{value:{form}}{more}</span>"
+
+
+def thumbnail_address(video: str, start_s: float, end_s: float) -> str:
+    """Where the picture in the middle of a moment is; for the one of a whole video, from 0 to its duration."""
+    return full_path("/moments.webp?") + urlencode({"video": video, "start": start_s, "end": end_s})

@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.shared import look, practice, tables, wording
+from annotate_app.shared import look, practice, wording
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.judging.model import ActKind
 from backend.campaign.qualification.guideline import examples
@@ -212,14 +212,14 @@ def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:
     rows = [
         (
             tr("Annotator {seat}", seat=seat) if hidden else escape(grade.annotator),
-            tables.grade(grade.grade),
+            look.grade_mark(grade.grade),
             tr(_ROUNDS[grade.round]),
             _active(grade),
             wording.when(grade.at, zone),
         )
         for seat, grade in enumerate(given, 1)
     ]
-    return tables.table(
+    return look.table(
         (tr("Annotator"), tr("Grade", _context="noun"), tr("Round"), tr("Active"), tr("Graded")), rows, "rr-given"
     )
 
@@ -244,10 +244,10 @@ def _acts(made: Sequence[GivenAct], hidden: bool) -> str:
     for nth, one in enumerate(made):
         gone = "" if one.stands or one.kind is ActKind.TAKEN_BACK else tr(" · taken back")
         gone = tr(" · replaced") if nth in decided[:-1] else gone
-        what = tables.grade(one.relevance) if one.relevance is not None else tr(_ACTS[one.kind])
+        what = look.grade_mark(one.relevance) if one.relevance is not None else tr(_ACTS[one.kind])
         when = f"{wording.when(one.at, zone)}{gone}"
         rows.append((tr("hidden") if hidden else escape(one.lead), what, escape(one.reason), when))
-    return tables.table((tr("Lead"), tr("Decision"), tr("Reason"), tr("When")), rows, "rr-decided")
+    return look.table((tr("Lead"), tr("Decision"), tr("Reason"), tr("When")), rows, "rr-decided")
 
 
 def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:
@@ -261,4 +261,4 @@ def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:
         )
         for skip in given
     ]
-    return tables.table((tr("Skipped by"), tr("Why"), tr("Reason"), tr("When")), rows)
+    return look.table((tr("Skipped by"), tr("Why"), tr("Reason"), tr("When")), rows)

@@ -11,7 +11,7 @@ from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, wording
 from annotate_app.shared.review_clip import clip_at
-from backend.campaign.nouns import Scale
+from backend.campaign.nouns import Person, Scale
 from backend.campaign.qualification.tutorial.choosing import (
     choose_practice,
     choose_practice_pair,
@@ -50,17 +50,17 @@ def practice(project: Project, lead: Any) -> None:
     _choose(project, lead, campaign.scale)
 
 
-def switch() -> None:
+@look.lead_callback("guideline_problem")
+def switch(project: Project, lead: Person) -> None:
     """Callback of the switch."""
     on = bool(st.session_state["tutorial-on"])
-    problem = look.as_lead(lambda project, lead: switch_tutorial(project, lead, on, now=time.time()))
-    st.session_state["guideline_problem"] = problem
+    switch_tutorial(project, lead, on, now=time.time())
 
 
-def withdraw(practice_id: int) -> None:
+@look.lead_callback("guideline_problem")
+def withdraw(project: Project, lead: Person, practice_id: int) -> None:
     """Callback: nobody practises on this any more."""
-    problem = look.as_lead(lambda project, lead: withdraw_practice(project, lead, practice_id, now=time.time()))
-    st.session_state["guideline_problem"] = problem
+    withdraw_practice(project, lead, practice_id, now=time.time())
 
 
 def choose(text: str, moment_id: int) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
-from annotate_app.shared import look, tables, wording
+from annotate_app.shared import look, wording
 from backend.campaign.judging import broken_clips
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Person
@@ -25,7 +25,7 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
         (f"<b>{escape(one.video)}</b>", f"{escape(retold(one.message))}<br><small>{escape(retold(one.advice))}</small>")
         for one in wrong[:_SHOWN]
     ]
-    st.html(tables.table((tr("Video"), tr("What is wrong, and what to do")), rows, "rr-videos"))
+    st.html(look.table((tr("Video"), tr("What is wrong, and what to do")), rows, "rr-videos"))
     if len(wrong) > _SHOWN:
         st.caption(
             tr(
@@ -36,11 +36,10 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
         )
 
 
-def keep_back(pair: PairKey, reason: str) -> None:
+@look.lead_callback(_PROBLEM)
+def keep_back(project: Project, lead: Person, pair: PairKey, reason: str) -> None:
     """Callback of a button: a lead agrees that a clip is broken, so nobody gets it any more."""
-    st.session_state[_PROBLEM] = look.as_lead(
-        lambda project, lead: broken_clips.block_clip(project, lead, pair, reason, now=time.time())
-    )
+    broken_clips.block_clip(project, lead, pair, reason, now=time.time())
 
 
 def reported_clips(project: Project, lead: Person) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from annotate_app.language import dates, marked, tr, trn
-from annotate_app.shared.counted import COUNTED
+from annotate_app.language import marked, phrases, tr, trn
+from annotate_app.language.phrases import COUNTED
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.judging.rules import MOST_GRADES, MOST_RE_OPENED, decide, middle
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Rounding, Scale, Verdict
@@ -136,7 +136,7 @@ def when(at: float | None, timezone: str | None) -> str:
         zone = ZoneInfo(timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
         zone = ZoneInfo("UTC")
-    return dates.instant(datetime.fromtimestamp(at, zone))
+    return phrases.instant(datetime.fromtimestamp(at, zone))
 
 
 def grade(value: int, scale: Scale) -> str:

@@ -81,11 +81,12 @@ def small_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(scope="session")
 def with_clocks() -> list[Callable[..., Any]]:
     """Functions whose default is the clock that was there when their module was imported: not one of a test's."""
-    from annotate_app.server import describe_routes, practice_routes, rewriting_routes, routes
+    from annotate_app.server import annotator_routes, routes
+    from annotate_app.server import lead_routes as rewriting_routes
     from annotate_app.session.routes import Sessions
     from backend.media import clips
 
-    classes = Sessions, routes.Desks, describe_routes.DescribeRoutes, practice_routes.PracticeRoutes
+    classes = Sessions, routes.Desks, annotator_routes.DescribeRoutes, annotator_routes.PracticeRoutes
     made = [one.__init__ for one in (*classes, rewriting_routes.Rewriting)]
     return [*made, clips.ensure, clips.with_room]
 

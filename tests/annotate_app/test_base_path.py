@@ -31,7 +31,7 @@ ADDRESS = re.compile(r"""(?:href|src|action)=["'](/[^"']*)""")
 def app(real_project: SmallProject) -> Any:
     """What answers behind `BasePath`."""
     from annotate_app.server.clip_worker import ClipWorker
-    from annotate_app.server.health import Health
+    from annotate_app.server.monitoring import Health
     from annotate_app.server.routes import own_routes
     from annotate_app.session.guard import Guard
 
@@ -64,7 +64,7 @@ def app(real_project: SmallProject) -> Any:
 
 def below(app: Any, base: str = BASE, peer: tuple[str, int] = PROXY, scheme: str = "http") -> TestClient:
     """A browser's way to the app; `peer` is who connects to the server."""
-    from annotate_app.session.base_path import BasePath
+    from annotate_app.session.addresses import BasePath
 
     client = TestClient(BasePath(app, base), f"{scheme}://testserver", client=peer, follow_redirects=False)
     # A jar would keep cookies by the paths that the app sees. Tests send what a browser would.

@@ -21,10 +21,11 @@ from annotate_app.server import turns
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from annotate_app.server.turns import Turns
-from annotate_app.session import bodies, patience
+from annotate_app.session import bodies
+from annotate_app.session import rate_limit as patience
 from annotate_app.session.bodies import BodyRefused, TooMuch, parsed
 from annotate_app.session.guard import Guard
-from annotate_app.session.patience import Patience
+from annotate_app.session.rate_limit import RequestLimits
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
@@ -134,7 +135,7 @@ def test_a_persons_requests_wait_for_each_other_and_for_nobody_elses() -> None:
 
 
 def test_a_person_has_so_many_requests_under_way() -> None:
-    mine, me, other = Patience(), AnnotatorId(1), AnnotatorId(2)
+    mine, me, other = RequestLimits(), AnnotatorId(1), AnnotatorId(2)
     with ExitStack() as stack:
         for _ in range(patience.MOST_AT_ONCE):
             stack.enter_context(mine.under_way(me))
@@ -151,14 +152,14 @@ def test_a_storm_of_refusals_is_told_slowly_and_a_pause_ends_it(monkeypatch: pyt
     monkeypatch.setattr(patience, "TOLD_AT_ONCE", 5)
     monkeypatch.setattr(patience, "TOLD_A_SECOND", 50.0)
 
-    async def refusals(mine: Patience, people: list[int]) -> float:
+    async def refusals(mine: RequestLimits, people: list[int]) -> float:
         """In how many seconds all of these are told that come at once."""
         began = time.monotonic()
         await asyncio.gather(*[mine.refused(AnnotatorId(person)) for person in people])
         return time.monotonic() - began
 
     async def storms() -> None:
-        mine = Patience(lambda: now[0])
+        mine = RequestLimits(lambda: now[0])
         held: list[float] = []
         monkeypatch.setattr(asyncio.get_running_loop(), "call_later", wraps(held))
         await refusals(mine, [1, 1, 2, 3, 4])
@@ -193,12 +194,12 @@ def test_who_was_refused_least_is_told_first_and_the_most_refused_makes_room(mon
     monkeypatch.setattr(patience, "TOLD_A_SECOND", 100.0)
     told: list[str] = []
 
-    async def one(mine: Patience, who: int, name: str) -> None:
+    async def one(mine: RequestLimits, who: int, name: str) -> None:
         await mine.refused(AnnotatorId(who))
         told.append(name)
 
     async def in_order() -> None:
-        mine = Patience(lambda: 0.0)
+        mine = RequestLimits(lambda: 0.0)
         await asyncio.gather(*[one(mine, 1, f"a{n}") for n in range(4)], one(mine, 2, "b0"), one(mine, 2, "b1"))
 
     asyncio.run(in_order())
@@ -208,7 +209,7 @@ def test_who_was_refused_least_is_told_first_and_the_most_refused_makes_room(mon
     told.clear()
 
     async def full() -> None:
-        mine = Patience(lambda: 0.0)
+        mine = RequestLimits(lambda: 0.0)
         waiting = [asyncio.create_task(one(mine, who, name)) for who, name in [(1, "a0"), (1, "a1"), (1, "a2")]]
         await anyio.sleep(0)
         waiting.append(asyncio.create_task(one(mine, 2, "b0")))
@@ -494,13 +495,13 @@ def test_no_time_that_a_browser_counts_makes_sums_overflow(ana: TestClient, judg
 def test_only_what_changes_something_is_told_late(ana: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "TOLD_AT_ONCE", 2)
     later: list[AnnotatorId] = []
-    refused = Patience.refused
+    refused = RequestLimits.refused
 
-    async def noted(mine: Patience, person: AnnotatorId) -> None:
+    async def noted(mine: RequestLimits, person: AnnotatorId) -> None:
         later.append(person)
         await refused(mine, person)
 
-    monkeypatch.setattr(Patience, "refused", noted)
+    monkeypatch.setattr(RequestLimits, "refused", noted)
     for _ in range(4):
         assert ana.get("/clips/gone.mp4").status_code == 403
     assert later == []

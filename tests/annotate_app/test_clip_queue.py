@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from starlette.requests import ClientDisconnect, Request
 
 import quick_cutter
-from annotate_app.server.clip_queue import ClipQueue, Priority
-from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.clips import cut_clip
+from annotate_app.server.answers import cut_clip
+from annotate_app.server.clip_worker import ClipQueue, ClipWorker, Priority
 from annotate_app.session.bodies import TooMuch
-from annotate_app.session.patience import MOST_CLIPS_AT_ONCE, Patience
+from annotate_app.session.rate_limit import MOST_CLIPS_AT_ONCE, RequestLimits
 from backend.campaign.nouns import Person, Role
 from backend.core.ids import AnnotatorId, PairKey
 from backend.media.jobs import ClipCache, ClipJob
@@ -241,7 +240,7 @@ def test_every_address_asks_at_the_priority_of_what_it_gives(
 def test_a_person_has_so_many_clips_under_way(client: Browser, real_project: SmallProject, held: list[PairKey]) -> None:
     """As if their requests were being answered."""
     patience = next(
-        layer._patience for layer in _layers(client.app) if isinstance(getattr(layer, "_patience", None), Patience)
+        layer._limits for layer in _layers(client.app) if isinstance(getattr(layer, "_limits", None), RequestLimits)
     )
     me = real_project.person("Ana").annotator_id
     patience._under_way[me, MOST_CLIPS_AT_ONCE] = MOST_CLIPS_AT_ONCE

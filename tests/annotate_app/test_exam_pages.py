@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate_app.screens.exam import outcomes
+from annotate_app.screens.exam import figures
 from annotate_app.shared import wording
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for
@@ -137,7 +137,7 @@ def open_page(open_page_of: Open) -> Open:
 @pytest.fixture
 def without_results(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the tab Results, whose charts take long to draw and have a test of their own."""
-    monkeypatch.setattr(outcomes, "outcomes", lambda found: None)
+    monkeypatch.setattr(figures, "outcomes", lambda found: None)
 
 
 def words(app: AppTest) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate_app.shared.guideline import guideline
+from annotate_app.shared.player import guideline
 from backend.campaign.judging.broken_clips import block_clip
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.guideline.examples import choose_example, examples_chosen

@@ -8,8 +8,8 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from annotate_app.server import health
-from annotate_app.server.health import Health
+from annotate_app.server import monitoring
+from annotate_app.server.monitoring import Health
 from annotate_app.session.guard import Guard
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import StoreUnavailable
@@ -85,6 +85,6 @@ def test_a_database_that_cannot_be_read_or_says_nothing_is_away(
     monkeypatch.setattr("backend.campaign.setup.serving.server.has_our_schema", away)
     assert client.get("/readyz").text == "not ready: database\n"
     clock.now += 1.5
-    monkeypatch.setattr(health, "_PATIENCE_S", 0.05)
-    monkeypatch.setattr(health, "not_ready", lambda _project: time.sleep(0.3))
+    monkeypatch.setattr(monitoring, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(monitoring, "not_ready", lambda _project: time.sleep(0.3))
     assert client.get("/readyz").text == "not ready: database\n"

@@ -55,8 +55,8 @@ def spoken(form: str) -> list[str]:
 def test_a_signal_before_the_server_runs_ends_it_whatever_is_being_imported() -> None:
     importing = """
 import signal
-from annotate_app.server import stopping
-signal.signal(signal.SIGINT, stopping.leave)
+from annotate_app.server import server_process
+signal.signal(signal.SIGINT, server_process.leave)
 try:
     signal.raise_signal(signal.SIGINT)
 finally:

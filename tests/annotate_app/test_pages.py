@@ -460,17 +460,17 @@ def test_the_menu_counts_what_waits_behind_each_page() -> None:
 def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(
     real_project: SmallProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from annotate_app.shared import menu_counts, waiting
+    from annotate_app.shared import waiting
 
     waiting.forget()
     project, lead = real_project.project, real_project.lead
-    first = menu_counts.told(project, lead)
+    first = waiting.menu_answer(project, lead)
     assert first["counts"] == {"/disagreements": "3", "/queries": "2"}
-    assert menu_counts.told(project, lead) == first, "nothing has happened"
+    assert waiting.menu_answer(project, lead) == first, "nothing has happened"
     restore_clip(project, lead, real_project.pair(3, BLOCKED).pair, now=NOW)
-    assert menu_counts.told(project, lead) == first, "counted just now"
+    assert waiting.menu_answer(project, lead) == first, "counted just now"
     monkeypatch.setattr("time.time", lambda: NOW + 600)
-    assert menu_counts.told(project, lead)["counts"] == {"/disagreements": "2", "/queries": "2"}
+    assert waiting.menu_answer(project, lead)["counts"] == {"/disagreements": "2", "/queries": "2"}
 
 
 def test_every_wait_has_a_sentence() -> None:
@@ -971,7 +971,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
 
 
 def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page: Open, real_project: SmallProject) -> None:
-    from annotate_app.screens.release.releases import told
+    from annotate_app.screens.release.sections import told
 
     project, lead = real_project.project, real_project.lead
     for name, notes, unfinished in (("v0", "", False), ("v1", "The first one", True)):

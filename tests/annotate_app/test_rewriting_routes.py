@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from annotate_app.server.rewriting_routes import Rewriting
+from annotate_app.server.lead_routes import Rewriting
 from annotate_app.session.guard import Guard
 from backend.campaign.corpus.captions.decisions import waiting_rewrites
 from backend.campaign.corpus.captions.rewriting import rewrite_captions

@@ -11,8 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 import quick_cutter
-from annotate_app.server.clip_queue import Priority
-from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.server.clip_worker import ClipWorker, Priority
 from backend.campaign.desk.clips import clip_for
 from backend.campaign.judging.broken_clips import reported_clips
 from backend.campaign.judging.model import SkipKind
@@ -699,7 +698,7 @@ def test_the_context_of_a_moment_is_another_clip_that_tells_where_the_moment_lie
     ("suffix", "kind"), [("mp4", "video/mp4"), ("webm", "video/webm"), ("webp", "image/webp"), ("gif", "image/gif")]
 )
 def test_an_answer_says_what_it_is_whatever_its_address_ends_in(tmp_path: Path, suffix: str, kind: str) -> None:
-    from annotate_app.server.clips import clip_response
+    from annotate_app.server.answers import clip_response
 
     job = ClipJob(tmp_path / "video.mp4", "", 0, 1, tmp_path / f"a.{suffix}", ClipCache(tmp_path))
     assert clip_response(job).headers["content-type"] == kind

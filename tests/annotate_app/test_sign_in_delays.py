@@ -9,9 +9,9 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotate_app.session import fair_checks
+from annotate_app.session import rate_limit
 from annotate_app.session.bodies import TooMuch
-from annotate_app.session.fair_checks import MOST_CHECKS, MOST_WAITING, FairChecks
+from annotate_app.session.rate_limit import MOST_CHECKS, MOST_WAITING, FairChecks
 from annotate_app.session.routes import Sessions
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
@@ -150,7 +150,7 @@ async def test_checks_are_few_at_a_time_and_fair_by_address(monkeypatch: pytest.
         began.append(check())
         await gates[len(began) - 1].wait()
 
-    monkeypatch.setattr(fair_checks.anyio.to_thread, "run_sync", run_sync)
+    monkeypatch.setattr(rate_limit.anyio.to_thread, "run_sync", run_sync)
     checks = FairChecks()
     async with anyio.create_task_group() as group:
         for n in range(8):

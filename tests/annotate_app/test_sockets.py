@@ -2,7 +2,7 @@
 
 import socket
 
-from annotate_app.server.sockets import answer_at_once
+from annotate_app.server.server_process import answer_at_once
 
 
 def test_connections_accepted_later_send_small_answers_at_once() -> None:

@@ -29,7 +29,7 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.metrics_util import Installation
 from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_kwargs
 
-from annotate_app.session import auth, downloads, policy, websocket_limits, websocket_sessions
+from annotate_app.session import auth, downloads, guard, websocket, websocket_limits
 from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
 from annotate_app.session.routes import Sessions
 from backend.campaign.judging.absences import sign_out
@@ -89,16 +89,16 @@ def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> It
         patch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, websocket_limits.LIMITS[Role.LEAD]))
         patch.setattr("backend.core.processes.end_all", lambda: None)  # this process goes on after the app
         tokens = [sign_in(project, name, PASSWORD, now=NOW) for name in ("Lou", "Ada")]
-        from annotate_app.shared import menu_counts
+        from annotate_app.shared import waiting
 
         auth._open.cache_clear()
-        before = [*menu_counts.MORE]
+        before = [*waiting.MORE_COUNTS]
         sys.modules.pop("annotate_app.asgi", None)
         import annotate_app.asgi as asgi
 
         with TestClient(asgi.app, base_url=ORIGIN, follow_redirects=False, raise_server_exceptions=False) as client:
             yield Whole(asgi.app, client, project, *tokens)
-    menu_counts.MORE[:] = before
+    waiting.MORE_COUNTS[:] = before
     sys.modules.pop("annotate_app.asgi", None)
     auth._open.cache_clear()
     Runtime._instance = None
@@ -327,7 +327,7 @@ def test_every_page_says_what_a_browser_may_load(whole: Whole) -> None:
     for script in inline:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in parts["script-src"]
-    assert "https:" in policy.of_pages(clips_elsewhere=True)
+    assert "https:" in guard.of_pages(clips_elsewhere=True)
     assert whole.call("", "GET", "/session/sign-in").headers["content-security-policy"].startswith("default-src 'none'")
 
 
@@ -381,7 +381,7 @@ def test_a_page_of_the_same_sign_in_resumes_and_one_of_the_next_sign_in_does_not
 def test_a_fragment_is_drawn_for_the_person_it_was_first_drawn_for(
     whole: Whole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(websocket_sessions, "owner", lambda _person, _token: "anybody")
+    monkeypatch.setattr(websocket, "owner", lambda _person, _token: "anybody")
     with whole.page(whole.lead) as page:
         shown = drawn(page, "progress")
     fragment = next(one.delta.fragment_id for one in shown if one.delta.fragment_id)

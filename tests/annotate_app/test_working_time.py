@@ -11,8 +11,8 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
+from annotate_app.server.annotator_routes import DescribeRoutes
 from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.describe_routes import DescribeRoutes
 from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
 from backend.campaign.monitoring.hours.report import hours

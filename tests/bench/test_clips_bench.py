@@ -24,8 +24,7 @@ import av
 import httpx
 import pytest
 
-from annotate_app.server.clip_queue import Priority
-from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.server.clip_worker import ClipWorker, Priority
 from app_server import AppServer
 from backend.campaign.demo import clips as demo_clips
 from backend.campaign.monitoring.videos.adding import import_corpus

@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotate_app.shared.guideline import guideline
-from annotate_app.shared.player import player as component
+from annotate_app.shared import player as component
+from annotate_app.shared.player import guideline
 from backend.campaign.setup.project.model import Campaign
 from support import new_campaign
 

@@ -175,7 +175,7 @@ def test_pages_and_routes_decide_nothing_by_a_role() -> None:
     }
     assert found == {
         ("annotate_app/session/auth.py", "person.role is not Role.ANNOTATOR"),  # whose scripts wait for their turn
-        ("annotate_app/session/notice.py", "person.role is Role.ANNOTATOR"),
+        ("annotate_app/session/plain_pages.py", "person.role is Role.ANNOTATOR"),
         ("annotate_app/screens/people/__init__.py", "person.role is Role.ANNOTATOR"),
         ("annotate_app/screens/people/__init__.py", "person.role is Role.LEAD"),
         ("annotate_app/screens/people/__init__.py", "review.person.role is Role.LEAD"),

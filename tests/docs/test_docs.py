@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 import commands_page
 import schema_page
 import settings_table
-from annotate_app.server.metrics import Counts
+from annotate_app.server.monitoring import Counts
 from backend import __version__, cli
 from backend.cli.options import CommandGroup
 from backend.scoring.measures import MEASURES

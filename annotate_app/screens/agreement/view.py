@@ -12,7 +12,7 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, look, tables, wording
+from annotate_app.shared import address_state, look, wording
 from backend.campaign.monitoring.quality.agreement_files import agreement_csv, agreement_picture, other_relevances_csv
 from backend.campaign.monitoring.quality.model import (
     AGGREGATOR_WORDS,
@@ -153,7 +153,7 @@ def others(found: AggregatorReport) -> None:
         tr("Other than a lead's"),
         tr("Of discarded pairs"),
     )
-    st.html(tables.table(heads, rows, "rr-figures"))
+    st.html(look.table(heads, rows, "rr-figures"))
     st.caption(
         tr(
             "The median of four grades is the mean of the middle two, which is the rule: so it differs "
@@ -225,7 +225,7 @@ def figure_table(found: AgreementBoard) -> str:
         if one.value is not None:
             over = tr("{n:,} {of}", n=one.n, of=one.of)
         rows.append((retold(words), f"<b>{value(one)}</b>", interval(one), escape(over)))
-    return tables.table((tr("Figure"), tr("Value"), tr("95 % interval"), tr("Over")), rows, "rr-figures")
+    return look.table((tr("Figure"), tr("Value"), tr("95 % interval"), tr("Over")), rows, "rr-figures")
 
 
 def settled_table(parts: tuple[Verdicts, ...]) -> str:
@@ -241,7 +241,7 @@ def settled_table(parts: tuple[Verdicts, ...]) -> str:
         )
         for part in parts
     ]
-    return tables.table(
+    return look.table(
         (
             tr("Pairs"),
             tr("All"),
@@ -263,7 +263,7 @@ def people_table(found: AgreementBoard) -> str:
         (
             escape(one.name),
             f"{one.grades:,}",
-            f"{tables.grade(one.most_used)} {_often(one)}",
+            f"{look.grade_mark(one.most_used)} {_often(one)}",
             _signed(one.bias.value)
             if one.bias.value is not None
             else tr("undefined: {reason}", reason=escape(retold(one.bias.reason))),
@@ -275,7 +275,7 @@ def people_table(found: AgreementBoard) -> str:
         for one in found.people
     ]
     heads = (tr("Annotator"), tr("Grades"), tr("Most used"), tr("Bias"), tr("95 % interval"), tr("Compared"))
-    return tables.table(heads, rows, "rr-figures rr-people")
+    return look.table(heads, rows, "rr-figures rr-people")
 
 
 def _often(one: PersonGrades) -> str:

@@ -14,7 +14,7 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.screens.descriptions import acts
 from annotate_app.screens.descriptions import choice as describing_choice
-from annotate_app.shared import address_state, look, tables, thumbnails
+from annotate_app.shared import address_state, look
 from annotate_app.shared.case_keys import keys_of, legend_of
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import clip_at
@@ -237,7 +237,7 @@ def _beside(found: DescriptionReview) -> None:
             *found.beside,
         )
     ]
-    st.html(tables.table((tr("Sentence"), tr("By"), tr("Seconds"), ""), rows))
+    st.html(look.table((tr("Sentence"), tr("By"), tr("Seconds"), ""), rows))
     st.caption(tr("Accept one, or several: each as a moment of its own, or as another caption of one moment."))
 
 
@@ -245,7 +245,7 @@ def _list(project: Project, lead: Person, count: int, key: str) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
         found = find_descriptions(project, lead, acts.wanted(), first=first, most=most)
         return [
-            ListRow(one.description, (_told(one),), thumbnails.address(one.video, one.start_s, one.end_s))
+            ListRow(one.description, (_told(one),), look.thumbnail_address(one.video, one.start_s, one.end_s))
             for one in found
         ]
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.shared import look, tables, wording
+from annotate_app.shared import look, wording
 from backend.campaign.corpus.describing.model import DescribingChoice, DescribingFigures
 from backend.campaign.corpus.describing.opening import (
     choose_describing,
@@ -21,6 +21,7 @@ from backend.campaign.nouns import Person, Role
 from backend.campaign.release.board.case_frames import videos_with_file
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
 
 _PROBLEM, _DONE = "describing_problem", "describing_done"
 OFFERED = 300
@@ -94,15 +95,15 @@ def who(project: Project, lead: Person) -> None:
     _figures(project, lead, figures)
 
 
-def save() -> None:
+@look.lead_callback(_PROBLEM)
+def save(project: Project, lead: Person) -> None:
     """Callback: describing is open as the form says."""
     state = st.session_state
     count, per = state["describing_count"], state["describing_per"]
     if count is not None and per == _VIDEO and count != int(count):
-        state[_PROBLEM] = tr(
-            "A video has a whole number of descriptions; a part of one can be wanted a minute of video."
+        raise ProjectError(
+            tr("A video has a whole number of descriptions; a part of one can be wanted a minute of video.")
         )
-        return
     named = state["describing_videos"]
     videos = [line.strip() for line in named.splitlines() if line.strip()] if isinstance(named, str) else named
     chosen = DescribingChoice(
@@ -112,18 +113,15 @@ def save() -> None:
         per_video=int(count) if count is not None and per == _VIDEO else None,
         per_minute=count if per == _MINUTE else None,
     )
-    problem = look.as_lead(lambda project, lead: choose_describing(project, lead, chosen, now=time.time()))
-    state[_PROBLEM] = problem
-    if not problem:
-        state[_DONE] = tr("Open: the page Describe is in their menu from now on.")
+    choose_describing(project, lead, chosen, now=time.time())
+    state[_DONE] = tr("Open: the page Describe is in their menu from now on.")
 
 
-def close() -> None:
+@look.lead_callback(_PROBLEM)
+def close(project: Project, lead: Person) -> None:
     """Callback: nobody may describe any more."""
-    problem = look.as_lead(lambda project, lead: close_describing(project, lead, now=time.time()))
-    st.session_state[_PROBLEM] = problem
-    if not problem:
-        st.session_state[_DONE] = tr("Closed. What was written stays, and so does what people still send.")
+    close_describing(project, lead, now=time.time())
+    st.session_state[_DONE] = tr("Closed. What was written stays, and so does what people still send.")
 
 
 def how(project: Project, lead: Person) -> None:
@@ -147,18 +145,15 @@ def how(project: Project, lead: Person) -> None:
     )
 
 
-def reword(version: int) -> None:
+@look.lead_callback("describing_words_problem")
+def reword(project: Project, lead: Person, version: int) -> None:
     """Callback: what is typed stands from now on."""
     state = st.session_state
     text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
-
-    def act(project: Project, lead: Person) -> None:
-        number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())
-        state["describing_words_done"] = tr(
-            "Version {number} stands now: describers are shown it once more.", number=number
-        )
-
-    state["describing_words_problem"] = look.as_lead(act)
+    number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())
+    state["describing_words_done"] = tr(
+        "Version {number} stands now: describers are shown it once more.", number=number
+    )
 
 
 def _time(hours: float) -> str:
@@ -193,4 +188,4 @@ def _figures(project: Project, lead: Person, figures: DescribingFigures) -> None
         )
         for one in figures.people
     ]
-    st.html(tables.table((tr("Person"), tr("To review"), tr("Sent back"), tr("Accepted"), tr("Time")), rows))
+    st.html(look.table((tr("Person"), tr("To review"), tr("Sent back"), tr("Accepted"), tr("Time")), rows))

@@ -13,7 +13,7 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.screens.disagreements import adjudicating as deciding
 from annotate_app.screens.disagreements.adjudicating import CASE, ON_SHOW
 from annotate_app.session import auth
-from annotate_app.shared import address_state, look, pair_view, tables, thumbnails, wording
+from annotate_app.shared import address_state, look, pair_view, wording
 from annotate_app.shared.case_keys import case_keys, legend
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.ways import WayThere
@@ -72,10 +72,10 @@ def page() -> None:
         case_keys(pair.pair, _beside(found, pair.pair, 1))
 
 
-def restore(pair: PairKey) -> None:
+@look.lead_callback("blocked_problem")
+def restore(project: Project, lead: Person, pair: PairKey) -> None:
     """Callback of a button: the clip may be shown again."""
-    problem = look.as_lead(lambda project, lead: restore_clip(project, lead, pair, now=time.time()))
-    st.session_state["blocked_problem"] = problem
+    restore_clip(project, lead, pair, now=time.time())
 
 
 def step(by: int) -> None:
@@ -207,7 +207,7 @@ def _case(project: Project, lead: Person, pair: PairReview, *, hidden: bool, ski
             pair_view.clip(pair)
         with words:
             if pair.grades:
-                given = " ".join(tables.grade(grade.grade) for grade in pair.grades)
+                given = " ".join(look.grade_mark(grade.grade) for grade in pair.grades)
                 st.html(f"<div class='rr-grades' aria-hidden='true'>{given}</div>")
             pair_view.rule(pair, campaign.grading)
             if skipped:
@@ -220,7 +220,7 @@ def _case(project: Project, lead: Person, pair: PairReview, *, hidden: bool, ski
 def _list(found: ReviewPage, pair: PairReview) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
         return [
-            ListRow(row.pair, (_told(row),), thumbnails.address(row.video, row.start_s, row.end_s))
+            ListRow(row.pair, (_told(row),), look.thumbnail_address(row.video, row.start_s, row.end_s))
             for row in found.rows
         ]
 
@@ -238,7 +238,7 @@ def _list(found: ReviewPage, pair: PairReview) -> None:
 
 def _told(row: ReviewRow) -> str:
     """A row of the list: the query, and under it what is known of the pair."""
-    grades = " ".join(tables.grade(grade) for grade in row.grades)
+    grades = " ".join(look.grade_mark(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
     state = tr("re-opened") if row.re_opened and not row.verdict.is_settled else wording.verdict(row.verdict)
     return f"{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"

@@ -8,14 +8,11 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.screens.exam import calibration_round as trial_round
-from annotate_app.screens.exam import open_round as exam_round
-from annotate_app.screens.exam import outcomes as exam_outcomes
-from annotate_app.screens.exam import plan as exam_plan
-from annotate_app.screens.exam import preview as exam_preview
-from annotate_app.shared import address_state, exam_results, look, tables, wording
+from annotate_app.screens.exam import figures, holding
+from annotate_app.shared import address_state, exam_results, look, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import review_clip
-from annotate_app.shared.searched import matching, searched
+from annotate_app.shared.search import matching, searched
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam import results as qualification_exam_results
 from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item, preview_exam_key
@@ -54,7 +51,7 @@ def _exam(project: Project, lead: Person) -> bool:
     if done := st.session_state.pop("exam_done", ""):
         st.success(done)
     held, campaign = exam_held(project, lead), project.campaign
-    if exam_round.key_desk(project, lead, held):
+    if holding.key_desk(project, lead, held):
         return True
     if held is None:
         st.markdown(
@@ -65,27 +62,27 @@ def _exam(project: Project, lead: Person) -> bool:
                 differ=wording.differ(campaign.tolerance),
             )
         )
-        exam_plan.plan(project, lead)
-        exam_round.to_use(exam_to_use(project, lead))
+        holding.plan(project, lead)
+        holding.to_use(exam_to_use(project, lead))
         _earlier(qualification_exam_results.exam_outcomes(project, lead))
         return False
     _facts(held, exam_although(project, lead))
     standing = qualification_exam_results.exam_results(project, lead)
-    exam_round.stage(held, standing, preview_exam_key(project, lead))
+    holding.stage(held, standing, preview_exam_key(project, lead))
     people, results, items, another = address_state.tabs(
         [marked("People"), marked("Results"), marked("Items"), marked("Another exam, or none")]
     )
     with people:
         _people(standing)
     with results:
-        exam_outcomes.outcomes(qualification_exam_results.exam_outcomes(project, lead))
+        figures.outcomes(qualification_exam_results.exam_outcomes(project, lead))
     with items:
         _items(project, lead, standing)
     with another:
-        exam_round.to_use(exam_to_use(project, lead))
+        holding.to_use(exam_to_use(project, lead))
         st.subheader(tr("Another exam"), anchor=False)
         st.markdown(tr("Another exam takes the place of this one. Who passed before has passed; open attempts end."))
-        exam_plan.plan(project, lead)
+        holding.plan(project, lead)
         st.button(
             tr("Hold no exam"),
             key="exam-off",
@@ -95,44 +92,41 @@ def _exam(project: Project, lead: Person) -> bool:
     return False
 
 
-def end() -> None:
+@look.lead_callback("exam_problem")
+def end(project: Project, lead: Person) -> None:
     """Callback of the button that ends the exam."""
-    st.session_state["exam_problem"] = look.as_lead(lambda project, lead: end_exam(project, lead, now=time.time()))
+    end_exam(project, lead, now=time.time())
 
 
-def retake(annotator_id: AnnotatorId) -> None:
+@look.lead_callback("exam_problem")
+def retake(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
     """Callback: somebody may take the exam once more."""
-    st.session_state["exam_problem"] = look.as_lead(
-        lambda project, lead: grant_retake(project, lead, annotator_id, now=time.time())
-    )
+    grant_retake(project, lead, annotator_id, now=time.time())
 
 
-def exempt(annotator_id: AnnotatorId) -> None:
+@look.lead_callback("exam_problem")
+def exempt(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
     """Callback: somebody may judge without having passed."""
     reason = st.session_state[f"exam-reason-{annotator_id}"]
-    st.session_state["exam_problem"] = look.as_lead(
-        lambda project, lead: exempt_from_exam(project, lead, annotator_id, reason, now=time.time())
-    )
+    exempt_from_exam(project, lead, annotator_id, reason, now=time.time())
 
 
-def explain(item_id: int) -> None:
+@look.lead_callback("exam_problem")
+def explain(project: Project, lead: Person, item_id: int) -> None:
     """Callback: the explanation of an item."""
-    text = st.session_state[f"exam-text-{item_id}"]
-    problem = look.as_lead(lambda project, lead: explain_exam_item(project, lead, item_id, text, now=time.time()))
-    st.session_state["exam_problem"] = problem
-    if not problem:
-        st.toast(tr("Saved. It is shown to who missed the pair, after they handed in."), icon=":material/school:")
+    explain_exam_item(project, lead, item_id, st.session_state[f"exam-text-{item_id}"], now=time.time())
+    st.toast(tr("Saved. It is shown to who missed the pair, after they handed in."), icon=":material/school:")
 
 
 def _earlier(found: qualification_exam_results.ExamOutcomes) -> None:
     """What people did in exams that are not held any more."""
     if found.people:
         st.subheader(tr("Results so far"), anchor=False)
-        exam_outcomes.outcomes(found)
+        figures.outcomes(found)
 
 
 def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
-    source = exam_preview.source(held.source)
+    source = figures.source(held.source)
     drawn = source if held.seed is None else tr("{source}, seed {seed}", source=source, seed=held.seed)
     lost = held.items - held.showable
     hidden = (
@@ -258,7 +252,7 @@ def _item_list(items: list[ExamItem], missed: dict[int, int], chosen: int | None
 
 
 def _row(item: ExamItem, missed: int) -> str:
-    right = "<span class='rr-grade rr-none'>?</span>" if item.right is None else tables.grade(item.right)
+    right = "<span class='rr-grade rr-none'>?</span>" if item.right is None else look.grade_mark(item.right)
     told = "" if item.explanation else tr(" · not explained")
     return f"{escape(item.query)}<small class='rr-of-case'>{right} {tr('missed {n}×', n=missed)}{told}</small>"
 

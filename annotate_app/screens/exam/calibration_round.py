@@ -7,7 +7,8 @@ import streamlit as st
 
 from annotate_app.language import tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, choose_queries, look, tables, wording
+from annotate_app.shared import address_state, look, wording
+from annotate_app.shared import search as shared_search
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.calibration import end_trial, start_trial, trial_csv, trial_round
@@ -41,32 +42,30 @@ def section(project: Project, lead: Person) -> None:
         _round(project, lead, found)
 
 
-def start() -> None:
+@look.lead_callback("trial_problem")
+def start(project: Project, lead: Person) -> None:
     """Callback of the button."""
     state = st.session_state
-
-    def act(project: Project, lead: Person) -> None:
-        report = start_trial(
-            project,
-            lead,
-            queries=int(state["trial_count"]),
-            pairs=int(state["trial_pairs"]),
-            seed=int(state["trial_seed"]),
-            chosen=choose_queries.chosen(_NAME),
-            now=time.time(),
-        )
-        pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
-        state["trial_done"] = tr(
-            "The trial round asks {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
-        ).strip()
-        choose_queries.clear(_NAME)
-
-    state["trial_problem"] = look.as_lead(act)
+    report = start_trial(
+        project,
+        lead,
+        queries=int(state["trial_count"]),
+        pairs=int(state["trial_pairs"]),
+        seed=int(state["trial_seed"]),
+        chosen=shared_search.chosen_queries(_NAME),
+        now=time.time(),
+    )
+    pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
+    state["trial_done"] = tr(
+        "The trial round asks {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
+    ).strip()
+    shared_search.clear_queries(_NAME)
 
 
-def end() -> None:
+@look.lead_callback("trial_problem")
+def end(project: Project, lead: Person) -> None:
     """Callback of the button."""
-    st.session_state["trial_problem"] = look.as_lead(lambda project, lead: end_trial(project, lead, now=time.time()))
+    end_trial(project, lead, now=time.time())
 
 
 def _form(project: Project, lead: Person) -> None:
@@ -76,7 +75,7 @@ def _form(project: Project, lead: Person) -> None:
     columns[2].number_input(tr("Seed of the draw"), 0, 2**31, 1, key="trial_seed")
     search, chosen = st.columns(2)
     labels = (tr("Find queries to choose by name"), tr("These queries instead of a draw"))
-    choose_queries.choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: they are drawn"))
+    shared_search.choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: they are drawn"))
     st.button(tr("Begin the trial round"), key="trial-begin", on_click=start)
     st.caption(
         tr(
@@ -148,10 +147,10 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     with words:
         st.markdown(f"#### {plain(pair.query)}")
         rows = [
-            (escape(called[one.annotator_id]), tables.grade(one.grade), escape(one.note) or tr("no note"))
+            (escape(called[one.annotator_id]), look.grade_mark(one.grade), escape(one.note) or tr("no note"))
             for one in pair.answers
         ]
-        st.html(tables.table((tr("Annotator"), tr("Grade", _context="noun"), tr("Note")), rows))
+        st.html(look.table((tr("Annotator"), tr("Grade", _context="noun"), tr("Note")), rows))
 
 
 def _people(found: CalibrationRound, names: list[str]) -> str:
@@ -163,7 +162,7 @@ def _people(found: CalibrationRound, names: list[str]) -> str:
         )
         for name, one in zip(names, found.people, strict=True)
     ]
-    return tables.table((tr("Annotator"), tr("Answered"), tr("Finished")), rows)
+    return look.table((tr("Annotator"), tr("Answered"), tr("Finished")), rows)
 
 
 def _overview(found: CalibrationRound) -> str:
@@ -177,7 +176,7 @@ def _overview(found: CalibrationRound) -> str:
         )
         for pair in found.pairs
     ]
-    return tables.table((tr("Apart"), tr("Grades"), tr("Notes"), tr("Rank"), tr("Query")), rows)
+    return look.table((tr("Apart"), tr("Grades"), tr("Notes"), tr("Rank"), tr("Query")), rows)
 
 
 def _label(pair: CalibrationPair) -> str:

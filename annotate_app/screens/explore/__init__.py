@@ -10,7 +10,7 @@ from annotate_app.language import marked, tr, translated, trn
 from annotate_app.plain import plain
 from annotate_app.screens.explore import charts as explore_charts
 from annotate_app.screens.explore import lists as explore_lists
-from annotate_app.shared import address_state, look, tables, wording
+from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import long_list, sorted_by
 from backend.campaign.monitoring.explore.model import (
     AgreedQuery,
@@ -139,10 +139,10 @@ def _same_words(project: Project, lead: Person) -> None:
         st.info(tr("No pair of similarity 1 has a relevance yet."))
         return
     rows = [
-        (tables.grade(value), escape(scale.label(value)), tables.bar(pairs, max(counts)), f"{pairs / decided:.1%}")
+        (look.grade_mark(value), escape(scale.label(value)), look.bar(pairs, max(counts)), f"{pairs / decided:.1%}")
         for value, pairs in enumerate(counts)
     ]
-    st.html(tables.table((tr("Relevance"), "", tr("Pairs"), tr("Share")), rows, "rr-figures"))
+    st.html(look.table((tr("Relevance"), "", tr("Pairs"), tr("Share")), rows, "rr-figures"))
     st.subheader(tr("Similarity 1, but below {highest}", highest=scale.highest), anchor=False)
     relevance = _relevance(scale, most=scale.highest - 1)
     _pairs(project, lead, PairPart(relevance=relevance, same_words=True), tr("There is none: all of them are perfect."))
@@ -161,7 +161,7 @@ def _sources(project: Project, lead: Person) -> None:
         st.info(tr("These pairs came with an earlier campaign, which does not say what found them."))
         return
     rows = [explore_lists.source_row(one) for one in found]
-    st.html(tables.table(map(tr, explore_lists.SOURCE_HEADS), rows, "rr-figures rr-sources"))
+    st.html(look.table(map(tr, explore_lists.SOURCE_HEADS), rows, "rr-figures rr-sources"))
     _take("sources", lambda: explored_csv(found))
 
 
@@ -207,7 +207,7 @@ def _coverage(project: Project, lead: Person) -> None:
     if len(shows) > 1:
         st.subheader(tr("Shows"), anchor=False)
         st.html(
-            tables.table(
+            look.table(
                 explore_lists.show_heads(),
                 [explore_lists.show_row(show) for show in shows],
                 "rr-figures rr-shows",

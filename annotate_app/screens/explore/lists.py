@@ -5,7 +5,7 @@ from html import escape
 from typing import Any, TypeVar
 
 from annotate_app.language import marked, tr
-from annotate_app.shared import tables, thumbnails, wording
+from annotate_app.shared import look, wording
 from annotate_app.shared.long_list import ListColumn, ListRow
 from backend.campaign.monitoring.explore.model import (
     AgreedQuery,
@@ -41,7 +41,7 @@ PAIR_COLUMNS = (
 def pair_row(pair: FoundPair) -> ListRow:
     """A pair, which opens its query."""
     relevance = (
-        f"<small>{wording.verdict(pair.verdict)}</small>" if pair.relevance is None else tables.grade(pair.relevance)
+        f"<small>{wording.verdict(pair.verdict)}</small>" if pair.relevance is None else look.grade_mark(pair.relevance)
     )
     where = tr(
         "{video}, {start_s:.1f} to {end_s:.1f} s", video=escape(pair.video), start_s=pair.start_s, end_s=pair.end_s
@@ -50,7 +50,7 @@ def pair_row(pair: FoundPair) -> ListRow:
     return ListRow(
         pair.query_id,
         (escape(pair.query), where, str(pair.rank), similarity, relevance),
-        thumbnails.address(pair.video, pair.start_s, pair.end_s),
+        look.thumbnail_address(pair.video, pair.start_s, pair.end_s),
     )
 
 
@@ -114,7 +114,7 @@ def video_row(one: VideoCoverage) -> ListRow:
         f"{one.pairs:,}",
         _number(one.mean),
     )
-    return ListRow(one.video_id, cells, thumbnails.address(one.video, 0, one.duration_s))
+    return ListRow(one.video_id, cells, look.thumbnail_address(one.video, 0, one.duration_s))
 
 
 def show_heads() -> tuple[str, ...]:

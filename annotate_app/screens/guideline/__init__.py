@@ -3,14 +3,15 @@
 import time
 from dataclasses import replace
 from html import escape
+from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import browser_texts, marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.screens.guideline.preview import preview
-from annotate_app.shared import address_state, look, practice, tables, wording
-from annotate_app.shared.guideline import guideline
+from annotate_app.shared import address_state, look, player, practice, wording
+from annotate_app.shared.desk import joined
+from annotate_app.shared.player import guideline
 from backend.campaign.nouns import GradeMeaning, Person, Scale
 from backend.campaign.qualification.guideline import examples as guideline_examples
 from backend.campaign.qualification.guideline.model import Change
@@ -21,6 +22,36 @@ from backend.campaign.setup.project.model import Campaign, Grading, GuidelineVer
 
 _LABEL_LENGTH, _REASON_LENGTH = 24, 200
 _PARTS = ("label", "meaning", "detail", "example")
+_SCRIPTS = ("../../language/browser.js", "../../shared/desk/frame.js", "guide.js")
+_PANEL = """<section class="player shown"><dialog class="panel" open><div class="body" tabindex="0"></div></dialog>
+</section>"""
+_STYLE = """
+.player.shown { min-height: 0; max-height: none; container-type: inline-size; }
+.player.shown .panel { position: static; width: 100%; max-height: 70svh; margin: 0; padding-top: 16px; overflow-y: auto;
+  box-shadow: none; }
+.player.shown .questions { grid-template-columns: 1fr; }
+.player.shown .meanings li { grid-template: "digit meant" auto "digit shown" auto / 30px 1fr; gap: 2px 14px; }
+.player.shown .meanings li.filmed {
+  grid-template: "digit meant" auto "digit shown" auto "digit clip" auto / 30px 1fr; gap: 2px 14px;
+}
+"""
+_PREVIEW_SCRIPT = """
+export default function ({ parentElement, data }) {
+  const dialog = parentElement.querySelector("dialog");
+  const words = JSON.stringify(data.guideline);
+  if (dialog.dataset.words === words) return;
+  dialog.dataset.words = words;
+  dialog.setAttribute("aria-label", data.label);
+  speak(parentElement, data);
+  new Guide(dialog, data.guideline).turned();
+}
+"""
+_mount = st.components.v2.component(
+    "reelrank_guideline_preview",
+    html=_PANEL,
+    css=player.style() + _STYLE,
+    js="\n".join([joined(player.FOLDER, _SCRIPTS), _PREVIEW_SCRIPT]),
+)
 
 
 def page() -> None:
@@ -40,22 +71,19 @@ def page() -> None:
         practice.practice(project, lead)
 
 
-def save(version: int) -> None:
+@look.lead_callback("guideline_problem")
+def save(project: Project, lead: Person, version: int) -> None:
     """Callback: what is typed stands from now on, as another version."""
     state = st.session_state
-
-    def act(project: Project, lead: Person) -> None:
-        typed, reason = _typed(project.campaign.grading, version), str(state.get(f"words-{version}-reason", ""))
-        number, changed = reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
-        texts = wording.count_of(len(changed), "text")
-        state["guideline_done"] = tr(
-            "Version {number} stands now; {texts} of it {len} new. Annotators are told before their next clip.",
-            number=number,
-            texts=texts,
-            len=tr("is") if len(changed) == 1 else tr("are"),
-        )
-
-    state["guideline_problem"] = look.as_lead(act)
+    typed, reason = _typed(project.campaign.grading, version), str(state.get(f"words-{version}-reason", ""))
+    number, changed = reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
+    texts = wording.count_of(len(changed), "text")
+    state["guideline_done"] = tr(
+        "Version {number} stands now; {texts} of it {len} new. Annotators are told before their next clip.",
+        number=number,
+        texts=texts,
+        len=tr("is") if len(changed) == 1 else tr("are"),
+    )
 
 
 def changes_table(changes: list[Change]) -> str:
@@ -68,7 +96,7 @@ def changes_table(changes: list[Change]) -> str:
         )
         for one in changes
     ]
-    return tables.table((tr("Text"), tr("Before"), tr("After")), rows, "rr-changes")
+    return look.table((tr("Text"), tr("Before"), tr("After")), rows, "rr-changes")
 
 
 def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
@@ -87,7 +115,7 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
     with seen:
         st.markdown(tr("**As annotators see it**"))
         examples = guideline_examples.examples(project, lead)
-        preview(guideline(_with(campaign, typed), examples))
+        guideline_preview(guideline(_with(campaign, typed), examples))
         st.caption(
             tr(
                 "A clip as an example is chosen at a settled pair, on the pages Disagreements and Queries: "
@@ -175,7 +203,7 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
         )
         for one in reversed(versions)
     ]
-    st.html(tables.table((tr("Version"), tr("Stood from"), tr("By"), tr("Why"), tr("Read last by")), rows))
+    st.html(look.table((tr("Version"), tr("Stood from"), tr("By"), tr("Why"), tr("Read last by")), rows))
     st.caption(tr("A grade was given under the version that stood at its time."))
     if len(versions) == 1:
         return
@@ -191,3 +219,9 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
         st.html(changes_table(changed))
     else:
         st.caption(tr("Nothing differs."))
+
+
+def guideline_preview(words: dict[str, Any]) -> None:
+    """Shows the guideline's words, as `shared.player.guideline` has them."""
+    data = {"guideline": words, "label": tr("The guideline as annotators see it")}
+    _mount(data=data | browser_texts(player.FOLDER, _SCRIPTS), key="guideline-preview")

@@ -93,11 +93,10 @@ def keep() -> None:
     st.session_state["board_problem"] = problem
 
 
-def remove(name: str) -> None:
+@look.lead_callback("board_problem")
+def remove(project: Project, lead: Person, name: str) -> None:
     """Callback of a button: the run is kept no longer."""
-    st.session_state["board_problem"] = look.as_lead(
-        lambda project, lead: remove_run(project, lead, name, now=time.time())
-    )
+    remove_run(project, lead, name, now=time.time())
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -12,10 +12,10 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.moments import acts
-from annotate_app.shared import address_state, look, thumbnails, wording
+from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import clip_at
-from annotate_app.shared.searched import matching
+from annotate_app.shared.search import matching
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.moments.editing import moments_of_video, videos_and_moments
 from backend.campaign.corpus.moments.model import MomentRow, Origin, VideoMoments
@@ -99,7 +99,7 @@ def _all(videos: Sequence[VideoMoments]) -> None:
                     f"{video.total:,}",
                     f"{video.used:,}",
                 ),
-                thumbnails.address(video.name, 0.0, min(video.duration_s, 4.0)) if video.has_file else "",
+                look.thumbnail_address(video.name, 0.0, min(video.duration_s, 4.0)) if video.has_file else "",
             )
             for video in found[first : first + most]
         ]
@@ -160,7 +160,7 @@ def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
 def _row(row: MomentRow) -> ListRow:
     used = " ".join(filter(None, [_users(row), "" if row.captions or row.pairs or not row.used else tr("the project")]))
     cells = (f"{row.start_s:.2f}–{row.end_s:.2f} s", escape(tr(ORIGINS[row.origin])), used)
-    return ListRow(row.moment_id, cells, thumbnails.address(row.video, row.start_s, row.end_s))
+    return ListRow(row.moment_id, cells, look.thumbnail_address(row.video, row.start_s, row.end_s))
 
 
 def _users(row: MomentRow) -> str:

@@ -10,7 +10,7 @@ from annotate_app.plain import plain
 from annotate_app.screens.people import assigning
 from annotate_app.screens.people import flags as person_flags
 from annotate_app.shared import exam_results, inviting, look, wording
-from annotate_app.shared.searched import searched
+from annotate_app.shared.search import searched
 from backend.campaign.judging import absences
 from backend.campaign.monitoring.explore.tables import explored_version
 from backend.campaign.monitoring.quality import flags as quality_flags
@@ -56,39 +56,31 @@ def page() -> None:
     assigning.assignments(project, lead, reviews)
 
 
-def renew(annotator_id: AnnotatorId) -> None:
+@look.lead_callback("people_problem")
+def renew(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a new one-time link, shown once; the person's older links become void."""
-
-    def act(project: Project, lead: Person) -> None:
-        person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
-        inviting.show_once(person.name, invitation)
-
-    st.session_state["people_problem"] = look.as_lead(act)
+    person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
+    inviting.show_once(person.name, invitation)
 
 
-def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
+@look.lead_callback("people_problem")
+def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool) -> None:
     """Callback of a row's button."""
-    st.session_state["people_problem"] = look.as_lead(
-        lambda project, lead: absences.suspend(project, lead, annotator_id, suspended, now=time.time())
-    )
+    absences.suspend(project, lead, annotator_id, suspended, now=time.time())
 
 
-def pause(annotator_id: AnnotatorId) -> None:
+@look.lead_callback("people_problem")
+def pause(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
     """Callback of a row's form: no pairs for this person from now on."""
     key = f"pause-reason-{annotator_id}"
-
-    def act(project: Project, lead: Person) -> None:
-        absences.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
-        st.session_state[key] = ""
-
-    st.session_state["people_problem"] = look.as_lead(act)
+    absences.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
+    st.session_state[key] = ""
 
 
-def go_on(annotator_id: AnnotatorId) -> None:
+@look.lead_callback("people_problem")
+def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a paused person is handed pairs again."""
-    st.session_state["people_problem"] = look.as_lead(
-        lambda project, lead: absences.unpause_person(project, lead, annotator_id, now=time.time())
-    )
+    absences.unpause_person(project, lead, annotator_id, now=time.time())
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

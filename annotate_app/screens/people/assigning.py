@@ -7,8 +7,9 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.shared import choose_queries, look, wording
-from annotate_app.shared.searched import searched
+from annotate_app.shared import look, wording
+from annotate_app.shared import search as shared_search
+from annotate_app.shared.search import searched
 from backend.campaign.judging import work_assignments
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Person, Role, Split
@@ -91,12 +92,13 @@ def since(given: Assignment, timezone: str | None) -> str:
     return tr("Given by {by}, {when}.", by=given.by, when=wording.when(given.at, timezone))
 
 
-def assign() -> None:
+@look.lead_callback("assign_problem")
+def assign(project: Project, lead: Person) -> None:
     """Callback of the button: gives what the form says, to everybody it names; the form is empty then."""
     state = st.session_state
     who: list[AnnotatorId] = state["assign_who"]
     part, parts = state["assign_part"], state["assign_parts"]
-    queries = choose_queries.chosen(_NAME)
+    queries = shared_search.chosen_queries(_NAME)
     given = Assignment(
         split=state["assign_split"],
         part=part,
@@ -105,34 +107,23 @@ def assign() -> None:
         a_day=state["assign_day"],
         in_all=state["assign_all"],
     )
-    count = 0
-
-    def act(project: Project, lead: Person) -> None:
-        nonlocal count
-        count = work_assignments.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
-
-    problem = look.as_lead(act)
-    state["assign_problem"] = problem
-    if not problem:
-        state["assign_done"] = tr(
-            "Assigned: {words}. That is {querys} with open batches.",
-            words=words(given),
-            querys=wording.count_of(count, "query"),
-        )
-        for field in _FIELDS:
-            state.pop(field, None)
-        choose_queries.clear(_NAME)
+    count = work_assignments.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
+    state["assign_done"] = tr(
+        "Assigned: {words}. That is {querys} with open batches.",
+        words=words(given),
+        querys=wording.count_of(count, "query"),
+    )
+    for field in _FIELDS:
+        state.pop(field, None)
+    shared_search.clear_queries(_NAME)
 
 
-def take_back(annotator_id: AnnotatorId, name: str) -> None:
+@look.lead_callback("assign_problem")
+def take_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
     """Callback of a button: this person grades whatever there is again."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
-    problem = look.as_lead(
-        lambda project, lead: work_assignments.unassign(project, lead, annotator_id, seen=seen, now=time.time())
-    )
-    st.session_state["assign_problem"] = problem
-    if not problem:
-        st.session_state["assign_done"] = tr("{name} grades whatever there is again.", name=name)
+    work_assignments.unassign(project, lead, annotator_id, seen=seen, now=time.time())
+    st.session_state["assign_done"] = tr("{name} grades whatever there is again.", name=name)
 
 
 def _form(project: Project, lead: Person, annotators: Mapping[AnnotatorId, str]) -> None:
@@ -147,7 +138,7 @@ def _form(project: Project, lead: Person, annotators: Mapping[AnnotatorId, str])
     parts.number_input(tr("of so many parts"), 2, value=None, key="assign_parts", placeholder="1")
     search, chosen = st.columns(2)
     labels = (tr("Find queries to choose by name"), tr("Chosen queries"))
-    choose_queries.choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: all of the above"))
+    shared_search.choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: all of the above"))
     day, whole, button = st.columns([1, 1, 2], vertical_alignment="bottom")
     day.number_input(tr("Grades a day"), 1, value=None, key="assign_day", placeholder=tr("any number"))
     whole.number_input(tr("Grades in all"), 1, value=None, key="assign_all", placeholder=tr("any number"))

@@ -1,17 +1,19 @@
 """One person on the lead's page "People": every flag with its figure, its course over time, and the pairs behind it."""
 
 import time
+from collections.abc import Sequence
 
+import altair as alt
+import pandas as pd
 import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.screens.people.flag_chart import flag_chart
 from annotate_app.shared import look, pair_view, wording
 from annotate_app.shared.address_state import read_number
 from backend.campaign.judging.skips import lift_skips
 from backend.campaign.monitoring.quality import flags as quality_flags
-from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FLAG_NAMES, Flag, FlagKind, PersonFlags
+from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FLAG_NAMES, Flag, FlagKind, PersonFlags, Stretch
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId, PairId
@@ -28,9 +30,13 @@ _BEHIND = {
     FlagKind.SKIPS: marked("The pairs that this person skipped, the newest first."),
     FlagKind.REPORTS: marked("The pairs whose clip this person reported as broken, the newest first."),
 }
-
-
 _OF_SKIPS = (FlagKind.SKIPS, FlagKind.REPORTS)
+_WHAT = {
+    FlagKind.BIAS: marked("Mean difference from the others"),
+    FlagKind.DRIFT: marked("Mean difference from the others"),
+    FlagKind.AGREEMENT: marked("Share that agrees"),
+}
+_IN_GRADES = (FlagKind.BIAS, FlagKind.DRIFT)
 
 
 def asked() -> AnnotatorId | None:
@@ -82,15 +88,12 @@ def close() -> None:
         st.query_params.pop(name, None)
 
 
-def lift(who: AnnotatorId, reports_only: bool) -> None:
+@look.lead_callback(_PROBLEM)
+def lift(project: Project, lead: Person, who: AnnotatorId, reports_only: bool) -> None:
     """Callback: undoes all skips of somebody, or only their reports of broken clips."""
-
-    def act(project: Project, lead: Person) -> None:
-        done = lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
-        skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
-        st.toast(tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips), icon=":material/undo:")
-
-    st.session_state[_PROBLEM] = look.as_lead(act)
+    done = lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
+    skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
+    st.toast(tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips), icon=":material/undo:")
 
 
 def show(project: Project, lead: Person) -> None:
@@ -219,3 +222,52 @@ def _pairs(project: Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
                 pair_view.judged(pair, project.campaign.grading, hidden=False)
     if pages > 1:
         st.pagination(pages, key=_PAGE)
+
+
+def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
+    """Draws the means of runs of grades, in the order of giving, and the limit of the figure where it has one."""
+    what = tr(_WHAT.get(flag.kind, marked("Share of grades")))
+    zone = st.context.timezone
+    frame = pd.DataFrame(
+        {
+            "Grades so far": [sum(one.n for one in stretches[: n + 1]) for n in range(len(stretches))],
+            what: [one.mean for one in stretches],
+            "Given": [
+                tr("{start} to {end}", start=wording.when(one.since, zone), end=wording.when(one.until, zone))
+                for one in stretches
+            ],
+            "Grades": [one.n for one in stretches],
+        }
+    )
+    form = "+.2f" if flag.kind in _IN_GRADES else ".0%"
+    base = alt.Chart(frame).encode(
+        x=alt.X("Grades so far:Q", title=tr("Grades so far"), axis=alt.Axis(format=",d", grid=False)),
+        y=alt.Y(f"{what}:Q", title=None, axis=alt.Axis(format=form, tickCount=5)),
+        tooltip=[
+            alt.Tooltip("Given:N", title=tr("Given")),
+            alt.Tooltip("Grades:Q", title=tr("Grades")),
+            alt.Tooltip(f"{what}:Q", format=form),
+        ],
+    )
+    line = base.mark_line(color="#6063f1") + base.mark_point(color="#6063f1", filled=True, size=45)
+    lines = pd.DataFrame({what: _limits(flag)})
+    rule = alt.Chart(lines).mark_rule(strokeDash=[5, 4], color="#f59e0b", strokeWidth=2).encode(y=f"{what}:Q")
+    first, last = stretches[0].mean, stretches[-1].mean
+    shown = [format(value, form if flag.kind in _IN_GRADES else ".1%") for value in (first, last)]
+    told = tr(
+        "{flag_names} over time, in {stretches} runs of grades: from {first} to {last}",
+        flag_names=FLAG_NAMES[flag.kind],
+        stretches=len(stretches),
+        first=shown[0],
+        last=shown[1],
+    )
+    title = alt.TitleParams(what, anchor="start", fontSize=12, fontWeight="normal")
+    chart = (rule + line if len(lines) else line).properties(title=title)
+    st.altair_chart(chart, height=230, alt=told)
+
+
+def _limits(flag: Flag) -> list[float]:
+    """Where a course begins to be a flag; a drift and a fall are held against what was before, so they have none."""
+    if flag.kind is FlagKind.BIAS:
+        return [-flag.limit, 0.0, flag.limit]
+    return [0.0] if flag.kind is FlagKind.DRIFT else [] if flag.kind is FlagKind.AGREEMENT else [flag.limit]

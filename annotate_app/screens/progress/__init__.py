@@ -9,11 +9,9 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.screens.progress.backups import backups
-from annotate_app.screens.progress.funnel import funnel
-from annotate_app.screens.progress.pool_check import pool_check
+from annotate_app.screens.progress.sections import backups, funnel, pool_check
 from annotate_app.session import auth
-from annotate_app.shared import look, tables, waiting, wording
+from annotate_app.shared import look, waiting, wording
 from annotate_app.shared.day_chart import day_chart
 from annotate_app.shared.video_troubles import reported_clips, video_troubles
 from backend.campaign.monitoring.explore import tables as explore_tables
@@ -201,5 +199,5 @@ def _people(people: Sequence[PersonPace]) -> None:
 def pace_table(people: Sequence[PersonPace]) -> str:
     """Today and the last 7 days of each person, the latter as a bar against the busiest."""
     most = max(person.week for person in people)
-    rows = [(escape(person.name), f"{person.today:,}", tables.bar(person.week, most)) for person in people]
-    return tables.table((tr("Annotator"), tr("Today"), tr("Last 7 days")), rows, "rr-paces")
+    rows = [(escape(person.name), f"{person.today:,}", look.bar(person.week, most)) for person in people]
+    return look.table((tr("Annotator"), tr("Today"), tr("Last 7 days")), rows, "rr-paces")

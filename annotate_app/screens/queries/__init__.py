@@ -10,7 +10,7 @@ from annotate_app.language import marked, tr, translated
 from annotate_app.plain import plain
 from annotate_app.screens.queries import one_query
 from annotate_app.screens.queries.next_batches import next_batches
-from annotate_app.shared import address_state, look, tables, waiting
+from annotate_app.shared import address_state, look, waiting
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list, sorted_by
 from backend.campaign.monitoring.progress.progress import stuck_queries, work_version
 from backend.campaign.nouns import Person, Split
@@ -126,7 +126,7 @@ def _row(review: QueryReview) -> ListRow:
 
 
 def _share(review: QueryReview) -> str:
-    return tables.bar(100 * review.settled / max(review.pairs, 1), 100, " %", form=".0f")
+    return look.bar(100 * review.settled / max(review.pairs, 1), 100, " %", form=".0f")
 
 
 def by_rank(relevances: Sequence[int | None]) -> str:

@@ -7,9 +7,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.screens.release.diff import release_diff
-from annotate_app.screens.release.releases import releases
-from annotate_app.screens.release.terms import release_terms
+from annotate_app.screens.release.sections import release_diff, release_terms, releases
 from annotate_app.server import job_functions, jobs
 from annotate_app.shared import look, wording
 from annotate_app.shared.job_view import job_view
@@ -133,7 +131,8 @@ def warnings(counts: dict[str, Any]) -> list[str]:
     return found
 
 
-def _make(options: ReleaseOptions, name: str | None = None, notes: str = "") -> None:
+@look.lead_callback("release_problem")
+def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | None = None, notes: str = "") -> None:
     """Begin a release: a callback, with the name and notes that were typed unless it is told others."""
     if name is None:
         name, notes = st.session_state["release_name"], st.session_state["release_notes"]
@@ -144,12 +143,8 @@ def _make(options: ReleaseOptions, name: str | None = None, notes: str = "") -> 
         "name": name,
         "notes": notes,
     }
-
-    def begin(project: Project, lead: Person) -> None:
-        make, title = job_functions.make_release, said("Making a release")
-        jobs.begin(project, lead, jobs.RELEASE, title, make, options, name, notes, asked=asked, now=time.time())
-
-    st.session_state["release_problem"] = look.as_lead(begin)
+    make, title = job_functions.make_release, said("Making a release")
+    jobs.begin(project, lead, jobs.RELEASE, title, make, options, name, notes, asked=asked, now=time.time())
 
 
 def _again(job: LongWork) -> None:

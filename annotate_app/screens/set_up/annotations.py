@@ -8,8 +8,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.screens.set_up.measuring import measuring, measuring_asked, measuring_options
-from annotate_app.screens.set_up.step import SetUpStep, StepStanding
+from annotate_app.screens.set_up.step import SetUpStep, StepStanding, measuring, measuring_asked, measuring_options
 from annotate_app.server import job_functions, jobs, uploads
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
@@ -27,15 +26,12 @@ _TOLD = marked("told from its content")
 _LOOKED = "looked at"
 
 
-def look_at() -> None:
+@look.lead_callback("set_up_problem")
+def look_at(project: Project, lead: Person) -> None:
     """Callback of the button: check and count everything, and write nothing."""
-
-    def act(project: Project, lead: Person) -> None:
-        asked = _asked(project)
-        title = said("Looking at {name}", name=Path(asked["file"]).name)
-        _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
-
-    st.session_state["set_up_problem"] = look.as_lead(act)
+    asked = _asked(project)
+    title = said("Looking at {name}", name=Path(asked["file"]).name)
+    _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
 
 
 def choose_sent(names: list[str]) -> None:
@@ -43,17 +39,14 @@ def choose_sent(names: list[str]) -> None:
     st.session_state["set_up_file"] = names[-1]
 
 
-def take() -> None:
+@look.lead_callback("set_up_problem")
+def take(project: Project, lead: Person) -> None:
     """Callback of the button beside what was looked at: import that very file, read in the same way."""
-
-    def act(project: Project, lead: Person) -> None:
-        work = look_at_work(project, lead, now=time.time())
-        if work is None or work.step != KEY or _LOOKED not in work.asked:
-            raise ProjectError(tr("what was looked at was put away by somebody: look at the file again"))
-        title = said("Importing {name}", name=Path(work.asked["file"]).name)
-        _begin(project, lead, title, work.asked, dry_run=False, kept={})
-
-    st.session_state["set_up_problem"] = look.as_lead(act)
+    work = look_at_work(project, lead, now=time.time())
+    if work is None or work.step != KEY or _LOOKED not in work.asked:
+        raise ProjectError(tr("what was looked at was put away by somebody: look at the file again"))
+    title = said("Importing {name}", name=Path(work.asked["file"]).name)
+    _begin(project, lead, title, work.asked, dry_run=False, kept={})
 
 
 def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:

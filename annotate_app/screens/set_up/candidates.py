@@ -8,8 +8,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.screens.set_up.encoder import encoder_box
-from annotate_app.screens.set_up.step import SetUpStep, StepStanding
+from annotate_app.screens.set_up.step import SetUpStep, StepStanding, encoder_box
 from annotate_app.server import candidate_jobs, jobs, uploads
 from annotate_app.server.candidate_jobs import CandidatesAsked
 from annotate_app.shared import look, wording
@@ -33,42 +32,33 @@ _RUNS = "pooled"
 """The kind of upload."""
 
 
-def choose() -> None:
+@look.lead_callback("set_up_problem")
+def choose(project: Project, lead: Person) -> None:
     """Callback of the button: the worker begins."""
-
-    def act(project: Project, lead: Person) -> None:
-        asked = _asked(project)
-        if asked.runs or asked.visual:
-            _pool(project, lead, asked, again=False, dry_run=False)
-        else:
-            jobs.begin(project, lead, KEY, said("Choosing candidates"), candidate_jobs.choose, asked, now=time.time())
-
-    st.session_state["set_up_problem"] = look.as_lead(act)
+    asked = _asked(project)
+    if asked.runs or asked.visual:
+        _pool(project, lead, asked, again=False, dry_run=False)
+    else:
+        jobs.begin(project, lead, KEY, said("Choosing candidates"), candidate_jobs.choose, asked, now=time.time())
 
 
-def look_at(again: bool) -> None:
+@look.lead_callback("set_up_problem")
+def look_at(project: Project, lead: Person, again: bool) -> None:
     """Callback of the button: what pooling these runs would come to; nothing is written."""
-
-    def act(project: Project, lead: Person) -> None:
-        asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
-        if not (asked.runs or asked.visual):
-            raise ProjectError(tr("choose a run first: send it, then name it among the runs to pool"))
-        _pool(project, lead, asked, again=again, dry_run=True)
-
-    st.session_state["set_up_problem"] = look.as_lead(act)
+    asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
+    if not (asked.runs or asked.visual):
+        raise ProjectError(tr("choose a run first: send it, then name it among the runs to pool"))
+    _pool(project, lead, asked, again=again, dry_run=True)
 
 
-def take() -> None:
+@look.lead_callback("set_up_problem")
+def take(project: Project, lead: Person) -> None:
     """Callback of the button beside what was looked at: those very runs, pooled in the same way."""
-
-    def act(project: Project, lead: Person) -> None:
-        work = look_at_work(project, lead, now=time.time())
-        if work is None or work.step != KEY or _LOOKED not in work.asked:
-            raise ProjectError(tr("what was looked at was put away by somebody: look at the runs again"))
-        asked = msgspec.json.decode(work.asked[_LOOKED], type=CandidatesAsked)
-        _pool(project, lead, asked, again=_AGAIN in work.asked, dry_run=False)
-
-    st.session_state["set_up_problem"] = look.as_lead(act)
+    work = look_at_work(project, lead, now=time.time())
+    if work is None or work.step != KEY or _LOOKED not in work.asked:
+        raise ProjectError(tr("what was looked at was put away by somebody: look at the runs again"))
+    asked = msgspec.json.decode(work.asked[_LOOKED], type=CandidatesAsked)
+    _pool(project, lead, asked, again=_AGAIN in work.asked, dry_run=False)
 
 
 def choose_sent(names: list[str]) -> None:

@@ -9,19 +9,18 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
-from annotate_app.screens.set_up.encoder import encoder_box
-from annotate_app.screens.set_up.step import SetUpStep, StepStanding
+from annotate_app.screens.set_up.step import SetUpStep, StepStanding, encoder_box
 from annotate_app.server import job_functions, jobs
 from annotate_app.session import auth
 from annotate_app.shared import look, wording
-from annotate_app.shared.searched import searched
+from annotate_app.shared.search import searched
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.captions.decisions import rewrite_queue, rewrite_summary
 from backend.campaign.corpus.captions.model import CastLine
 from backend.campaign.corpus.captions.name_mapping import cast_lines, correct_cast
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import InputError
+from backend.core.errors import InputError, ProjectError
 from backend.core.messages import said
 
 KEY = "names"
@@ -30,48 +29,41 @@ _PLACE_OF_MODELS = "OPENAI_BASE_URL"
 _FIELD = "cast-"
 
 
-def look_for() -> None:
+@look.lead_callback("set_up_problem")
+def look_for(project: Project, lead: Person) -> None:
     """Callback of the button: names that the cast lacks."""
-
-    def act(project: Project, lead: Person) -> None:
-        jobs.begin(
-            project, lead, KEY, said("Looking for names in the captions"), job_functions.look_for_names, now=time.time()
-        )
-
-    st.session_state["set_up_problem"] = look.as_lead(act)
+    jobs.begin(
+        project, lead, KEY, said("Looking for names in the captions"), job_functions.look_for_names, now=time.time()
+    )
 
 
-def save(lines: Sequence[CastLine]) -> None:
+@look.lead_callback("set_up_problem")
+def save(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
     """Callback of the list's form: what was changed of these lines."""
     said = {line.name: (st.session_state[_key(line)].strip(), line.becomes) for line in lines}
     becomes = {name: words for name, (words, before) in said.items() if words != before}
-    st.session_state["set_up_problem"] = look.as_lead(lambda project, lead: correct_cast(project, lead, becomes))
+    correct_cast(project, lead, becomes)
 
 
-def add() -> None:
+@look.lead_callback("set_up_problem")
+def add(project: Project, lead: Person) -> None:
     """Callback of the form of a name that was not found."""
     state = st.session_state
     name = state["cast_name"].strip()
     if not name:
-        state["set_up_problem"] = tr("Write the name first.")
-        return
-    becomes = {name: state["cast_becomes"]}
-    state["set_up_problem"] = look.as_lead(lambda project, lead: correct_cast(project, lead, becomes))
-    if not state["set_up_problem"]:
-        state["cast_name"] = state["cast_becomes"] = ""
+        raise ProjectError(tr("Write the name first."))
+    correct_cast(project, lead, {name: state["cast_becomes"]})
+    state["cast_name"] = state["cast_becomes"] = ""
 
 
-def rewrite() -> None:
+@look.lead_callback("set_up_problem")
+def rewrite(project: Project, lead: Person) -> None:
     """Callback of the button: the captions anew, but for those that people decided on."""
     state = st.session_state
-
-    def act(project: Project, lead: Person) -> None:
-        asked = job_functions.RewritingAsked(
-            state["rewrite_encoder"], state.get("rewrite_model", "").strip(), os.environ.get(_PLACE_OF_MODELS, "")
-        )
-        jobs.begin(project, lead, KEY, said("Rewriting the captions"), job_functions.rewrite, asked, now=time.time())
-
-    state["set_up_problem"] = look.as_lead(act)
+    asked = job_functions.RewritingAsked(
+        state["rewrite_encoder"], state.get("rewrite_model", "").strip(), os.environ.get(_PLACE_OF_MODELS, "")
+    )
+    jobs.begin(project, lead, KEY, said("Rewriting the captions"), job_functions.rewrite, asked, now=time.time())
 
 
 def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:

@@ -9,7 +9,7 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
-from annotate_app.shared import address_state, look, tables, wording
+from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.ways import WayThere
 from backend.campaign.nouns import Person, Split
 from backend.campaign.review.query_removal import take_back_queries
@@ -28,50 +28,43 @@ _SPLITS = {Split.TEST: marked("test"), Split.VAL: marked("validation"), Split.TR
 _SPREAD = {"": marked("all texts"), Stratum.VIDEO.value: marked("the videos"), Stratum.SHOW.value: marked("the shows")}
 
 
-def look_at() -> None:
+@look.lead_callback("set_up_problem")
+def look_at(project: Project, lead: Person) -> None:
     """Callback of the form: what would be taken, or everything that is wrong with it; nothing is written."""
     state = st.session_state
     state.pop(_SEEN, None)
-
-    def act(project: Project, lead: Person) -> None:
-        asked = _asked()
-        state[_SEEN] = (asked, draw_queries(project, lead, **asked, dry_run=True, now=time.time()))
-
-    state["set_up_problem"] = look.as_lead(act)
+    asked = _asked()
+    state[_SEEN] = (asked, draw_queries(project, lead, **asked, dry_run=True, now=time.time()))
 
 
-def take() -> None:
+@look.lead_callback("set_up_problem")
+def take(project: Project, lead: Person) -> None:
     """Callback of the button below what was looked at: exactly that is taken."""
     state = st.session_state
     asked, _ = state[_SEEN]
-    problem = look.as_lead(lambda project, lead: draw_queries(project, lead, **asked, now=time.time()))
-    state["set_up_problem"] = problem
-    if not problem:
-        state.pop(_SEEN)
-        state["queries_typed"] = ""
-        state[_FILES] = state.get(_FILES, 0) + 1  # an uploader is emptied by being another one
+    draw_queries(project, lead, **asked, now=time.time())
+    state.pop(_SEEN)
+    state["queries_typed"] = ""
+    state[_FILES] = state.get(_FILES, 0) + 1  # an uploader is emptied by being another one
 
 
-def change(query: ListedQuery) -> None:
+@look.lead_callback("set_up_problem")
+def change(project: Project, lead: Person, query: ListedQuery) -> None:
     """Callback of a query's form."""
     text, split = st.session_state[f"query-text-{query.query_id}"], st.session_state[f"query-split-{query.query_id}"]
-    st.session_state["set_up_problem"] = look.as_lead(
-        lambda project, lead: change_query(project, lead, query.query_id, text, split, seen=query.text, now=time.time())
-    )
+    change_query(project, lead, query.query_id, text, split, seen=query.text, now=time.time())
 
 
-def remove(query_id: QueryId) -> None:
+@look.lead_callback("set_up_problem")
+def remove(project: Project, lead: Person, query_id: QueryId) -> None:
     """Callback of a query's button."""
-    st.session_state["set_up_problem"] = look.as_lead(
-        lambda project, lead: remove_queries(project, lead, [query_id], now=time.time())
-    )
+    remove_queries(project, lead, [query_id], now=time.time())
 
 
-def take_back() -> None:
+@look.lead_callback("set_up_problem")
+def take_back(project: Project, lead: Person) -> None:
     """Callback of the button that ends it all."""
-    st.session_state["set_up_problem"] = look.as_lead(
-        lambda project, lead: take_back_queries(project, lead, now=time.time())
-    )
+    take_back_queries(project, lead, now=time.time())
 
 
 def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
@@ -173,7 +166,7 @@ def _seen() -> None:
     with st.container(border=True, key="queries-seen"):
         own = tr(" ({own:,} of your own)", own=report.own) if report.own and asked["val"] + asked["test"] else ""
         st.markdown(f"**{_counted(report.test, report.val)}**{own}")
-        st.html(tables.table((tr("Query"), tr("Split")), [(escape(text), split.value) for text, split in report.first]))
+        st.html(look.table((tr("Query"), tr("Split")), [(escape(text), split.value) for text, split in report.first]))
         notes = [tr("The first {first} are shown.", first=len(report.first))] if len(report.first) < judged else []
         if report.train:
             notes.append(tr("{train:,} others are for training.", train=report.train))

@@ -1,11 +1,23 @@
-"""What a step of the page Set up is."""
+"""What a step of the page Set up is, and choices that several steps offer: the encoder, how videos are measured."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, NamedTuple
 
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.server.job_functions import HowToMeasure
 from backend.campaign.nouns import Person
+from backend.campaign.selection.candidates.choosing import encoder_name
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import LongWork
+from backend.core.errors import ProjectError
+
+_OFFLINE = "minilm"
+_DECODE = {"": marked("where that is quick"), "yes": marked("always"), "no": marked("never")}
+USUAL_FPS = "3"
+"""Of videos that are folders of frames, as TVR is handed out."""
 
 
 class StepStanding(NamedTuple):
@@ -30,3 +42,54 @@ class SetUpStep(NamedTuple):
     show: Callable[[Project, Person, dict[str, Any]], None]
     optional: bool = False
     then: Callable[[LongWork], None] | None = None
+
+
+def encoder_box(project: Project, lead: Person, key: str) -> None:
+    """A box with the project's encoder and what else there is; any other may be typed."""
+    now = encoder_name(project, lead)
+    st.selectbox(
+        tr("Encoder"),
+        list(dict.fromkeys([now, _OFFLINE])),
+        key=key,
+        accept_new_options=True,
+        format_func=lambda one: tr("{one} (works offline)", one=one) if one == _OFFLINE else one,
+        help=tr("Sentence encoder: a name on the model hub, or a folder on the server."),
+    )
+
+
+def measuring_options(key: str) -> None:
+    """Draws the options, under keys that begin with `key`."""
+    st.text_input(
+        tr("Frames a second of folders of frames"),
+        USUAL_FPS,
+        key=f"{key}_fps",
+        help=tr("A folder of numbered pictures is a video too; TVR has 3 a second."),
+    )
+    st.selectbox(
+        tr("Look at every picture"),
+        list(_DECODE),
+        format_func=lambda one: tr(_DECODE[one]),
+        key=f"{key}_decode",
+        help=tr("Finds damage inside a file; a minute for every hour of video or so."),
+    )
+
+
+def measuring_asked(key: str) -> tuple[str, str]:
+    """What was asked for, as text that can be kept: frames a second, and whether to look at every picture."""
+    return st.session_state[f"{key}_fps"].strip(), st.session_state[f"{key}_decode"]
+
+
+def measuring(asked: tuple[str, str]) -> HowToMeasure:
+    """The same as the worker takes it.
+
+    Raises:
+        ProjectError: the frames a second are no number above 0.
+    """
+    fps, decode = asked
+    try:
+        rate = Fraction(fps)
+    except (ValueError, ZeroDivisionError):
+        rate = Fraction(0)
+    if rate <= 0:
+        raise ProjectError(tr("{fps!r} frames a second are not a number above 0, such as 3 or 24000/1001", fps=fps))
+    return HowToMeasure(rate, {"yes": True, "no": False}.get(decode))

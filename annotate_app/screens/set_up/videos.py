@@ -1,4 +1,4 @@
-"""Step of Set up: the videos."""
+"""Steps of Set up: the videos, and moments where no annotation file brings them."""
 
 import time
 from collections.abc import Sequence
@@ -9,22 +9,34 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.screens.set_up.measuring import measuring, measuring_asked, measuring_options
-from annotate_app.screens.set_up.step import SetUpStep, StepStanding
+from annotate_app.screens.set_up.step import SetUpStep, StepStanding, measuring, measuring_asked, measuring_options
 from annotate_app.server import job_functions, jobs, uploads
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from annotate_app.shared.video_troubles import reported_clips, video_troubles
+from annotate_app.shared.ways import WayThere
+from backend.campaign.corpus.describing.opening import describing_choice
 from backend.campaign.corpus.importing.model import Trouble
+from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.jobs import look_at_work
+from backend.core.errors import ProjectError
 from backend.core.messages import said
 
-KEY = "videos"
+VIDEOS = "videos"
 _MEASURING = "videos"
+MOMENTS = "moments"
+_SHOTS, _WINDOWS = marked("Shots"), marked("Windows")
+_WORDS = {
+    Origin.IMPORTED: marked("from files"),
+    Origin.SHOTS: marked("shots"),
+    Origin.WINDOWS: marked("windows"),
+    Origin.DESCRIBED: marked("described"),
+    Origin.POOLED: marked("from pooled runs"),
+}
 
 
 def take() -> None:
@@ -41,34 +53,29 @@ def take_sent(names: list[str]) -> None:
     _take(None)
 
 
-def _take(folder: Path | None) -> None:
-    def act(project: Project, lead: Person) -> None:
-        where = folder or project.folder / uploads.KINDS["videos"].folder
-        title = said("Taking the videos that were sent")
-        if folder:
-            title = said("Taking the videos of {folder}", folder=folder)
-        how = measuring(measuring_asked(_MEASURING))
-        jobs.begin(project, lead, KEY, title, job_functions.take_videos, where, how, now=time.time())
-
-    st.session_state["set_up_problem"] = look.as_lead(act)
+@look.lead_callback("set_up_problem")
+def _take(project: Project, lead: Person, folder: Path | None) -> None:
+    where = folder or project.folder / uploads.KINDS["videos"].folder
+    title = said("Taking the videos that were sent")
+    if folder:
+        title = said("Taking the videos of {folder}", folder=folder)
+    how = measuring(measuring_asked(_MEASURING))
+    jobs.begin(project, lead, VIDEOS, title, job_functions.take_videos, where, how, now=time.time())
 
 
-def look_again() -> None:
+@look.lead_callback("set_up_problem")
+def look_again(project: Project, lead: Person) -> None:
     """Callback of the button: look at all videos as they lie there now."""
     accept = tuple(st.session_state.get("accept_videos", ()))
     elsewhere = st.session_state.get("missing_videos", "").strip()
     folder = Path(elsewhere).expanduser() if elsewhere else None
-
-    def act(project: Project, lead: Person) -> None:
-        title = said("Looking at the videos again")
-        how = measuring(measuring_asked(_MEASURING))
-        again = job_functions.look_at_videos
-        jobs.begin(project, lead, KEY, title, again, accept, folder, how, now=time.time())
-
-    st.session_state["set_up_problem"] = look.as_lead(act)
+    title = said("Looking at the videos again")
+    how = measuring(measuring_asked(_MEASURING))
+    again = job_functions.look_at_videos
+    jobs.begin(project, lead, VIDEOS, title, again, accept, folder, how, now=time.time())
 
 
-def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _videos_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     videos = counts["videos"]
     wrong = len(video_states(project, lead, wrong=True))
     told = wording.count_of(videos, "video") if videos else tr("none yet")
@@ -77,7 +84,7 @@ def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepSta
     )
 
 
-def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
         tr(
             "Name a folder on the server, or send files to it. Every video in the folder, and in those "
@@ -131,4 +138,77 @@ def _again(wrong: Sequence[VideoState]) -> None:
     )
 
 
-STEP = SetUpStep(KEY, marked("Videos"), _standing, _show)
+VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos)
+
+
+@look.lead_callback("set_up_problem")
+def propose(project: Project, lead: Person) -> None:
+    """Callback of the button."""
+    state = st.session_state
+    how: ByShots | ByWindows
+    if state["moments_how"] == _WINDOWS:
+        how = ByWindows(_lengths(state["moments_lengths"]), state["moments_stride"])
+    else:
+        how = ByShots(state["moments_shortest"], state["moments_longest"])
+    title = said("Cutting videos into windows") if isinstance(how, ByWindows) else said("Looking for shots")
+    jobs.begin(project, lead, MOMENTS, title, job_functions.propose_moments, how, now=time.time())
+
+
+def _lengths(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise ProjectError(tr("{text!r} are no lengths: write seconds, such as 5, 10, 20", text=text)) from None
+
+
+def _moments_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+    if not counts["videos"]:
+        return StepStanding(False, tr("none yet"), tr("Moments are of videos: these come first."))
+    if not counts["moments"]:
+        return StepStanding(False, tr("none yet"))
+    parts = [f"{count:,} {tr(_WORDS[Origin(origin)])}" for origin, count in counts["moments_from"].items()]
+    return StepStanding(True, f"{wording.count_of(counts['moments'], 'moment')}: {', '.join(parts)}")
+
+
+def _show_moments(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+    st.markdown(
+        tr(
+            "What is judged are moments: spans of videos. An annotation file brings its own. Without one "
+            "they are proposed from the videos alone, or described by people. What is proposed in the "
+            "same way again takes the place of what was, but for moments that something uses."
+        )
+    )
+    how = st.segmented_control(
+        tr("Propose"), [_SHOTS, _WINDOWS], default=_SHOTS, required=True, key="moments_how", format_func=tr
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if how == _WINDOWS:
+            st.text_input(tr("Lengths, in seconds"), "5, 10, 20", key="moments_lengths")
+            st.number_input(
+                tr("Stride"),
+                0.05,
+                1.0,
+                0.5,
+                0.05,
+                key="moments_stride",
+                help=tr("The next window begins this share of its length later."),
+            )
+        else:
+            shots = ByShots()
+            st.number_input(tr("Join shots shorter than (s)"), 0.0, value=shots.shortest_s, key="moments_shortest")
+            st.number_input(tr("Split shots longer than (s)"), 0.5, value=shots.longest_s, key="moments_longest")
+        st.button(tr("Propose moments"), key="propose_moments", type="primary", on_click=propose)
+    if counts["moments"]:
+        way = WayThere("Moments", "", tr("Look through the moments, and change them"))
+        st.html(f"<p class='rr-waiting'>{way.link}</p>")
+    chosen = describing_choice(project, lead)
+    way = WayThere("Descriptions", "?tab=Who describes", tr("Choose who may describe what"))
+    told = (
+        tr("Describing is open: people mark moments and write a sentence about each.")
+        if chosen.open
+        else tr("Describing is closed: people mark moments and write a sentence about each.")
+    )
+    st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
+
+
+MOMENTS_STEP = SetUpStep(MOMENTS, marked("Moments"), _moments_standing, _show_moments)

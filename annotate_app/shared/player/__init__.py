@@ -1,1 +1,129 @@
-"""The grading player: a component that runs in the annotator's browser."""
+"""The grading player: registers it with Streamlit, and puts it on a page with the guideline that it shows."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.language import browser_texts, tr
+from annotate_app.session import auth
+from annotate_app.session.addresses import full_path
+from annotate_app.shared import wording
+from annotate_app.shared.desk import DESK_SCRIPTS, joined
+from backend.campaign.judging.rules import renewal_interval_s
+from backend.campaign.nouns import Person
+from backend.campaign.qualification.guideline.examples import examples
+from backend.campaign.qualification.guideline.model import Example
+from backend.campaign.setup.project.model import Campaign
+
+FOLDER = Path(__file__).parent
+SCRIPTS = (
+    "../../language/browser.js",
+    "../../shared/full_path.js",
+    "../../shared/keyboard.js",
+    *DESK_SCRIPTS,
+    "skipping.js",
+    "exam.js",
+    "unsent.js",
+    "notes.js",
+    "work.js",
+    "windows.js",
+    "keys.js",
+    "sync.js",
+    "attention.js",
+    "stage.js",
+    "context.js",
+    "storyboard.js",
+    "view.js",
+    "guide.js",
+    "player.js",
+    "lesson_words.js",
+    "lesson.js",
+    "mount.js",
+)
+
+
+def script() -> str:
+    """The component's JavaScript as one module."""
+    return joined(FOLDER, SCRIPTS)
+
+
+def markup() -> str:
+    """The component's HTML, without any words that come from a project."""
+    return (FOLDER / "player.html").read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """The component's CSS; colours and fonts come from the app's theme."""
+    return joined(FOLDER, ("../../shared/desk/desk.css", "player.css"))
+
+
+_mount = st.components.v2.component("reelrank_player", html=markup(), css=style(), js=script())
+
+
+def player(
+    desk_json: dict[str, Any], person: Person, key: str = "player", *, lesson: dict[str, Any] | None = None
+) -> None:
+    """Put the player on the page.
+
+    Grades travel from the browser to `/desk/exchange`, never through Streamlit, so a rerun neither waits for a
+    grade nor loses one.
+
+    Args:
+        desk_json: the desk as `/desk/exchange` answers it, see the protocol in `player/sync.js`.
+        person: names the annotator's store of unsent grades in the browser, so that two people who share a
+            computer never send each other's grades.
+        key: Streamlit's name of this element.
+        lesson: what is to be read, and practised, before the desk, as `screens.grade` has it; None for nothing.
+    """
+    project = auth.project()
+    words = guideline(project.campaign, examples(project, person))
+    data = {
+        "desk": desk_json,
+        "person": int(person.annotator_id),
+        "guideline": words,
+        "lesson": lesson,
+        "renew_s": renewal_interval_s(project.lease_s),
+    }
+    _mount(data=data | browser_texts(FOLDER, (*SCRIPTS, "player.html")), key=key)
+
+
+def guideline(campaign: Campaign, examples: Sequence[Example] = ()) -> dict[str, Any]:
+    """The guideline as plain JSON values, the lowest grade first.
+
+    Args:
+        campaign: whose scale it is.
+        examples: what the project shows for some of the grades.
+
+    Returns:
+        `{"grades": [{"grade", "label", "meaning", "detail", "example", "shown"}], "choose": heading of the grades,
+        "ask": heading of the questions, "before": the same as a page of the tutorial,
+        "questions": [{"title", "text"}], "reminders": [text], "example_query": text}`,
+        where `shown` is `{"query",
+        "note", "clip"}` for a grade with an example of the project, else None; `clip` is its address. Nothing else of
+        an example goes to a browser.
+    """
+    grading = campaign.grading
+    meanings, count = grading.scale.meanings, len(grading.questions)
+    number = wording.number(count).lower()
+    shown = {
+        example.grade: {
+            "query": example.query,
+            "note": example.note,
+            "clip": full_path(f"/examples/{example.grade}.mp4?v={example.version}"),
+        }
+        for example in examples
+    }
+    return {
+        "grades": [asdict(meaning) | {"shown": shown.get(meaning.grade)} for meaning in meanings],
+        "choose": tr("Then choose one of {number} grades", number=wording.number(len(meanings)).lower()),
+        "ask": tr("Ask one question") if count == 1 else tr("Ask {number} questions", number=number),
+        "before": tr("Before each grade: ask one question")
+        if count == 1
+        else tr("Before each grade: ask {number} questions", number=number),
+        "questions": [asdict(question) for question in grading.questions],
+        "reminders": list(grading.reminders),
+        "example_query": grading.example_query,
+    }

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate_app.shared.player.player import markup, style
+from annotate_app.shared.player import markup, style
 from hands import button, player, press, saved, skip
 from player_harness import FakeDesk
 

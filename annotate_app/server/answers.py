@@ -1,11 +1,14 @@
-"""A clip for whoever may see it: found, cut if it is not there yet, and sent whole or by Range."""
+"""What several routes share: reading the JSON that a page sends, and answering with a clip, JSON or a refusal."""
 
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
 from pathlib import Path
+from typing import TypeVar
 
+import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
@@ -13,20 +16,43 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from annotate_app.language import retold
-from annotate_app.server import metrics
-from annotate_app.server.clip_queue import Priority
-from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.session.guard import person_of
+from annotate_app.language import as_json, retold, tr
+from annotate_app.server import monitoring
+from annotate_app.server.clip_worker import ClipWorker, Priority
+from annotate_app.session.bodies import BodyRefused, json_body
+from annotate_app.session.guard import is_own_page, person_of
 from backend.campaign.desk.clips import why_not_shown
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import VideoUnreadable
+from backend.core.errors import ProjectError, StoreUnavailable, VideoUnreadable
+from backend.core.ids import AnnotatorId
 from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
 from backend.media.jobs import ClipJob, is_cut
 
 ASKED_AGAIN = "private, no-cache"
 """A browser may keep the answer, but asks before each use: the session is checked, then 304 sends no content."""
+
+
+class Sent(msgspec.Struct):
+    """A body; `person` is whom the page was made for."""
+
+    person: AnnotatorId | None = None
+
+
+class ClipRoutes:
+    """Routes that send clips of a project; `project` is called late, `clock` gives seconds since 1970."""
+
+    def __init__(
+        self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
+    ) -> None:
+        self._project = project
+        self._clips = clips
+        self._clock = clock
+
+
+_Kind = TypeVar("_Kind", bound=Sent)
+_Routes = TypeVar("_Routes")
+_ClipRoutes = TypeVar("_ClipRoutes", bound=ClipRoutes)
 
 
 class ClipFile(FileResponse):
@@ -74,7 +100,7 @@ async def cut_clip(
                 await _unless_gone(request, future)
         finally:
             if priority is Priority.DESK:
-                metrics.waited(time.perf_counter() - began)
+                monitoring.waited(time.perf_counter() - began)
     return job
 
 
@@ -115,3 +141,63 @@ async def not_shown(project: Project, person: Person, error: VideoUnreadable) ->
 def refused(status: int, message: str) -> Response:
     """Why there is none, in words for a person."""
     return JSONResponse({"message": retold(message)}, status)
+
+
+def json_answer(content: object) -> Response:
+    """Answer with JSON that no browser keeps, with sentences in the reader's language."""
+    return Response(as_json(content), headers={"Cache-Control": "no-store"}, media_type="application/json")
+
+
+async def _sent_by(request: Request, kind: type[_Kind]) -> _Kind | Response:
+    """The body of a request, or the answer that refuses it."""
+    if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
+        return refused(403, tr("This request did not come from a page of this server."))
+    try:
+        sent = await json_body(request, kind)
+    except BodyRefused as refusal:
+        return refused(400, str(refusal))
+    if sent.person not in (None, person_of(request).annotator_id):
+        # An old tab on a shared computer: what it did must not become the doing of whoever signed in since.
+        return refused(
+            401, tr("{name} is signed in now. Sign in again to go on as yourself.", name=person_of(request).name)
+        )
+    return sent
+
+
+def takes(
+    kind: type[_Kind],
+) -> Callable[
+    [Callable[[_Routes, Request, _Kind], Awaitable[Response]]], Callable[[_Routes, Request], Awaitable[Response]]
+]:
+    """Decorate a handler of a POST: it is given the body of the request, of this kind; others are refused."""
+
+    def decorate(
+        handler: Callable[[_Routes, Request, _Kind], Awaitable[Response]],
+    ) -> Callable[[_Routes, Request], Awaitable[Response]]:
+        @wraps(handler)
+        async def handle(self: _Routes, request: Request) -> Response:
+            sent = await _sent_by(request, kind)
+            return sent if isinstance(sent, Response) else await handler(self, request, sent)
+
+        return handle
+
+    return decorate
+
+
+def answers_refusals(
+    handler: Callable[[_ClipRoutes, Request], Awaitable[Response]],
+) -> Callable[[_ClipRoutes, Request], Awaitable[Response]]:
+    """Decorate a handler: what is not there, or cannot be shown, is answered with 404 and the reason."""
+
+    @wraps(handler)
+    async def handle(self: _ClipRoutes, request: Request) -> Response:
+        try:
+            return await handler(self, request)
+        except StoreUnavailable:
+            raise  # the guard answers
+        except VideoUnreadable as error:
+            return await not_shown(self._project(), person_of(request), error)
+        except ProjectError as refusal:
+            return refused(404, str(refusal))
+
+    return handle

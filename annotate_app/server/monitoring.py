@@ -1,16 +1,31 @@
-"""What Prometheus asks a front end: grades, the time an exchange takes, waiting for clips, and queues.
+"""Watch a front end: health checks, and metrics for Prometheus.
 
-Answered at an address of its own, in a thread of its own, and only where `reelrank serve --metrics` names one: figures
-tell about a campaign, so the address that browsers use has none of them. Where none is named, nothing is counted.
-Each front end counts by itself, from its start; adding up is Prometheus's business.
+Two addresses tell whatever looks after a front end whether the process answers, and whether it can serve. They ask for
+no sign-in and tell nothing of the campaign. What costs something is looked at once a second at most.
+
+The metrics are grades, the time an exchange takes, waiting for clips, and queues. They have an address and a thread of
+their own, and only where `reelrank serve --metrics` names one: figures tell about a campaign, so the address that
+browsers use has none of them. Where none is named, nothing is counted. Each front end counts by itself, from its start;
+adding up is Prometheus's business.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import anyio
+import anyio.to_thread
+from backend.core.metrics import place_of
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
 from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
 from backend.campaign.judging.model import GradeEvent, Receipt
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.server import not_ready
 from backend.core.server_options import place_of
 from backend.media.jobs import ClipJob
 
@@ -21,6 +36,11 @@ EXCHANGE_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Bounds of the buckets, in seconds: an exchange is to take less than 0.05."""
 WAIT_S = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
 """The same for clips: nobody waits for one that was cut ahead."""
+_HOLDS_S = 1.0
+"""For so long an answer is good for everybody."""
+_PATIENCE_S = 5.0
+"""A database that says nothing for longer is away; whoever asks usually waits no longer either."""
+_HEADERS = {"Cache-Control": "no-store"}
 
 
 class Counts:
@@ -104,3 +124,40 @@ def waited(seconds: float) -> None:
     """See `Counts.waited`."""
     if _counts is not None:
         _counts.waited(seconds)
+
+
+class Health:
+    """The routes; `project` is called late, `clock` counts seconds from anywhere."""
+
+    def __init__(self, project: Callable[[], Project], clock: Callable[[], float] = time.monotonic) -> None:
+        self._project = project
+        self._clock = clock
+        self._turn: anyio.Lock | None = None
+        self._known: tuple[float, Sequence[str]] | None = None
+
+    def routes(self) -> list[BaseRoute]:
+        """To be put into the app."""
+        return [Route(HEALTH_PATH, self.healthy), Route(READY_PATH, self.ready)]
+
+    async def healthy(self, _request: Request) -> Response:
+        """The process answers: 200 and `ok`. Where this fails, start it anew."""
+        return PlainTextResponse("ok\n", headers=_HEADERS)
+
+    async def ready(self, _request: Request) -> Response:
+        """200 and `ready`, or 503 and what is missing (see `not_ready`). Where this fails, send nobody here."""
+        # A lock belongs to the event loop it is first used in, so it is not made at import.
+        self._turn = self._turn or anyio.Lock()
+        async with self._turn:
+            if self._known is None or self._clock() - self._known[0] > _HOLDS_S:
+                self._known = None
+                found = await self._look()
+                self._known = (self._clock(), found)
+            lacking = self._known[1]
+        if lacking:
+            return PlainTextResponse(f"not ready: {', '.join(lacking)}\n", 503, {**_HEADERS, "Retry-After": "5"})
+        return PlainTextResponse("ready\n", headers=_HEADERS)
+
+    async def _look(self) -> Sequence[str]:
+        with anyio.move_on_after(_PATIENCE_S):
+            return await anyio.to_thread.run_sync(lambda: not_ready(self._project()), abandon_on_cancel=True)
+        return ("database",)

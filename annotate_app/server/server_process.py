@@ -1,4 +1,4 @@
-"""How a server ends that is asked to (SIGTERM, Ctrl-C): what is under way is finished, then nothing of it is left.
+"""Settings of the server that Streamlit does not pass on: its sockets, and stopping in time on SIGTERM or Ctrl-C.
 
 uvicorn takes no more connections, sends pages away and waits for the requests under way; the exchange of a grade is
 one of them. After a few seconds it is told to wait no longer: a slow download must not keep a machine from going down.
@@ -8,6 +8,8 @@ Then the app's own processes end (see `processes.end_all`), and the process leav
 import logging
 import os
 import signal
+import socket
+import stat
 import sys
 import threading
 from collections.abc import Callable
@@ -79,3 +81,30 @@ def _leave_now() -> None:
     _LOG.warning("the server did not end by itself within %.0f s", LAST_S)
     processes.end_all(patience_s=0)
     os._exit(0)
+
+
+def answer_at_once() -> None:
+    """Never hold a small answer back until its headers are acknowledged: that costs 40 ms on a kept connection.
+
+    asyncio sees to it only for sockets made with the number of their protocol, and Streamlit makes its own without.
+    What listens passes the option on to every connection it accepts.
+    """
+    for name in os.listdir("/dev/fd"):
+        try:
+            if not stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+                continue
+            with socket.socket(fileno=os.dup(int(name))) as found:
+                is_inet = found.family in (socket.AF_INET, socket.AF_INET6)
+                if is_inet and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError:
+            continue  # closed since it was listed
+
+
+def limit_messages(most_bytes: int) -> None:
+    """Close a websocket on a message of more than `most_bytes` before the rest of it is read.
+
+    Streamlit's setting for this, `server.maxMessageSize`, bounds what the server sends too.
+    """
+    if (settings := server_settings()) is not None:
+        settings.ws_max_size = most_bytes

@@ -1,8 +1,13 @@
-"""What waits for a lead, what is stuck and why: sentences with the way to where it is dealt with, and counts."""
+"""What waits for a lead, what is stuck and why: sentences that link to where it is dealt with, and counts in the menu.
+
+The menu is up to date by itself, whatever page is open. The browser asks the route `/lead/waiting` now and then, and at
+once when the tab is looked at again. The counts are drawn beside the titles by a style sheet, never by a run of the
+page: no dialog closes, and nothing typed is lost.
+"""
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -11,8 +16,10 @@ from typing import NamedTuple
 import streamlit as st
 
 from annotate_app.language import marked, tr, trn
+from annotate_app.pages import address
 from annotate_app.session import auth
 from annotate_app.shared import wording
+from annotate_app.shared.desk import joined
 from annotate_app.shared.ways import OUT, SHORT, WAITS, WayThere
 from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.model import Ahead, Forecast, Stuck, Wait
@@ -24,13 +31,20 @@ REFRESH_S = 15
 _SPARED = 30
 """Counts are not made anew sooner than in so many times what they took: while many people grade, something has always
 changed."""
-
-
 _ORDINALS = ("", marked("first"), marked("second"), marked("third"), marked("fourth"), marked("fifth"), marked("sixth"))
 _INVITE = WayThere("People", "", marked("Invite somebody"))
 _STUCK = WayThere("Queries", "?show=stuck", marked("Show these queries"))
 _NAMES = 3
 """People named in one sentence; more are counted."""
+MORE_COUNTS: list[Callable[[Project, Person], dict[str, str]]] = []
+"""What else is told behind a title, by who knows: the server adds itself."""
+_HERE = Path(__file__).parent
+_mount = st.components.v2.component(
+    "reelrank_menu_counts",
+    html='<div class="rr-menu-counts" hidden></div>',
+    js=joined(_HERE, ("../../shared/full_path.js", "../../shared/keyboard.js", "menu_counts.js")),
+    isolate_styles=False,
+)
 
 
 class Line(NamedTuple):
@@ -232,3 +246,17 @@ def _needed(people: int) -> str:
     if people == 1:
         return tr("one more annotator is")
     return tr("{number} more annotators are", number=wording.number(people).lower())
+
+
+def menu_counts(project: Project, lead: Person) -> None:
+    """Puts the counts into the menu, and keeps them true."""
+    _mount(key="menu-counts", data={"told": menu_answer(project, lead), "every_ms": 1000 * REFRESH_S})
+
+
+def menu_answer(project: Project, lead: Person) -> dict[str, object]:
+    """What the route answers: the counts by the path of their page, and when they were made, in seconds since 1970."""
+    kept = now_waiting(project, lead)
+    by_title = counts(kept.waits, kept.stuck)
+    for more in MORE_COUNTS:
+        by_title |= more(project, lead)
+    return {"at": kept.at, "counts": {f"/{address(title)}": count for title, count in by_title.items()}}

@@ -1,26 +1,41 @@
-"""How the plain pages under /session/ look: HTML without scripts, the same for signing in, inviting, the account."""
+"""The plain pages under /session/, HTML without scripts: sign-in, invitation, account, language, notices."""
 
 import re
 import secrets
+from collections.abc import Callable, Mapping
 from html import escape
+from pathlib import Path
+from string import Template
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
 
-from annotate_app.language import marked, tr
-from annotate_app.session import language_choice, oidc
-from annotate_app.session.addresses import SIGN_IN_PATH, full_path
+from annotate_app.language import COOKIE, LANGUAGES, current, marked, tr
+from annotate_app.session import oidc
+from annotate_app.session.addresses import SIGN_IN_PATH, base_path, full_path
 from annotate_app.session.auth import ROLES
+from annotate_app.session.bodies import form as form_of
 from annotate_app.session.cookies import CSRF_COOKIE, set_cookie
-from annotate_app.session.notice import plain_page, way_back
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Person, Role
 from backend.campaign.setup.people.sessions import PASSWORD_LENGTH
 
 _DAY_S = 86_400
 _ABOUT = marked("Watch moments, grade how well they answer a query, agree on the truth.")
 _SIGN_IN_HELP = marked("No name or password yet, or forgotten? Ask the lead of your project for a link.")
 _INVITED_HELP = marked("From then on you sign in with this name and your password.")
+_PATH = "/session/language"
+_YEAR_S = 365 * 86_400
+_PAGE = Template(Path(__file__).with_name("sign_in.html").read_text(encoding="utf-8"))
+_CSP = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_LONGEST = 80
+_GONE = marked(
+    "This file was made for a page that has been closed or drawn anew since. Open that page again, and take the file "
+    "from there."
+)
 
 
 def sign_in_page(
@@ -105,7 +120,7 @@ def _form(action: str) -> str:
 
 
 def _page(request: Request, title: str, content: str, status: int, wait_s: int = 0) -> Response:
-    content += language_choice.form(request.url.path, request.query_params.get("next", ""), _csrf(request))
+    content += language_form(request.url.path, request.query_params.get("next", ""), _csrf(request))
     response = plain_page(title, content, status, {"Retry-After": str(wait_s)} if wait_s else None)
     token = _token(request)
     if token != request.cookies.get(CSRF_COOKIE):
@@ -143,3 +158,98 @@ def _field(label: str, name: str, kind: str, autocomplete: str, value: str = "",
         f'<label>{label}<input name="{name}" type="{kind}" autocomplete="{autocomplete}" required '
         f'autocapitalize="none" spellcheck="false" value="{escape(value)}"{" autofocus" if focus else ""}></label>'
     )
+
+
+def language_form(path: str, next_path: str, csrf: str) -> str:
+    """A button for each language, in its own words; the present one is pressed.
+
+    Args:
+        path: of the plain page that the form stands on, which it leads back to.
+        next_path: where signing in there leads to.
+        csrf: the field that shows that the form is ours.
+    """
+    buttons = "".join(
+        f'<button name="language" value="{tag}" lang="{tag}" aria-pressed="{_truth(tag == current())}">{name}</button>'
+        for tag, name in LANGUAGES.items()
+    )
+    return (
+        f'<form method="post" action="{full_path(_PATH)}" class="languages" role="group" '
+        f'aria-label="{escape(tr("Language"))}">'
+        f'<input type="hidden" name="back" value="{escape(path)}">'
+        f'<input type="hidden" name="next" value="{escape(next_path)}">{csrf}{buttons}</form>'
+    )
+
+
+def _truth(holds: bool) -> str:
+    return "true" if holds else "false"
+
+
+def language_routes(
+    is_ours: Callable[[Request, dict[str, str]], bool], safe_path: Callable[[str | None], str]
+) -> list[Route]:
+    """What the buttons do; whether a form is ours, and a path leads nowhere else, the pages' other routes know."""
+
+    async def choose(request: Request) -> Response:
+        fields = await form_of(request)
+        back = fields.get("back", "")
+        if not re.fullmatch(r"/session/[\w/-]+", back):
+            back = SIGN_IN_PATH
+        if (next_path := safe_path(fields.get("next"))) != "/":
+            back += f"?{urlencode({'next': next_path})}"
+        response = RedirectResponse(back, 303)
+        language = fields.get("language", "")
+        if is_ours(request, fields) and language in LANGUAGES:
+            set_cookie(request, response, COOKIE, language, max_age_s=_YEAR_S, strict=False)
+        return response
+
+    return [Route(_PATH, choose, methods=["POST"])]
+
+
+def plain_page(title: str, content: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A page around some HTML."""
+    html = _PAGE.substitute(title=title, content=content, language=current(), base=base_path())
+    return HTMLResponse(html, status, {"Content-Security-Policy": _CSP, "Cache-Control": "no-store", **(headers or {})})
+
+
+def unavailable_page(message: str) -> Response:
+    """The database cannot be used just now, and why; the button tries the same address again."""
+    content = f'<form method="get"><p class="error" role="alert">{escape(message)}</p>'
+    return plain_page(
+        tr("Not just now"),
+        f'{content}<button type="submit">{tr("Try again")}</button></form>',
+        503,
+        {"Retry-After": "5"},
+    )
+
+
+def not_found_page(path: str, person: Person | None) -> Response:
+    """Nothing is at this address; the button leads to what is the person's first page, or to the sign-in."""
+    shown = full_path(path if len(path) <= _LONGEST else f"{path[:_LONGEST]}...")
+    where, words = ("/", way_back(person)) if person else (SIGN_IN_PATH, tr("Sign in"))
+    content = (
+        f'<form method="get" action="{full_path(where)}"><p class="about">'
+        + tr("Nothing is at <b>{path}</b>. The address may be mistyped, or from another project.", path=escape(shown))
+        + f'</p><button type="submit">{words}</button></form>'
+    )
+    return plain_page(tr("No such page"), content, 404)
+
+
+def gone_page(person: Person) -> Response:
+    """A file of a download button is no longer there; the button leads to the person's first page."""
+    content = (
+        f'<form method="get" action="{full_path("/")}"><p class="about">{tr(_GONE)}</p>'
+        f'<button type="submit">{way_back(person)}</button></form>'
+    )
+    return plain_page(tr("No longer there"), content, 404)
+
+
+def too_many_pages(most: int) -> Response:
+    """The user has as many pages open as they may; the button tries the same address again."""
+    told = tr("You have {n} pages of ReelRank open. Close one of them, then try again.", n=most)
+    content = f'<form method="get"><p class="about">{told}</p><button type="submit">{tr("Try again")}</button></form>'
+    return plain_page(tr("Too many open pages"), content, 429)
+
+
+def way_back(person: Person) -> str:
+    """What leads to somebody's first page."""
+    return tr("Back to grading") if person.role is Role.ANNOTATOR else tr("Back to the project")

@@ -1,0 +1,285 @@
+"""An exam in tables, charts and clips: before it is held, and how people did in their first attempt."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from html import escape
+from typing import Any, cast
+
+import altair as alt
+import streamlit as st
+
+from annotate_app.language import marked, retold, tr
+from annotate_app.plain import plain
+from annotate_app.session import auth
+from annotate_app.shared import look, wording
+from annotate_app.shared.review_clip import review_clip
+from backend.campaign.nouns import Person, Scale
+from backend.campaign.qualification.exam.previewing import ExamPreview
+from backend.campaign.qualification.exam.previewing import PreviewItem as ExamPreviewItem
+from backend.campaign.qualification.exam.results import ExamOutcomes, exam_outcomes_csv
+from backend.campaign.qualification.exam.rules.guessing import Constant as ExamConstant
+from backend.campaign.qualification.exam.rules.guessing import Guesses as ExamGuesses
+from backend.campaign.qualification.exam.rules.outcomes import PAPER_KAPPA, PAPER_MISSED
+from backend.campaign.qualification.exam.rules.outcomes import Estimate as ExamEstimate
+from backend.campaign.qualification.exam.rules.outcomes import Outcome as ExamOutcome
+from backend.campaign.review.queries import query_pairs
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import QueryId
+
+_BESIDE = 3
+_SOURCES = (marked("settled pairs", _context="from"), marked("open pairs", _context="from"))
+"""What an exam may be drawn from, as it is kept; else it is a file."""
+_TEXT_LENGTH = 400
+_PERSON, _ALL, _PAPER = "#6063f1", "#f59e0b", "#db2777"
+_EVERYBODY = marked("Mean of all")
+_ROW_PX = 26
+
+
+def told(preview: ExamPreview) -> None:
+    """How many pairs, of which grades, and what one grade throughout or grades by chance would score."""
+    tolerance = auth.project().campaign.tolerance
+    drawn = source(preview.source)
+    if preview.seed is not None:
+        drawn = tr("{source}, seed {seed}", source=drawn, seed=preview.seed)
+    st.markdown(
+        tr(
+            "**{pairs} of {querys}**, from {drawn}; at most {percent} of the grades may {differ}.",
+            pairs=wording.count_of(len(preview.items), "pair"),
+            querys=wording.count_of(preview.queries, "query"),
+            drawn=plain(drawn),
+            percent=wording.percent(preview.most_missed),
+            differ=wording.differ(tolerance),
+        )
+    )
+    if preview.short:
+        st.warning(plain(retold(preview.short)), icon=":material/info:")
+    if preview.guesses is None:
+        st.markdown(tr("The key comes later; what guessing scores with it is told before the round is closed."))
+    else:
+        key_and_guesses(preview.grades, preview.guesses)
+
+
+def source(kept: str) -> str:
+    """What an exam was drawn from: pairs, in the reader's words, or the name of a file."""
+    return tr(kept, _context="from") if kept in _SOURCES else kept
+
+
+def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
+    """A key by grade, beside what guessing scores with it."""
+    left, right = st.columns([1, 1.4], gap="large")
+    with left:
+        st.markdown(tr("**The key**"))
+        st.html(key_table(grades, auth.project().campaign.scale))
+    with right:
+        st.markdown(tr("**What it comes to without looking at the clips**"))
+        st.html(guess_table(guesses))
+
+
+def reason(guesses: ExamGuesses, key: str) -> None:
+    """Asks why an exam is held that guessing passes, or nearly; nothing of one that tells enough."""
+    if guesses.weak:
+        told = "".join(f"\n- {retold(why)}" for why in guesses.weak)
+        st.markdown(tr("**This exam tells little about who takes it:**\n{told}", told=told))
+        st.markdown(tr("Other pairs, more of them, or fewer misses would make a better one. Or say why you hold it."))
+        st.text_input(tr("Why hold it all the same?"), key=key, max_chars=_TEXT_LENGTH)
+
+
+def key_table(grades: tuple[int, ...], scale: Scale) -> str:
+    """How many pairs have each right grade, the highest grade first."""
+    most = max(grades)
+    rows = [
+        (look.grade_mark(grade), escape(scale.label(grade).lower()), look.bar(count, most))
+        for grade, count in reversed(list(enumerate(grades)))
+    ]
+    return look.table((tr("Right grade"), tr("Meaning"), tr("Pairs")), rows, "rr-paces")
+
+
+def guess_table(guesses: ExamGuesses) -> str:
+    """What every grade throughout misses, the highest first, and what chance does."""
+    rows = [
+        (tr("always {grade}", grade=look.grade_mark(one.grade)), _missed(one.missed, guesses.items), _verdict(one))
+        for one in reversed(guesses.constants)
+    ]
+    chance = round(guesses.chance_missed * guesses.items, 1)
+    rows.append(
+        (tr("by chance"), _missed(chance, guesses.items), tr("passes {odds}", odds=_odds(guesses.chance_passes)))
+    )
+    return look.table((tr("Grades"), tr("Missed"), tr("Result")), rows, "rr-guesses")
+
+
+def clips(project: Project, lead: Person, preview: ExamPreview) -> None:
+    """The pairs of one query, which the lead chooses, as clips, each under its right grade."""
+    by_query: defaultdict[QueryId, list[ExamPreviewItem]] = defaultdict(list)
+    for item in preview.items:
+        by_query[item.query_id].append(item)
+
+    def label(query: QueryId) -> str:
+        items = by_query[query]
+        key = sorted(item.right for item in items if item.right is not None)
+        told = ", ".join(str(right) for right in key) or wording.count_of(len(items), "pair")
+        return f"{items[0].query} · {told}"
+
+    chosen = st.selectbox(tr("Query, and its pairs"), list(by_query), format_func=label, key="exam_look")
+    if chosen is None:
+        return
+    there = {pair.pair: pair for pair in query_pairs(project, lead, chosen)}
+    items = sorted(by_query[chosen], key=lambda one: -1 if one.right is None else one.right, reverse=True)
+    for start in range(0, len(items), _BESIDE):
+        for column, item in zip(st.columns(_BESIDE), items[start : start + _BESIDE], strict=False):
+            with column:
+                if item.right is not None:
+                    meaning = escape(project.campaign.scale.label(item.right).lower())
+                    st.html(f"<span class='rr-grades'>{look.grade_mark(item.right)}</span> {meaning}")
+                if (pair := there.get(item.pair)) is not None:
+                    review_clip(pair, "preview-")
+                    st.caption(plain(wording.moment(pair)))
+
+
+def _missed(count: float, of: int) -> str:
+    return look.bar(count, of, tr(" of {of:,}, {percent}", of=of, percent=wording.percent(100 * count / of)))
+
+
+def _verdict(one: ExamConstant) -> str:
+    if one.passed:
+        return f"<b class='rr-fast'>{tr('passes')}</b>"
+    return f"<span class='rr-fast'>{tr('fails narrowly')}</span>" if one.near else tr("fails")
+
+
+def _odds(share: float) -> str:
+    """`in 7.1 % of the cases`, `hardly ever` below one in a thousand."""
+    return (
+        tr("in less than 0.1 % of the cases")
+        if share < 0.001
+        else tr("in {percent} of the cases", percent=wording.percent(100 * share))
+    )
+
+
+def outcomes(found: ExamOutcomes) -> None:
+    """The charts side by side, below each other on a narrow page; the table; the file to take along."""
+    if not found.people:
+        st.info(tr("Nobody has handed an exam in yet."))
+        return
+    whose = [(tr(_EVERYBODY), found.together), *((one.person.name, one.outcome) for one in found.people)]
+    pictures = {
+        tr("Missed at first"): ([(name, of.missed_first) for name, of in whose], PAPER_MISSED, True),
+        tr("Kappa with the key"): ([(name, of.kappa) for name, of in whose], PAPER_KAPPA, False),
+        tr("Quadratic kappa"): ([(name, of.kappa_quadratic) for name, of in whose], None, False),
+    }
+    for column, (title, (rows, paper, share)) in zip(st.columns(len(pictures)), pictures.items(), strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            st.altair_chart(
+                cast(alt.Chart, outcome_chart(rows, paper, share)),
+                width="stretch",
+                alt=_in_words(title, rows, paper, share),
+            )
+    st.caption(
+        tr(
+            "Dots are people, the amber one is their mean; lines are intervals of 95 %. Dashed: the "
+            "annotators of TVR-Ranking, of whose first grades {percent} missed, at a mean kappa of "
+            "{paper_kappa:.2f}.",
+            percent=wording.percent(100 * PAPER_MISSED),
+            paper_kappa=PAPER_KAPPA,
+        )
+    )
+    st.html(outcome_table(whose))
+    st.caption(
+        tr(
+            "Of the first attempt that somebody handed in. After it was explained: the same clips, with "
+            "what was missed graded once more. Intervals are Wilson's for shares, a bootstrap over clips "
+            "for kappas, and one over people for the mean of all."
+        )
+    )
+    st.download_button(
+        "CSV", data=lambda: exam_outcomes_csv(found), file_name="exam-results.csv", mime="text/csv", key="exam-csv"
+    )
+
+
+def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> alt.TopLevelMixin:
+    """Dots with their intervals, one person a row, the mean on top; `paper` is the figure to compare with."""
+    shown: list[dict[str, Any]] = [
+        {
+            "who": name,
+            "value": one.value,
+            "low": one.value if one.low is None else one.low,
+            "high": one.value if one.high is None else one.high,
+            "n": one.n,
+            "all": nth == 0,
+            "told": _number(one, share),
+        }
+        for nth, (name, one) in enumerate(rows)
+        if one.value is not None
+    ]
+    axis = alt.Axis(format="%" if share else ".1f", tickCount=5)
+    scale = alt.Scale(domain=[0, 1]) if share else alt.Scale(domain=[min([0.0, *(row["low"] for row in shown)]), 1])
+    base = _over(shown).encode(
+        y=alt.Y("who:N", sort=[name for name, _ in rows], title=None, axis=alt.Axis(labelLimit=90, grid=False)),
+        color=alt.condition("datum.all", alt.value(_ALL), alt.value(_PERSON)),
+        tooltip=[
+            alt.Tooltip("who:N", title=tr("Who")),
+            alt.Tooltip("told:N", title=tr("Value")),
+            alt.Tooltip("n:Q", title="n"),
+        ],
+    )
+    x = alt.X("value:Q", title=None, scale=scale, axis=axis)
+    layers = [
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None, scale=scale, axis=axis), x2="high:Q"),
+        base.mark_point(filled=True, size=70, opacity=1).encode(x=x),
+    ]
+    if paper is not None:
+        layers.insert(0, _over([{"value": paper}]).mark_rule(color=_PAPER, strokeDash=[4, 3]).encode(x=x))
+    picture: alt.TopLevelMixin = alt.layer(*layers).properties(height=_ROW_PX * len({row["who"] for row in shown}) + 30)
+    return picture
+
+
+def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
+    """Every figure with its interval, or why there is none."""
+    rows = [
+        (
+            f"<b>{escape(name)}</b>",
+            tr("{missed:,} of {answers:,}", missed=of.missed, answers=of.answers),
+            _cell(of.missed_first, True),
+            _cell(of.missed_after, True),
+            _cell(of.kappa, False),
+            _cell(of.kappa_quadratic, False),
+        )
+        for name, of in whose
+    ]
+    head = ("", tr("Missed"), tr("At first"), tr("After it was explained"), tr("Kappa"), tr("Quadratic"))
+    return look.table(head, rows, "rr-outcomes")
+
+
+def _cell(one: ExamEstimate, share: bool) -> str:
+    """`9 %` above `4.8 to 16.2 %`, or above why something is missing."""
+    value = f"<b>{_figure(one.value, share)}</b>" if one.value is not None else ""
+    if one.low is None or one.high is None:
+        return f"{value}<small>{escape(retold(one.reason))}</small>"
+    low, high = _figure(one.low, share).removesuffix(" %"), _figure(one.high, share)
+    return f"{value}<small>{tr('{low} to {high}', low=low, high=high)}</small>"
+
+
+def _number(one: ExamEstimate, share: bool) -> str:
+    """The same as a line."""
+    if one.value is None:
+        return retold(one.reason)
+    if one.low is None or one.high is None:
+        return f"{_figure(one.value, share)} ({retold(one.reason)})"
+    return tr(
+        "{figure} ({figure_2} to {figure_3})",
+        figure=_figure(one.value, share),
+        figure_2=_figure(one.low, share),
+        figure_3=_figure(one.high, share),
+    )
+
+
+def _figure(value: float, share: bool) -> str:
+    return wording.percent(100 * value) if share else f"{value:.2f}"
+
+
+def _in_words(title: str, rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> str:
+    told = "; ".join(f"{name}: {_number(one, share)}" for name, one in rows)
+    return f"{title}: {told}." + ("" if paper is None else tr(" The paper: {figure}.", figure=_figure(paper, share)))
+
+
+def _over(rows: Sequence[dict[str, Any]]) -> alt.Chart:
+    return alt.Chart(alt.Data(values=list(rows)))  # type: ignore[no-untyped-call]  # Altair does not type its constructor

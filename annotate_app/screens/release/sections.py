@@ -1,0 +1,231 @@
+"""Sections of the page Release: the releases kept, licence and citation, what changed between two releases."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from annotate_app.language import retold, tr
+from annotate_app.plain import plain
+from annotate_app.shared import address_state, look, wording
+from backend.campaign.nouns import Person
+from backend.campaign.release.export import terms
+from backend.campaign.release.export.diffing import diff_csv
+from backend.campaign.release.export.kept_releases import release_changes, release_file
+from backend.campaign.release.export.model import LICENCES, KeptRelease
+from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ReelRankError
+
+_CHANGES_SHOWN = 100
+_NONE = " "
+"""No release is called this."""
+
+
+def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
+    """A line for each, the newest first."""
+    st.subheader(tr("Releases"), anchor=False)
+    if not found:
+        st.caption(tr("None was made yet. What you make is kept here for ever, and can be downloaded at any time."))
+    for number, one in enumerate(found):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"kept-release-{number}"):
+            st.markdown(told(one, st.context.timezone), width="stretch")
+            if one.megabytes is not None:
+                st.download_button(
+                    tr("Download"),
+                    data=_reader(project, lead, one.name),
+                    file_name=Path(one.file or "").name,
+                    mime="application/zip",
+                    key=f"download-release-{number}",
+                    # A run that ended between the click and the browser's fetch would take the file away.
+                    on_click="ignore",
+                )
+
+
+def told(one: KeptRelease, timezone: str | None) -> str:
+    """What a release is, as Markdown: its name, what it holds, where it comes from."""
+    who = tr(" by {made_by}", made_by=plain(one.made_by)) if one.made_by else ""
+    held = tr("counts in its manifest")
+    if one.val_queries is not None and one.test_queries is not None and one.moments is not None:
+        held = tr(
+            "{val_queries:,} validation and {test_querys}, {graded_moments}",
+            val_queries=one.val_queries,
+            test_querys=wording.count_of(one.test_queries, "test query"),
+            graded_moments=wording.count_of(one.moments, "graded moment"),
+        )
+    size = f"{one.megabytes:,.1f} MB" if one.megabytes is not None else ""
+    lost = "" if size else tr(" · :red[**its file is gone**]") if one.file else tr(" · only its manifest was kept")
+    settings = f" · {'; '.join(map(retold, one.settings))}" if one.settings else ""
+    notes = f"  \n{plain(one.notes)}" if one.notes else ""
+    return tr(
+        "**{name}** · {held}{settings}{notes}  \n:gray[Made {when}{who} · SHA-256 of its manifest "
+        "`{sha256}`{size}]{lost}",
+        name=plain(one.name),
+        held=held,
+        settings=settings,
+        notes=notes,
+        when=wording.when(one.made_at, timezone),
+        who=who,
+        sha256=one.sha256[:16],
+        size=f" · {size}" if size else "",
+        lost=lost,
+    )
+
+
+def _reader(project: Project, lead: Person, name: str) -> Callable[[], bytes]:
+    """Check and read the zip on the click only: it can be large, and most runs of the page do not need it."""
+    return lambda: release_file(project, lead, name).read_bytes()
+
+
+def release_terms(project: Project, lead: Person) -> None:
+    """Folded away once they are said."""
+    found = terms.release_terms(project, lead)
+    with st.expander(
+        tr("Licence and citation: {value}", value=plain(found.licence or tr("no licence chosen"))), expanded=False
+    ):
+        if found.at is not None:
+            because = f": {plain(found.reason)}" if found.reason else ""
+            who = plain(found.by or tr("the command line"))
+            st.caption(
+                tr(
+                    "Said by {who}, {when}{because}",
+                    who=who,
+                    when=wording.when(found.at, st.context.timezone),
+                    because=because,
+                )
+            )
+        look.refusal("terms_problem")
+        with st.form("terms"):
+            offered = list(dict.fromkeys([*([found.licence] if found.licence else []), *LICENCES]))
+            st.selectbox(
+                tr("Licence"),
+                offered,
+                index=0 if found.licence else None,
+                key="terms_licence",
+                accept_new_options=True,
+                placeholder=tr("Choose a name of SPDX, or type a text"),
+            )
+            st.text_area(
+                tr("How to cite it"),
+                found.citation,
+                key="terms_citation",
+                placeholder=tr("A sentence, or an entry of BibTeX"),
+            )
+            st.text_input(
+                tr("Reason"), key="terms_reason", help=tr("Needed where licence or citation were said before.")
+            )
+            st.form_submit_button(tr("Keep"), on_click=_keep)
+
+
+@look.lead_callback("terms_problem")
+def _keep(project: Project, lead: Person) -> None:
+    terms.set_release_terms(
+        project,
+        lead,
+        licence=st.session_state["terms_licence"] or "",
+        citation=st.session_state["terms_citation"],
+        reason=st.session_state["terms_reason"],
+        now=time.time(),
+    )
+    st.session_state["terms_reason"] = ""
+
+
+def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
+    """The choice of both, in the address, and what is different; nothing while there are fewer than two."""
+    names = {one.name: one.name for one in found if one.megabytes is not None}
+    if len(names) < 2:
+        return
+    st.subheader(tr("What changed"), anchor=False)
+    with st.container(horizontal=True):
+        # Nothing is compared before somebody asks: of two large releases it takes seconds.
+        was = address_state.choice(tr("From"), "from", {_NONE: tr("Choose a release"), **names}, box=True)
+        now = address_state.choice(tr("To"), "to", names, box=True)
+    if was == _NONE:
+        return
+    if was == now:
+        st.caption(tr("Choose two different ones."))
+        return
+    hashes = {one.name: one.sha256 for one in found}
+    try:
+        with st.spinner(tr("Comparing")):
+            changes = _compared(project, lead, str(project.folder), was, now, hashes[was], hashes[now])
+    except ReelRankError as refusal:
+        st.error(plain(retold(refusal)))
+        return
+    if changes.equal:
+        st.info(
+            tr(
+                "The truth of {was} and {now} is the same: {same:,} graded moments.",
+                was=plain(was),
+                now=plain(now),
+                same=changes.same,
+            )
+        )
+        return
+    moved = sum(changes.moved.values())
+    st.markdown(
+        tr(
+            "**{querys}** changed. Of the moments **{same:,}** are as before, **{moved:,}** {moved_2} "
+            "another relevance, **{moments_gone:,}** {are} gone, **{moments_new:,}** {are_2} new.",
+            querys=wording.count_of(len(changes.queries), "query"),
+            same=changes.same,
+            moved=moved,
+            moved_2=tr("has") if moved == 1 else tr("have"),
+            moments_gone=changes.moments_gone,
+            are=wording.are(changes.moments_gone),
+            moments_new=changes.moments_new,
+            are_2=wording.are(changes.moments_new),
+        )
+    )
+    _changes(tr("Queries"), [_query(one) for one in changes.queries])
+    _changes(tr("Pairs of queries that both have"), [_pair(one) for one in changes.pairs])
+    st.download_button(
+        tr("All changes as CSV"),
+        data=diff_csv(changes),
+        file_name=f"changes-{was}-{now}.csv",
+        mime="text/csv",
+        key="diff_csv",
+        on_click="ignore",
+    )
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _compared(
+    _project: Project, _lead: Person, folder: str, was: str, now: str, hash_was: str, hash_now: str
+) -> ReleaseDiff:
+    """Releases never change, nor what leads did between them; reading two large ones takes seconds."""
+    return release_changes(_project, _lead, was, now)
+
+
+def _query(one: QueryChange) -> str:
+    before, after = (plain(text) or "–" for text in (one.before, one.after))
+    return tr(
+        "Query {query_id} · {before} **→** {after}{why}",
+        query_id=one.query_id,
+        before=before,
+        after=after,
+        why=_why(one.reason),
+    )
+
+
+def _pair(one: PairChange) -> str:
+    before, after = ("–" if value is None else str(value) for value in (one.before, one.after))
+    moment = tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=plain(one.video), start_s=one.start_s, end_s=one.end_s)
+    return f"**{before} → {after}** · {plain(one.query)} · {moment}{_why(one.reason)}"
+
+
+def _why(reason: str) -> str:
+    return f"  \n:gray[{plain(retold(reason))}]" if reason else ""
+
+
+def _changes(title: str, lines: Sequence[str]) -> None:
+    """Paragraphs, which a phone has room for."""
+    if not lines:
+        return
+    st.markdown(f"**{title}** · {len(lines):,}")
+    st.markdown("\n\n".join(lines[:_CHANGES_SHOWN]))
+    if len(lines) > _CHANGES_SHOWN:
+        st.caption(
+            tr("And {others}; the CSV has all of them.", others=wording.count_of(len(lines) - _CHANGES_SHOWN, "other"))
+        )
