@@ -13,7 +13,7 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, not_shown, refused
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
-from backend.campaign.qualification.tutorial.practising import answer_practice, practice_clip
+from backend.campaign.qualification.guideline.practising import answer_practice, practice_clip
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, StoreUnavailable, VideoUnreadable
 from backend.media.jobs import ClipJob

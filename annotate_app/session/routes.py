@@ -26,7 +26,7 @@ from annotate_app.session.fair_checks import FairChecks, too_many
 from annotate_app.session.guard import is_own_page
 from annotate_app.session.notice import not_found_page
 from annotate_app.session.sign_in import account_page, invitation_page, sign_in_page
-from backend.campaign.judging.absences import sign_out, sign_out_everywhere
+from backend.campaign.judging.staffing import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.accounts import accept_invitation, change_password, invited
 from backend.campaign.setup.people.passwords import PASSWORD_LENGTH

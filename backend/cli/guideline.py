@@ -29,8 +29,8 @@ def show(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank guideline show my-project, or for short: reelrank guideline my-project
     """
-    from backend.campaign.qualification.guideline.rewording import guideline_readers, guideline_versions
     from backend.campaign.qualification.guideline.rules import changes as guideline_changes
+    from backend.campaign.qualification.guideline.versions import guideline_readers, guideline_versions
 
     project = open_project(folder)
     versions, readers = (
@@ -64,7 +64,7 @@ def set_guideline(
 
     Example: reelrank guideline set my-project guideline.toml --reason "Grade 3 was too wide"
     """
-    from backend.campaign.qualification.guideline.rewording import set_guideline_from_file
+    from backend.campaign.qualification.guideline.versions import set_guideline_from_file
 
     project = open_project(folder)
     number, changed = set_guideline_from_file(project, OPERATOR, file, reason or f"from {file.name}", now=now())

@@ -65,7 +65,7 @@ def settings(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank status settings my-project
     """
-    from backend.campaign.monitoring.activity.settings import campaign_settings
+    from backend.campaign.monitoring.activity.log import campaign_settings
 
     found = campaign_settings(open_project(folder), OPERATOR)
     if json:

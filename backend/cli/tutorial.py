@@ -37,7 +37,7 @@ def set_practice(
 
     Example: reelrank tutorial set my-project practice.csv
     """
-    from backend.campaign.qualification.tutorial.choosing import set_practice_from_file
+    from backend.campaign.qualification.guideline.practice_pairs import set_practice_from_file
 
     count = set_practice_from_file(open_project(folder), OPERATOR, file, now=now())
     say(f"Newcomers practise on {count} pairs now.")
@@ -48,7 +48,7 @@ def status(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank tutorial status my-project
     """
-    from backend.campaign.qualification.tutorial.choosing import practice_figures
+    from backend.campaign.qualification.guideline.practice_pairs import practice_figures
 
     project = open_project(folder)
     pairs = practice_figures(project, OPERATOR, now=now())
@@ -66,7 +66,7 @@ def on(folder: Dir) -> None:
 
     Example: reelrank tutorial on my-project
     """
-    from backend.campaign.qualification.tutorial.choosing import switch_tutorial
+    from backend.campaign.qualification.guideline.practice_pairs import switch_tutorial
 
     switch_tutorial(open_project(folder), OPERATOR, True, now=now())
     say("Newcomers are shown the tutorial.")
@@ -79,7 +79,7 @@ def off(folder: Dir) -> None:
 
     Example: reelrank tutorial off my-project
     """
-    from backend.campaign.qualification.tutorial.choosing import switch_tutorial
+    from backend.campaign.qualification.guideline.practice_pairs import switch_tutorial
 
     switch_tutorial(open_project(folder), OPERATOR, False, now=now())
     say("Newcomers begin at once; the guideline is a key away (G).")

@@ -28,9 +28,9 @@ def backup(
 
     Example: reelrank backup my-project backups/monday.db
     """
-    from backend.campaign.doctor import backups
+    from backend.campaign.doctor import database
 
-    backups.backup(open_project(folder), file)
+    database.backup(open_project(folder), file)
     say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
 
 

@@ -15,7 +15,7 @@ COMMANDS_ONLY = {
     *("scoring/scoreboard.py", "scoring/scored_files.py", "scoring/benchmarks", "scoring/pools", "scoring/report"),
     *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/coarse.py"),
     *(
-        "campaign/demo",
+        "campaign/demo.py",
         "campaign/doctor/checks.py",
         "campaign/doctor/database.py",
         "campaign/doctor/inspections.py",

@@ -14,8 +14,8 @@ import quick_cutter
 from annotate_app.server.clip_queue import Priority
 from annotate_app.server.clip_worker import ClipWorker
 from backend.campaign.desk.clips import clip_for
-from backend.campaign.judging.broken_clips import reported_clips
 from backend.campaign.judging.model import SkipKind
+from backend.campaign.judging.skips import reported_clips
 from backend.campaign.qualification.exam.model import ExamKey
 from backend.campaign.qualification.exam.setting import set_exam
 from backend.campaign.setup.people.accounts import new_invitation

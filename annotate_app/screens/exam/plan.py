@@ -11,8 +11,7 @@ from annotate_app.screens.exam import preview as exam_preview
 from annotate_app.shared import look, wording
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.model import ExamKey
-from backend.campaign.qualification.exam.previewing import preview_exam
-from backend.campaign.qualification.exam.setting import set_exam
+from backend.campaign.qualification.exam.setting import preview_exam, set_exam
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import ExamSettings
 from backend.core.errors import ReelRankError

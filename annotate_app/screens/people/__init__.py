@@ -11,7 +11,7 @@ from annotate_app.screens.people import assigning
 from annotate_app.screens.people import flags as person_flags
 from annotate_app.shared import exam_results, inviting, look, wording
 from annotate_app.shared.searched import searched
-from backend.campaign.judging import absences
+from backend.campaign.judging import staffing as absences
 from backend.campaign.monitoring.explore.tables import explored_version
 from backend.campaign.monitoring.quality import flags as quality_flags
 from backend.campaign.monitoring.quality.model import PersonFlags

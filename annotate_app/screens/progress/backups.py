@@ -7,7 +7,7 @@ import streamlit as st
 from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, wording
-from backend.campaign.doctor.backups import backup_now, list_backups
+from backend.campaign.doctor.database import backup_now, list_backups
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 

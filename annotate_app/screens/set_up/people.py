@@ -10,7 +10,7 @@ from annotate_app.shared import inviting, tables, wording
 from annotate_app.shared.ways import WayThere
 from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.exam.setting import exam_held
-from backend.campaign.qualification.guideline.rewording import guideline_versions
+from backend.campaign.qualification.guideline.versions import guideline_versions
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project
 

@@ -19,7 +19,7 @@ from backend.campaign.qualification.exam import taking as exam
 from backend.campaign.qualification.exam.model import ExamDesk, ExamPurpose
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.qualification.gold import offering as gold
-from backend.campaign.qualification.guideline import reading as guideline
+from backend.campaign.qualification.guideline import versions as rewording
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people.permissions import annotator_only, signed_in
 from backend.campaign.setup.project import rows as campaign_rows
@@ -136,7 +136,7 @@ def read_guideline(project: Project, annotator: Annotator, version: int, *, now:
     Raises:
         ProjectError: there is no such version.
     """
-    guideline.note_guideline_seen(project, annotator, version, now=now)
+    rewording.note_guideline_seen(project, annotator, version, now=now)
     return _desk(project, annotator, now=now)
 
 
@@ -192,7 +192,7 @@ def _before_work(project: Project, db: Database, annotator: Annotator, *, now: f
     """Return the desk of somebody who may judge no pair now: paused, the guideline to read, an exam; else None."""
     me = annotator.annotator_id
     paused = assignments.is_paused(db, me)
-    if paused or guideline.due(db, me) is not None:
+    if paused or rewording.due(db, me) is not None:
         state = DeskState.PAUSED if paused else DeskState.GUIDELINE
         return Desk(state, (), None, *judgements.counts(db, me, days.midnight(now)))
     return exam.desk(project.store, annotator, now=now)

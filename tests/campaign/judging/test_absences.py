@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from backend.campaign.desk import exchange
-from backend.campaign.judging import absences
-from backend.campaign.judging.absences import pause_person, unpause_person
+from backend.campaign.judging import staffing as absences
 from backend.campaign.judging.grades import PAUSED
 from backend.campaign.judging.model import DeskState, GradeEvent, ReceiptStatus
-from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.judging.staffing import pause_person, unpause_person
+from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.qualification.guideline.examples import examples
 from backend.campaign.setup.people.accounts import accept_invitation, list_people, new_invitation

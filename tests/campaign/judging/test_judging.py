@@ -8,8 +8,6 @@ import pytest
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.judging import consensus, queue
-from backend.campaign.judging.absences import sign_out, suspend
-from backend.campaign.judging.broken_clips import restore_clip
 from backend.campaign.judging.grades import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
 from backend.campaign.judging.model import (
     CORRECTION_S,
@@ -24,8 +22,8 @@ from backend.campaign.judging.model import (
 from backend.campaign.judging.rows import queue as rows_queue
 from backend.campaign.judging.rows import seats
 from backend.campaign.judging.rows.verdicts import GoneOn
-from backend.campaign.judging.skips import GRADED, offer_again
-from backend.campaign.judging.work_assignments import assign
+from backend.campaign.judging.skips import GRADED, offer_again, restore_clip
+from backend.campaign.judging.staffing import assign, sign_out, suspend
 from backend.campaign.nouns import OPERATOR, Verdict
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.review.adjudicating import adjudicate

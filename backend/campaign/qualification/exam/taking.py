@@ -14,12 +14,14 @@ from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
 from backend.campaign.qualification.exam import answer_key
-from backend.campaign.qualification.exam.layout import item_named, lay_out, names_item
 from backend.campaign.qualification.exam.model import Exam, ExamDesk, ExamKey, ExamPhase, ExamPurpose
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.standing import (
     ExamStanding,
     is_missed,
+    item_named,
+    lay_out,
+    names_item,
     result,
     standing,
 )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.campaign.judging import absences
+from backend.campaign.judging import staffing as absences
 from backend.campaign.judging.model import Desk, DeskState
 from backend.campaign.judging.rows import assignments, gold_seats
 from backend.campaign.nouns import Annotator
