@@ -7,7 +7,7 @@ from typing import Any
 from annotate_app.language import tr
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import wording
-from backend.campaign.qualification.guideline.model import Example
+from backend.campaign.qualification.guideline.rules import Example
 from backend.campaign.setup.project.model import Campaign
 
 

@@ -12,7 +12,6 @@ from annotate_app.plain import plain
 from annotate_app.shared import look, wording
 from annotate_app.shared.review_clip import clip_at
 from backend.campaign.nouns import Scale
-from backend.campaign.qualification.guideline.model import Offer, PracticeFigures
 from backend.campaign.qualification.guideline.practice_pairs import (
     choose_practice,
     choose_practice_pair,
@@ -21,6 +20,7 @@ from backend.campaign.qualification.guideline.practice_pairs import (
     withdraw_practice,
 )
 from backend.campaign.qualification.guideline.practising import practice_offers, practice_texts
+from backend.campaign.qualification.guideline.rules import Offer, PracticeFigures
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ReelRankError
 from backend.core.ids import MomentId, PairKey

@@ -22,7 +22,7 @@ from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rows import seats, verdicts
 from backend.campaign.nouns import OPERATOR, Annotator, Role, Verdict
 from backend.campaign.qualification.guideline import practice_pairs as tutorial
-from backend.campaign.qualification.guideline import versions as rewording
+from backend.campaign.qualification.guideline import versions
 from backend.campaign.release.board import kept_runs
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
@@ -188,7 +188,7 @@ def _build(folder: Path, *, now: float, progress: Progress) -> Project:
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
         person = people.add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=now)
         if role is Role.ANNOTATOR:  # a tour of the demo begins with a clip; whoever is invited meets the tutorial
-            rewording.note_guideline_seen(project, person, 1, now=now)
+            versions.note_guideline_seen(project, person, 1, now=now)
     tutorial.set_practice_from_file(project, OPERATOR, kept / PRACTICE, now=now)
     return project
 

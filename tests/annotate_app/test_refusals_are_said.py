@@ -16,7 +16,7 @@ COMMANDS_ONLY = {
     *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/coarse.py"),
     *(
         "campaign/demo.py",
-        "campaign/doctor/checks.py",
+        "campaign/doctor/examination.py",
         "campaign/doctor/database.py",
         "campaign/doctor/inspections.py",
         "campaign/release/earlier",

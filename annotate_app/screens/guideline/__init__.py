@@ -13,7 +13,7 @@ from annotate_app.shared import address_state, look, practice, tables, wording
 from annotate_app.shared.guideline import guideline
 from backend.campaign.nouns import GradeMeaning, Person, Scale
 from backend.campaign.qualification.guideline import examples as guideline_examples
-from backend.campaign.qualification.guideline.model import Change
+from backend.campaign.qualification.guideline.rules import Change
 from backend.campaign.qualification.guideline.rules import changes as guideline_changes
 from backend.campaign.qualification.guideline.versions import guideline_readers, guideline_versions, reword_guideline
 from backend.campaign.setup.project.folder import Project

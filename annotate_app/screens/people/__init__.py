@@ -11,7 +11,7 @@ from annotate_app.screens.people import assigning
 from annotate_app.screens.people import flags as person_flags
 from annotate_app.shared import exam_results, inviting, look, wording
 from annotate_app.shared.searched import searched
-from backend.campaign.judging import staffing as absences
+from backend.campaign.judging import staffing
 from backend.campaign.monitoring.explore.tables import explored_version
 from backend.campaign.monitoring.quality import flags as quality_flags
 from backend.campaign.monitoring.quality.model import PersonFlags
@@ -69,7 +69,7 @@ def renew(annotator_id: AnnotatorId) -> None:
 def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
     """Callback of a row's button."""
     st.session_state["people_problem"] = look.as_lead(
-        lambda project, lead: absences.suspend(project, lead, annotator_id, suspended, now=time.time())
+        lambda project, lead: staffing.suspend(project, lead, annotator_id, suspended, now=time.time())
     )
 
 
@@ -78,7 +78,7 @@ def pause(annotator_id: AnnotatorId) -> None:
     key = f"pause-reason-{annotator_id}"
 
     def act(project: Project, lead: Person) -> None:
-        absences.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
+        staffing.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
         st.session_state[key] = ""
 
     st.session_state["people_problem"] = look.as_lead(act)
@@ -87,7 +87,7 @@ def pause(annotator_id: AnnotatorId) -> None:
 def go_on(annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a paused person is handed pairs again."""
     st.session_state["people_problem"] = look.as_lead(
-        lambda project, lead: absences.unpause_person(project, lead, annotator_id, now=time.time())
+        lambda project, lead: staffing.unpause_person(project, lead, annotator_id, now=time.time())
     )
 
 

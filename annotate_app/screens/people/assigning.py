@@ -9,7 +9,7 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.shared import choose_queries, look, wording
 from annotate_app.shared.searched import searched
-from backend.campaign.judging import staffing as absences
+from backend.campaign.judging import staffing
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Person, Role, Split
 from backend.campaign.setup.people.model import PersonReview
@@ -46,7 +46,7 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
     if done := st.session_state.pop("assign_done", ""):
         st.success(plain(done))
     names = {one.person.annotator_id: one.person.name for one in people}
-    standing = absences.assignments_standing(project, lead)
+    standing = staffing.assignments_standing(project, lead)
     st.session_state[_SEEN] = {who: given.assignment_id for who, given in standing.items()}
     given_to = sorted(standing.items(), key=lambda one: names.get(one[0], ""))
     listed = searched(given_to, lambda one: names.get(one[0], ""), "assignment", name="assigned", page="assigned-page")
@@ -109,7 +109,7 @@ def assign() -> None:
 
     def act(project: Project, lead: Person) -> None:
         nonlocal count
-        count = absences.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
+        count = staffing.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
 
     problem = look.as_lead(act)
     state["assign_problem"] = problem
@@ -128,7 +128,7 @@ def take_back(annotator_id: AnnotatorId, name: str) -> None:
     """Callback of a button: this person grades whatever there is again."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
     problem = look.as_lead(
-        lambda project, lead: absences.unassign(project, lead, annotator_id, seen=seen, now=time.time())
+        lambda project, lead: staffing.unassign(project, lead, annotator_id, seen=seen, now=time.time())
     )
     st.session_state["assign_problem"] = problem
     if not problem:

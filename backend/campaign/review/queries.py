@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.review.model import PairReview, QueryFilter, QueryPlace, QueryReview
-from backend.campaign.review.rows import queries as query_list
+from backend.campaign.review.rows import queries as query_rows
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.pool_check import rows as pool_check
 from backend.campaign.selection.queries import rows as queries
@@ -34,13 +34,13 @@ def find_queries(
     project: Project, by: Lead | Operator, wanted: QueryFilter, *, first: int = 0, most: int = 25
 ) -> list[QueryReview]:
     """Return a page of the queries that match a filter: at most `most` of them from `first` on, counted from 0."""
-    return query_list.page(project.store.db, wanted, first, most)
+    return query_rows.page(project.store.db, wanted, first, most)
 
 
 @in_charge
 def count_queries(project: Project, by: Lead | Operator, wanted: QueryFilter) -> int:
     """Return how many queries match a filter."""
-    return query_list.count(project.store.db, wanted)
+    return query_rows.count(project.store.db, wanted)
 
 
 @in_charge
@@ -52,7 +52,7 @@ def query_review(project: Project, by: Lead | Operator, query_id: QueryId) -> Qu
 @in_charge
 def query_place(project: Project, by: Lead | Operator, wanted: QueryFilter, query_id: QueryId) -> QueryPlace | None:
     """Return where a query stands among those that match a filter; None if it has no open batch."""
-    return query_list.place(project.store.db, wanted, query_id)
+    return query_rows.place(project.store.db, wanted, query_id)
 
 
 @in_charge
@@ -83,7 +83,7 @@ def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> T
             raise ProjectError(said("there are no queries to take back"))
         if pool_check.facts(db):
             raise ProjectError(said("this project checks a file of pools, from which its queries come: they stay"))
-        if work := query_list.work(db):
+        if work := query_rows.work(db):
             there = joined(", ", [said("{n:,} {what}", n=count, what=what) for what, count in work.items()])
             raise ProjectError(
                 said(
@@ -92,7 +92,7 @@ def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> T
                     there=there,
                 )
             )
-        if holding := query_list.holding(db, now=now):
+        if holding := query_rows.holding(db, now=now):
             names = ", ".join(name for name, _ in holding)
             minutes = math.ceil((max(until for _, until in holding) - now) / 60)
             raise ProjectError(
@@ -102,7 +102,7 @@ def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> T
                     minutes=minutes,
                 )
             )
-        candidates, pairs = query_list.remove(db)
+        candidates, pairs = query_rows.remove(db)
         events.record(
             db,
             EventKind.QUERIES_TAKEN_BACK,

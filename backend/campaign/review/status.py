@@ -13,7 +13,7 @@ from backend.campaign.judging.rows import skips
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.review.model import PairReview, ReviewList, ReviewPage
 from backend.campaign.review.rows import pair_lists, reviews
-from backend.campaign.review.rows import queries as query_list
+from backend.campaign.review.rows import queries as query_rows
 from backend.campaign.selection.batches.rows import open_queries
 from backend.campaign.selection.candidates.rows import lists, sources
 from backend.campaign.selection.queries import rows as queries
@@ -43,7 +43,7 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
     """
     with reading(store) as db:
         videos, moments, captions = corpus.counts(db)
-        judgements, simulated = query_list.judgement_counts(db, probes=probes)
+        judgements, simulated = query_rows.judgement_counts(db, probes=probes)
         return {
             "videos": videos,
             "moments": moments,
@@ -53,12 +53,12 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             "queries": queries.split_counts(db),
             "batches": lists.batch_counts(db),
             "queries_by_batches": open_queries.shares(db),
-            "pairs": query_list.pair_counts(db, probes=probes),
+            "pairs": query_rows.pair_counts(db, probes=probes),
             "probes": lists.probe_counts(db),
             "judgements": judgements,
             "simulated": simulated,
             "skipped": skips.pair_count(db),
-            "annotators": query_list.annotator_count(db),
+            "annotators": query_rows.annotator_count(db),
             "encoder": lists.encoder_of_candidates(db),
             "sources": list(dict.fromkeys(source.name for source in sources.all_sources(db))),
             "schema": store.schema_level,

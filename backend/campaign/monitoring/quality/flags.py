@@ -13,7 +13,7 @@ from statistics import fmean, median
 import numpy as np
 
 from backend.campaign.judging.model import CORRECTION_S
-from backend.campaign.monitoring.quality import rows as board
+from backend.campaign.monitoring.quality import rows
 from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAgreement, MyWork, PersonFlags
 from backend.campaign.monitoring.quality.rows import Given
 from backend.campaign.monitoring.quality.rules import flags as rules
@@ -22,7 +22,6 @@ from backend.campaign.nouns import Annotator, Lead, Operator
 from backend.campaign.review.model import PairReview
 from backend.campaign.review.rows import reviews
 from backend.campaign.setup.people.permissions import annotator_only, in_charge
-from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import day_of, last_days, within_a_day
@@ -34,7 +33,7 @@ from backend.store.connection import Database, reading
 def flags(project: Project, by: Lead | Operator, only: AnnotatorId | None = None) -> list[PersonFlags]:
     """Return the flags of every annotator, or of one, raised or not, by name; everything of one instant."""
     with reading(project.store) as db:
-        people = [one for one in board.annotators(db) if only in (None, one[0])]
+        people = [one for one in rows.annotators(db) if only in (None, one[0])]
         work = _work(db)
     return [
         PersonFlags(
@@ -49,7 +48,7 @@ def flags(project: Project, by: Lead | Operator, only: AnnotatorId | None = None
 def behind_flag(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> BehindFlag:
     """Return how one figure of a person went over time, and the pairs that speak for a flag, the strongest first."""
     with reading(project.store) as db:
-        found, known = rules.behind(_work(db).of(annotator_id), kind), set(board.clips(db)[0].tolist())
+        found, known = rules.behind(_work(db).of(annotator_id), kind), set(rows.clips(db)[0].tolist())
     shown = tuple(pair for pair in found.pairs if pair in known)
     return replace(found, pairs=shown, by_number=len(found.pairs) - len(shown))
 
@@ -61,8 +60,8 @@ def pairs_behind(project: Project, by: Lead | Operator, pairs: tuple[PairId, ...
 
 
 def _work(db: Database) -> rules.Work:
-    given, clips, grading = board.given(db), board.clips(db), project_rows.grading(db)
-    skips = board.skips(db)
+    given, clips, grading = rows.given(db), rows.clips(db), project_rows.grading(db)
+    skips = rows.skips(db)
     return rules.look_at(standing(given), clips, skips, highest=grading.scale.highest, tolerance=grading.tolerance)
 
 
@@ -89,9 +88,9 @@ def my_work(project: Project, annotator: Annotator, *, now: float) -> MyWork:
     All figures are of one instant. A day begins at the server's midnight, as on the annotators' desks.
     """
     with reading(project.store) as db:
-        everything = board.judgements_of(db, annotator.annotator_id, final_before=now - CORRECTION_S)
-        skips = board.skips_of(db, annotator.annotator_id)
-        grading = facts.grading(db)
+        everything = rows.judgements_of(db, annotator.annotator_id, final_before=now - CORRECTION_S)
+        skips = rows.skips_of(db, annotator.annotator_id)
+        grading = project_rows.grading(db)
     given = [one for one in everything if not one.imported]
     days = last_days(now, DAYS)
     first = Counter(day_of(one.at) for one in given if one.is_first)

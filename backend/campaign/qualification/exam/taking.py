@@ -157,8 +157,6 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
     Sending the same event again changes nothing. Before the attempt is handed in, a later answer replaces an earlier
     one; afterwards only missed items are answered again, which does not change the result.
     """
-    if not names_item(event.pair):
-        return None
     with writing(store) as db:
         found = item_named(db, event.pair)
         if found is None:

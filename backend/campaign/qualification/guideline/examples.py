@@ -8,7 +8,7 @@ from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import Annotator, Lead, Operator
 from backend.campaign.qualification.answers.rows import Fitness, fitness, is_reserved
 from backend.campaign.qualification.guideline import rows
-from backend.campaign.qualification.guideline.model import Example
+from backend.campaign.qualification.guideline.rules import Example
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, VideoUnreadable

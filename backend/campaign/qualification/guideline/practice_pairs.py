@@ -14,7 +14,7 @@ from backend.campaign.qualification.answers.key_file import LONGEST_TEXT, grade_
 from backend.campaign.qualification.answers.rows import fitness, is_reserved
 from backend.campaign.qualification.answers.rules import missed
 from backend.campaign.qualification.guideline import rows as guideline_rows
-from backend.campaign.qualification.guideline.model import PracticeFigures
+from backend.campaign.qualification.guideline.rules import PracticeFigures
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project

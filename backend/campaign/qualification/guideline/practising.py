@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Annotator, Lead, Split
 from backend.campaign.qualification.answers.rules import misses
-from backend.campaign.qualification.guideline import practice_pairs as choosing
+from backend.campaign.qualification.guideline import practice_pairs
 from backend.campaign.qualification.guideline import rows as guideline_rows
-from backend.campaign.qualification.guideline.model import Offer, PracticeItem, PracticeTold
+from backend.campaign.qualification.guideline.rules import Offer, PracticeItem, PracticeTold
 from backend.campaign.selection.candidates import choosing as candidates
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.queries import rows as queries
@@ -34,7 +34,7 @@ def practice_items(project: Project, person: Annotator, *, now: float) -> list[P
     """Return what an annotator practises on, without any right grade."""
     with reading(project.store) as db:
         own = guideline_rows.last_answers(db, person.annotator_id)
-        shown = (one for one in guideline_rows.practice_pairs(db) if not choosing.hidden(db, one, now=now))
+        shown = (one for one in guideline_rows.practice_pairs(db) if not practice_pairs.hidden(db, one, now=now))
         return [PracticeItem(one.key, one.query, one.whole, own.get(one.practice_id)) for one in shown]
 
 
@@ -73,7 +73,7 @@ def answer_practice(
     """
     with writing(project.store) as db:
         one = _by_key(guideline_rows.practice_pairs(db), key)
-        if one is None or choosing.hidden(db, one, now=now):
+        if one is None or practice_pairs.hidden(db, one, now=now):
             raise ProjectError(GONE)
         campaign = facts.campaign(db)
         if grade not in campaign.scale:

@@ -10,20 +10,17 @@ from pathlib import Path
 
 from backend.campaign.nouns import Annotator, Lead, Operator
 from backend.campaign.qualification.guideline import rows
-from backend.campaign.qualification.guideline import rows as guideline
-from backend.campaign.qualification.guideline.model import Change, Reading
-from backend.campaign.qualification.guideline.rules import changes, to_read
+from backend.campaign.qualification.guideline.rules import Change, Reading, changes, to_read
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project import rules, scale_file
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading, GuidelineVersion
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
-from backend.core.ids import AnnotatorId
 from backend.core.saying import said
 from backend.core.typed_text import tidy
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Store, reading, writing
 from backend.store.events import EventKind
 
 LONGEST_REASON = 200
@@ -39,7 +36,7 @@ def guideline_versions(project: Project, by: Lead | Operator) -> list[GuidelineV
 @permissions.in_charge
 def guideline_readers(project: Project, by: Lead | Operator) -> dict[int, int]:
     """Return how many annotators were shown each version as their newest."""
-    return guideline.readers(project.store.db)
+    return rows.readers(project.store.db)
 
 
 @permissions.in_charge
@@ -177,7 +174,8 @@ def guideline_version(project: Project, person: Lead | Annotator) -> int:
 def guideline_due(project: Project, person: Annotator) -> Reading | None:
     """Return what an annotator has to read before they grade; None for nothing."""
     with reading(project.store) as db:
-        return due(db, person.annotator_id)
+        seen, present, tutorial = rows.reading(db, person.annotator_id)
+    return to_read(seen, present, tutorial=tutorial)
 
 
 @permissions.annotator_only
@@ -205,9 +203,3 @@ def note_guideline_seen(project: Project, person: Annotator, version: int, *, no
         if not 1 <= version <= facts.version(db):
             raise ProjectError(said("the guideline has no version {version}: reload the page", version=version))
         rows.note_seen(db, person.annotator_id, version, at=now)
-
-
-def due(db: Database, me: AnnotatorId) -> Reading | None:
-    """Return what an annotator has to read, for callers that have checked who they are."""
-    seen, present, tutorial = rows.reading(db, me)
-    return to_read(seen, present, tutorial=tutorial)

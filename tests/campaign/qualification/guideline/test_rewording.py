@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.nouns import OPERATOR, Role, Scale
-from backend.campaign.qualification.guideline.model import Change, Reading
-from backend.campaign.qualification.guideline.rules import changes, to_read
+from backend.campaign.qualification.guideline.rules import Change, Reading, changes, to_read
 from backend.campaign.qualification.guideline.versions import (
     guideline_news,
     guideline_readers,

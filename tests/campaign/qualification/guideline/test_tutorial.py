@@ -13,7 +13,6 @@ from backend.campaign.desk.clips import clip_for
 from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import OPERATOR, Person, Role, Scale
 from backend.campaign.qualification.exam.setting import end_exam, set_exam
-from backend.campaign.qualification.guideline.model import Reading
 from backend.campaign.qualification.guideline.practice_pairs import (
     choose_practice,
     choose_practice_pair,
@@ -29,6 +28,7 @@ from backend.campaign.qualification.guideline.practising import (
     practice_offers,
     practice_texts,
 )
+from backend.campaign.qualification.guideline.rules import Reading
 from backend.campaign.qualification.guideline.versions import guideline_due, guideline_news, reword_guideline
 from backend.campaign.review.queries import list_queries
 from backend.campaign.setup.people import accounts as people
