@@ -17,8 +17,8 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
 from backend.core import person_names
 from backend.core.errors import ProjectError
+from backend.core.messages import said
 from backend.core.private import make_private_folder
-from backend.core.saying import said
 from backend.store import connection, dumping, secret, upkeep
 from backend.store.connection import Database
 from backend.store.upkeep import Backup, Restored

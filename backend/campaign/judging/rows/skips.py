@@ -2,7 +2,7 @@
 
 from backend.campaign.judging.model import ReportedClip, SkipKind
 from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
-from backend.core.saying import kept
+from backend.core.messages import kept
 from backend.store.engine import Database
 from backend.store.events import EventKind
 

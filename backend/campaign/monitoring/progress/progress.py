@@ -37,8 +37,8 @@ from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import last_days, midnight
 from backend.core.ids import QueryId
+from backend.core.messages import said
 from backend.core.progress import Steps
-from backend.core.saying import said
 from backend.core.where import HERE, Where
 from backend.media.jobs import ClipJob, CutAhead, clip_job, free_bytes
 from backend.media.sources import USUAL_FPS, place_in, source_at

@@ -21,7 +21,7 @@ from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId, PairKey, QueryId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import csv_text
 from backend.store import events
 from backend.store.connection import Database, reading, writing

@@ -21,7 +21,7 @@ from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed, ProjectError, VideoUnreadable
 from backend.core.ids import QueryId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.encoders import sentence
 from backend.media.jobs import ClipJob, clip_job
 from backend.store.connection import reading, writing

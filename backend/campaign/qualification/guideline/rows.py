@@ -7,7 +7,7 @@ from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP, clip_fault
 from backend.campaign.qualification.guideline.rules import Example
 from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.engine import Database
 
 

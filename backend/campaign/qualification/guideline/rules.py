@@ -8,7 +8,7 @@ from enum import StrEnum
 from backend.campaign.nouns import Rounding
 from backend.campaign.setup.project.model import Grading
 from backend.core.ids import PairKey
-from backend.core.saying import said
+from backend.core.messages import said
 
 
 class Reading(StrEnum):

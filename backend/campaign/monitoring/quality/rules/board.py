@@ -22,7 +22,7 @@ from backend.campaign.monitoring.quality.rules.figures import GRADES, figures, s
 from backend.campaign.monitoring.quality.rules.flags import is_often, one_grade_limit
 from backend.campaign.monitoring.quality.rules.pairs import Codes, GradedPairs, Patterns, Truths
 from backend.campaign.nouns import Verdict
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.statistics import bootstrap
 from backend.scoring.statistics.agreement import (
     ALL_THE_SAME,

@@ -16,7 +16,7 @@ from backend.campaign.monitoring.quality.rules import flag_words, people
 from backend.campaign.monitoring.quality.rules.pairs import NO_SKIPS, NOT_MEASURED, Grades, Skips, Truths
 from backend.campaign.monitoring.quality.rules.people import MOST_USED_SHARE, leanings, most_used
 from backend.core.ids import PairId
-from backend.core.saying import joined
+from backend.core.messages import joined
 from backend.scoring.statistics.agreement import Floats, Integers
 
 FEWEST = 50

@@ -14,7 +14,7 @@ from backend.campaign.qualification.answers.rules import missed as count_missed
 from backend.campaign.qualification.exam.model import PASS_RULE, ExamResult
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId, PairId
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 from backend.scoring.statistics.agreement import cohen_kappa
 
 
