@@ -18,12 +18,11 @@ from backend.campaign.desk.exchange import record_grades
 from backend.campaign.judging.model import GradeEvent, Receipt
 from backend.campaign.judging.rows import seats, verdicts
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role
-from backend.campaign.qualification.guideline.reading import note_guideline_seen
-from backend.campaign.qualification.guideline.rewording import guideline_versions
+from backend.campaign.qualification.guideline.versions import guideline_versions, note_guideline_seen
 from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.review.model import PairReview, ReviewList
-from backend.campaign.review.pair_lists import case, case_page
 from backend.campaign.review.queries import list_queries, query_pairs
+from backend.campaign.review.status import case, case_page
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project

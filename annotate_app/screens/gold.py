@@ -11,7 +11,7 @@ from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import review_clip
 from annotate_app.shared.search import searched
-from backend.campaign.judging.absences import unpause_person
+from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.gold import questions
 from backend.campaign.review.queries import query_pairs

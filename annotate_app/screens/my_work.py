@@ -14,11 +14,11 @@ from annotate_app.session.addresses import full_path
 from annotate_app.shared import exam_results, look, wording
 from annotate_app.shared.day_chart import day_chart
 from backend.campaign.judging.model import CORRECTION_S, MyReply
-from backend.campaign.judging.replies import my_replies, read_replies
+from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.monitoring.quality.model import MyAgreement, MyWork
-from backend.campaign.monitoring.quality.my_work import my_work
 from backend.campaign.nouns import Role, Scale
 from backend.campaign.qualification.exam.results import my_exam
+from backend.campaign.review.notes import my_replies, read_replies
 
 _EVEN = 0.05
 """A mean difference below this is written 0.0 or is too small to be called strict or generous."""

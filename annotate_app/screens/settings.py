@@ -11,8 +11,8 @@ from annotate_app.pages import PAGES
 from annotate_app.plain import plain
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import look, wording
+from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.monitoring.activity.model import CampaignSetting
-from backend.campaign.monitoring.activity.settings import campaign_settings
 
 _TITLES = {page.address: page.title for page in PAGES}
 

@@ -43,7 +43,7 @@ from backend.campaign.corpus.describing.work import (
     note_describing_seen,
 )
 from backend.campaign.qualification.guideline.examples import example_clip
-from backend.campaign.qualification.tutorial.practising import answer_practice, practice_clip
+from backend.campaign.qualification.guideline.practising import answer_practice, practice_clip
 from backend.campaign.setup.project.folder import Project
 from backend.media.jobs import ClipJob
 

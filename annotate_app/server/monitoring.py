@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
-from backend.core.metrics import place_of
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route

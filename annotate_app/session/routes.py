@@ -25,7 +25,7 @@ from annotate_app.session.cookies import BROWSER_COOKIE, CSRF_COOKIE, SESSION_CO
 from annotate_app.session.guard import is_own_page
 from annotate_app.session.plain_pages import account_page, invitation_page, not_found_page, sign_in_page
 from annotate_app.session.rate_limit import FairChecks, too_many
-from backend.campaign.judging.absences import sign_out, sign_out_everywhere
+from backend.campaign.judging.staffing import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.accounts import accept_invitation, change_password, invited
 from backend.campaign.setup.people.sessions import (

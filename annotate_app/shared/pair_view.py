@@ -12,7 +12,7 @@ from annotate_app.shared import look, practice, wording
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.judging.model import ActKind
 from backend.campaign.qualification.guideline import examples
-from backend.campaign.qualification.guideline.model import Example
+from backend.campaign.qualification.guideline.rules import Example
 from backend.campaign.review.model import GivenAct, GivenGrade, GivenNote, GivenSkip, PairReview
 from backend.campaign.review.notes import reply_to_note
 from backend.campaign.setup.project.model import Grading

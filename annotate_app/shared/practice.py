@@ -12,15 +12,15 @@ from annotate_app.plain import plain
 from annotate_app.shared import look, wording
 from annotate_app.shared.review_clip import clip_at
 from backend.campaign.nouns import Person, Scale
-from backend.campaign.qualification.tutorial.choosing import (
+from backend.campaign.qualification.guideline.practice_pairs import (
     choose_practice,
     choose_practice_pair,
     practice_figures,
     switch_tutorial,
     withdraw_practice,
 )
-from backend.campaign.qualification.tutorial.model import Offer, PracticeFigures
-from backend.campaign.qualification.tutorial.suggesting import practice_offers, practice_texts
+from backend.campaign.qualification.guideline.practising import practice_offers, practice_texts
+from backend.campaign.qualification.guideline.rules import Offer, PracticeFigures
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ReelRankError
 from backend.core.ids import MomentId, PairKey

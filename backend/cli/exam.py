@@ -16,8 +16,8 @@ from backend.core.ids import AnnotatorId
 from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
-    from backend.campaign.qualification.exam.rules.guessing import Constant as ExamConstant
-    from backend.campaign.qualification.exam.rules.guessing import Guesses as ExamGuesses
+    from backend.campaign.qualification.exam.rules.marking import Constant as ExamConstant
+    from backend.campaign.qualification.exam.rules.marking import Guesses as ExamGuesses
     from backend.campaign.setup.project.folder import Project
 
 
@@ -116,7 +116,7 @@ def preview(
 
     Example: reelrank exam preview my-project --queries 10 --pairs 10
     """
-    from backend.campaign.qualification.exam.previewing import preview_exam, preview_exam_from_file
+    from backend.campaign.qualification.exam.setting import preview_exam, preview_exam_from_file
 
     project = open_project(folder)
     _require_one_key(key, file)
@@ -227,7 +227,7 @@ def use(folder: Dir) -> None:
 
     Example: reelrank exam use my-project
     """
-    from backend.campaign.qualification.exam.using import use_exam
+    from backend.campaign.qualification.exam.answer_key import use_exam
 
     report = use_exam(open_project(folder), OPERATOR, now=now())
     say(f"{report.judgements} answers about {report.pairs} pairs count as judgements now.")
@@ -254,7 +254,7 @@ def retake(folder: Dir, name: Name) -> None:
 
     Example: reelrank exam retake my-project Ana
     """
-    from backend.campaign.qualification.exam.exemptions import grant_retake
+    from backend.campaign.qualification.exam.results import grant_retake
 
     project = open_project(folder)
     grant_retake(project, OPERATOR, _annotator(project, name), now=now())
@@ -270,7 +270,7 @@ def exempt(
 
     Example: reelrank exam exempt my-project Ana --reason "wrote the guideline"
     """
-    from backend.campaign.qualification.exam.exemptions import exempt_from_exam
+    from backend.campaign.qualification.exam.results import exempt_from_exam
 
     project = open_project(folder)
     exempt_from_exam(project, OPERATOR, _annotator(project, name), reason, now=now())

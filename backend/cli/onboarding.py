@@ -49,8 +49,8 @@ def show(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank guideline show my-project, or for short: reelrank guideline my-project
     """
-    from backend.campaign.qualification.guideline.rewording import guideline_readers, guideline_versions
     from backend.campaign.qualification.guideline.rules import changes as guideline_changes
+    from backend.campaign.qualification.guideline.versions import guideline_readers, guideline_versions
 
     project = open_project(folder)
     versions, readers = (
@@ -84,7 +84,7 @@ def set_guideline(
 
     Example: reelrank guideline set my-project guideline.toml --reason "Grade 3 was too wide"
     """
-    from backend.campaign.qualification.guideline.rewording import set_guideline_from_file
+    from backend.campaign.qualification.guideline.versions import set_guideline_from_file
 
     project = open_project(folder)
     number, changed = set_guideline_from_file(project, OPERATOR, file, reason or f"from {file.name}", now=now())
@@ -121,7 +121,7 @@ def set_practice(
 
     Example: reelrank tutorial set my-project practice.csv
     """
-    from backend.campaign.qualification.tutorial.choosing import set_practice_from_file
+    from backend.campaign.qualification.guideline.practice_pairs import set_practice_from_file
 
     count = set_practice_from_file(open_project(folder), OPERATOR, file, now=now())
     say(f"Newcomers practise on {count} pairs now.")
@@ -132,7 +132,7 @@ def tutorial_status(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank tutorial status my-project
     """
-    from backend.campaign.qualification.tutorial.choosing import practice_figures
+    from backend.campaign.qualification.guideline.practice_pairs import practice_figures
 
     project = open_project(folder)
     pairs = practice_figures(project, OPERATOR, now=now())
@@ -150,7 +150,7 @@ def switch_on(folder: Dir) -> None:
 
     Example: reelrank tutorial on my-project
     """
-    from backend.campaign.qualification.tutorial.choosing import switch_tutorial
+    from backend.campaign.qualification.guideline.practice_pairs import switch_tutorial
 
     switch_tutorial(open_project(folder), OPERATOR, True, now=now())
     say("Newcomers are shown the tutorial.")
@@ -163,7 +163,7 @@ def switch_off(folder: Dir) -> None:
 
     Example: reelrank tutorial off my-project
     """
-    from backend.campaign.qualification.tutorial.choosing import switch_tutorial
+    from backend.campaign.qualification.guideline.practice_pairs import switch_tutorial
 
     switch_tutorial(open_project(folder), OPERATOR, False, now=now())
     say("Newcomers begin at once; the guideline is a key away (G).")

@@ -53,9 +53,9 @@ def backup(
 
     Example: reelrank backup my-project backups/monday.db
     """
-    from backend.campaign.doctor import backups
+    from backend.campaign.doctor import database
 
-    backups.backup(open_project(folder), file)
+    database.backup(open_project(folder), file)
     say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
 
 
@@ -196,7 +196,7 @@ def settings(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank status settings my-project
     """
-    from backend.campaign.monitoring.activity.settings import campaign_settings
+    from backend.campaign.monitoring.activity.log import campaign_settings
 
     found = campaign_settings(open_project(folder), OPERATOR)
     if json:

@@ -85,7 +85,7 @@ def queries(
 
     Example: reelrank queries my-project --val 500 --test 2781 --seed 7
     """
-    from backend.campaign.review.query_removal import take_back_queries
+    from backend.campaign.review.queries import take_back_queries
     from backend.campaign.selection.queries.drawing import draw_queries
     from backend.campaign.selection.queries.editing import queries_csv
 

@@ -94,7 +94,7 @@ def demo(
 
     Example: reelrank demo
     """
-    from backend.campaign.demo.building import build_demo
+    from backend.campaign.demo import build_demo
     from backend.campaign.review.status import status_counts
     from backend.campaign.setup.serving.server import served_at
 
@@ -136,7 +136,7 @@ def demo(
 
 def _people() -> str:
     """Who to sign in as."""
-    from backend.campaign.demo.building import demo_people
+    from backend.campaign.demo import demo_people
 
     lead, annotators, password = demo_people()
     return (

@@ -187,7 +187,7 @@ def queued(
 
     Example: reelrank clips queued my-project --jobs 4, or for short: reelrank clips my-project --jobs 4
     """
-    from backend.campaign.monitoring.progress.clip_queue import bucket_troubles, cut_queued_clips
+    from backend.campaign.monitoring.progress.progress import bucket_troubles, cut_queued_clips
 
     start = now()
     project = open_project(whole(folder, cluster))

@@ -23,7 +23,7 @@ from backend.campaign.desk.clips import clip_for
 from backend.campaign.desk.exchange import desk
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.model import PairReview, ReviewList
-from backend.campaign.review.pair_lists import case, case_page
+from backend.campaign.review.status import case, case_page
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import PairKey
 from backend.media.jobs import ClipJob

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from backend.campaign.desk.exchange import record_grades, record_skips
-from backend.campaign.judging.absences import suspend
-from backend.campaign.judging.broken_clips import block_clip
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
+from backend.campaign.judging.skips import block_clip
+from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.model import PairReview
-from backend.campaign.review.pair_lists import case
 from backend.campaign.review.queries import query_pairs
+from backend.campaign.review.status import case
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people.accounts import add_person_with_password

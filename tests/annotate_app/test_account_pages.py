@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import annotate_app
-from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.setup.people.accounts import invited, new_invitation
 from small_project import OPEN, SmallProject
 from support import NOW

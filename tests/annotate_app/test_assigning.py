@@ -6,9 +6,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend.campaign.judging.absences import suspend
 from backend.campaign.judging.model import Assignment
-from backend.campaign.judging.work_assignments import assign, assignments_standing
+from backend.campaign.judging.staffing import assign, assignments_standing, suspend
 from backend.campaign.nouns import Split
 from backend.campaign.review.queries import list_queries
 from support import NOW, Judging

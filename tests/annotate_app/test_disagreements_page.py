@@ -6,12 +6,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.campaign.desk.exchange import record_grades
-from backend.campaign.judging.broken_clips import block_clip
 from backend.campaign.judging.model import ActKind, GradeEvent
+from backend.campaign.judging.skips import block_clip
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.review.adjudicating import adjudicate, re_open
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.pair_lists import case_page
+from backend.campaign.review.status import case_page
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.core.ids import PairKey
 from reading import read

@@ -11,14 +11,13 @@ from annotate_app.screens.exam import figures
 from annotate_app.shared import wording
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for
-from backend.campaign.judging.absences import suspend
-from backend.campaign.judging.broken_clips import block_clip
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.judging.skips import block_clip
+from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
-from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
 from backend.campaign.qualification.exam.model import Exam, ExamKey, ExamPhase
-from backend.campaign.qualification.exam.results import exam_results, my_exam
+from backend.campaign.qualification.exam.results import exam_results, exempt_from_exam, grant_retake, my_exam
 from backend.campaign.qualification.exam.rules.marking import mark
 from backend.campaign.qualification.exam.setting import end_exam, exam_held, set_exam
 from backend.campaign.qualification.exam.taking import Act as ExamAct

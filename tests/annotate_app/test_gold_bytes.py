@@ -24,9 +24,9 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
 from backend.campaign.desk import exchange
-from backend.campaign.judging.absences import sign_out
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.judging.staffing import sign_out
+from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.qualification.gold.questions import GoldOptions, set_gold

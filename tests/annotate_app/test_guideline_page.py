@@ -8,10 +8,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.qualification.guideline.rewording import guideline_versions, reword_guideline
-from backend.campaign.qualification.tutorial.choosing import choose_practice, practice_figures
-from backend.campaign.qualification.tutorial.practising import answer_practice, practice_items
-from backend.campaign.qualification.tutorial.suggesting import practice_offers, practice_texts
+from backend.campaign.qualification.guideline.practice_pairs import choose_practice, practice_figures
+from backend.campaign.qualification.guideline.practising import (
+    answer_practice,
+    practice_items,
+    practice_offers,
+    practice_texts,
+)
+from backend.campaign.qualification.guideline.versions import guideline_versions, reword_guideline
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import MomentId

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from annotate_app import language
 from annotate_app.language import phrases, retold
 from backend.campaign.monitoring.activity import rules as acts
-from backend.campaign.monitoring.activity.settings import campaign_settings
+from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.nouns import OPERATOR
 from backend.store.events import EventKind
 from small_project import SmallProject

@@ -17,11 +17,10 @@ import annotate_app
 from annotate_app.plain import plain
 from backend.campaign.corpus.captions.rows import BY_HAND
 from backend.campaign.desk.exchange import exchange
-from backend.campaign.judging.absences import pause_person, suspend
-from backend.campaign.judging.broken_clips import restore_clip
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.judging.rules import decide
-from backend.campaign.judging.skips import offer_again
+from backend.campaign.judging.skips import offer_again, restore_clip
+from backend.campaign.judging.staffing import pause_person, suspend
 from backend.campaign.monitoring.progress import progress as progress_progress
 from backend.campaign.monitoring.progress.model import Ahead, Barred, DayCount, Forecast, Stuck, Wait, WaitKind
 from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FlagKind

@@ -16,8 +16,8 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from annotate_app.session.guard import Guard
 from backend.campaign.nouns import OPERATOR, Person, Role
-from backend.campaign.qualification.tutorial.choosing import choose_practice
-from backend.campaign.qualification.tutorial.practising import practice_items
+from backend.campaign.qualification.guideline.practice_pairs import choose_practice
+from backend.campaign.qualification.guideline.practising import practice_items
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import MomentId

@@ -15,8 +15,8 @@ COMMANDS_ONLY = {
     *("scoring/scoreboard.py", "scoring/scored_files.py", "scoring/benchmarks", "scoring/pools", "scoring/report"),
     *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/search.py"),
     *(
-        "campaign/demo",
-        "campaign/doctor/checks.py",
+        "campaign/demo.py",
+        "campaign/doctor/examination.py",
         "campaign/doctor/database.py",
         "campaign/doctor/inspections.py",
         "campaign/release/earlier",

@@ -13,8 +13,8 @@ from starlette.websockets import WebSocketDisconnect
 import quick_cutter
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from backend.campaign.desk.clips import clip_for
-from backend.campaign.judging.broken_clips import reported_clips
 from backend.campaign.judging.model import SkipKind
+from backend.campaign.judging.skips import reported_clips
 from backend.campaign.qualification.exam.model import ExamKey
 from backend.campaign.qualification.exam.setting import set_exam
 from backend.campaign.setup.people.accounts import new_invitation

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app.session import auth
 from backend import cli
-from backend.campaign.demo import clips
+from backend.campaign import demo
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people.accounts import list_people
@@ -140,7 +140,7 @@ def test_so_they_do_from_videos_and_a_file_to_captions_without_names(
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     videos, file = tmp_path / "videos", tmp_path / "moments.csv"
     videos.mkdir()
-    for clip in (one := sorted(clips.folder().glob("*.mp4")))[:2]:
+    for clip in (one := sorted(demo.clip_folder().glob("*.mp4")))[:2]:
         shutil.copy(clip, videos / clip.name)
     texts = ("Anna waves.", "Boris and Anna sit.", "Then Dev goes.")
     lines = [f"{one[0].name},{n},{n + 1},{text}\n" for n, text in enumerate(texts)]

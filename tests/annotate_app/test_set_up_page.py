@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app import language
 from annotate_app.session import auth
+from backend.campaign import demo
 from backend.campaign.corpus.captions.name_mapping import cast_lines
 from backend.campaign.corpus.moments.editing import moments_of_video
 from backend.campaign.corpus.moments.model import Origin
-from backend.campaign.demo import clips
 from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
 from backend.campaign.monitoring.videos.adding import register_videos
@@ -75,7 +75,7 @@ def folder(tmp_path: Path) -> Path:
     """Two of the demo's clips, and a file that is none."""
     folder = tmp_path / "videos"
     folder.mkdir()
-    for clip in sorted(clips.folder().glob("*.mp4"))[:2]:
+    for clip in sorted(demo.clip_folder().glob("*.mp4"))[:2]:
         shutil.copy(clip, folder / clip.name)
     (folder / "letter.mp4").write_text("Dear Lea")
     return folder
@@ -313,7 +313,7 @@ def test_what_is_wrong_with_videos_is_told_and_they_are_looked_at_again(
     register_videos(project, OPERATOR, folder, now=NOW)
     one, two = sorted(file.stem for file in folder.iterdir())
     (folder / f"{two}.mp4").rename(folder / "called otherwise.mp4")
-    (folder / f"{one}.mp4").write_bytes(sorted(clips.folder().glob("*.mp4"))[2].read_bytes())
+    (folder / f"{one}.mp4").write_bytes(sorted(demo.clip_folder().glob("*.mp4"))[2].read_bytes())
     app = open_page()
     app.button(key="look_at_videos").click().run()
     assert "2 videos, 1 of them with something wrong." in words(app)

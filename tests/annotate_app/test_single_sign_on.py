@@ -21,7 +21,7 @@ from starlette.routing import Route
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from app_server import AppServer
-from backend.campaign.judging.absences import suspend
+from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import accept_invitation, add_person, add_person_with_password
 from backend.campaign.setup.project.folder import Project, open_project

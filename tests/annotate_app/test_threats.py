@@ -32,7 +32,7 @@ from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_
 from annotate_app.session import auth, downloads, guard, websocket, websocket_limits
 from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
 from annotate_app.session.routes import Sessions
-from backend.campaign.judging.absences import sign_out
+from backend.campaign.judging.staffing import sign_out
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.review.queries import list_queries
 from backend.campaign.setup.people.accounts import add_person_with_password

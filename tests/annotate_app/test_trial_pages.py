@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from backend.campaign.desk.clips import clip_for
 from backend.campaign.desk.exchange import exam_act, record_grades
-from backend.campaign.judging.absences import suspend
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.judging.staffing import suspend
 from backend.campaign.qualification.exam.calibration import start_trial, trial_round
 from backend.campaign.qualification.exam.model import CalibrationRound
 from backend.campaign.qualification.exam.taking import Act as ExamAct

@@ -26,7 +26,7 @@ import pytest
 
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from app_server import AppServer
-from backend.campaign.demo import clips as demo_clips
+from backend.campaign import demo
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.selection.candidates.choosing import choose_candidates
@@ -65,7 +65,7 @@ def moments() -> list[Moment]:
         found = [(folder / line["vid_name"], float(line["ts"][0]), float(line["ts"][1])) for line in lines]
         videos = list(dict.fromkeys(source for source, _, _ in found))[:: sized(5, 1)]
         return [moment for moment in found if moment[0] in videos]
-    return [(path, start, start + 5.0) for path in sorted(demo_clips.folder().glob("*.mp4")) for start in (1.0, 4.5)]
+    return [(path, start, start + 5.0) for path in sorted(demo.clip_folder().glob("*.mp4")) for start in (1.0, 4.5)]
 
 
 def cpu_s(work: Callable[[], object], who: int = resource.RUSAGE_SELF) -> float:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from annotate_app.server.turns import MOST_EVENTS
-from backend.campaign.demo import clips as demo_clips
+from backend.campaign import demo
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
@@ -54,7 +54,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 
 def have_clips(project: Project) -> None:
     """All videos are one, and the clips of its moments there: else each desk would report every clip of its pairs."""
-    video = min(demo_clips.folder().glob("*.mp4"))
+    video = min(demo.clip_folder().glob("*.mp4"))
     with writing(project.store) as db:
         db.conn.execute(
             "UPDATE video SET path = ?, sha256 = 'one', fps_num = 25, fps_den = 1, width_px = 640, height_px = 360, "

@@ -20,8 +20,8 @@ import pytest
 import torch
 from scipy import stats
 
-from backend.campaign.demo import building as demo
-from backend.campaign.demo.building import build_demo
+from backend.campaign import demo
+from backend.campaign.demo import build_demo
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.selection.pools.corpora import build_pools

@@ -17,7 +17,7 @@ import pytest
 
 from annotate_app.server import agreement_worker
 from backend.campaign.desk import exchange
-from backend.campaign.doctor.backups import backup
+from backend.campaign.doctor.database import backup
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus, queue
 from backend.campaign.judging.model import GradeEvent
@@ -26,9 +26,8 @@ from backend.campaign.monitoring.quality.agreement_board import agreement_board,
 from backend.campaign.monitoring.quality.model import WHOLE
 from backend.campaign.nouns import OPERATOR, Person
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.pair_lists import case, case_counts, case_page
 from backend.campaign.review.queries import list_queries
-from backend.campaign.review.status import status_counts
+from backend.campaign.review.status import case, case_counts, case_page, status_counts
 from backend.campaign.setup.project.folder import Project, open_project
 from bench import campaign
 from bench.crowd import Load, grade_and_next, simulate

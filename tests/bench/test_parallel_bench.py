@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from backend.campaign.demo import clips as demo_clips
+from backend.campaign import demo
 from backend.core.where import HERE, Where, placed
 from backend.encoders import sentence
 from backend.encoders.cache import encode_cached
@@ -73,7 +73,7 @@ def test_clips(shared: Path, places: dict[str, Where], tmp_path: Path) -> None:
     folder = shared / "data" / "videos"
     lines = [json.loads(line) for line in (folder / "moments.jsonl").read_text("utf-8").splitlines()]
     moments = [(folder / line["vid_name"], *map(float, line["ts"])) for line in lines]
-    moments += [(path, start, start + 3.0) for path in demo_clips.folder().glob("*.mp4") for start in (0.5, 2.0)]
+    moments += [(path, start, start + 3.0) for path in demo.clip_folder().glob("*.mp4") for start in (0.5, 2.0)]
     moments = moments[:: sized(4, 1)]
     contents = {path: sha256_of(path) for path in {path for path, *_ in moments}}
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from backend.campaign.corpus.captions.rows import searchable_captions
-from backend.campaign.doctor.backups import backup
+from backend.campaign.doctor.database import backup
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus
 from backend.campaign.monitoring.progress.progress import progress, stuck, waits
@@ -23,9 +23,8 @@ from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.model import QueryFilter
-from backend.campaign.review.pair_lists import case_counts
 from backend.campaign.review.queries import find_queries
-from backend.campaign.review.status import status_counts
+from backend.campaign.review.status import case_counts, status_counts
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backend.campaign.demo import clips
+from backend.campaign import demo
 from backend.media.probe import probe
 from backend.media.shots import find_shots
 from bench.tables import sized, table
@@ -125,7 +125,7 @@ def test_shots(tmp_path: Path, shared: Path, capsys: pytest.CaptureFixture[str])
     videos = shared / "data" / "videos"
     pools = {
         "real": [videos / f"{name}.mp4" for name in (*ONE_SHOT, "bottles")],
-        "demo": sorted(clips.folder().glob("*.mp4")),
+        "demo": sorted(demo.clip_folder().glob("*.mp4")),
     }
     known: dict[str, list[tuple[Path, list[Change]]]] = {}
     for seed, (name, pool) in enumerate(pools.items(), start=11):

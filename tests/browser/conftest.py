@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 
 from app_server import AppServer, Nursery, sign_in_unseen
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
 from commands import reelrank
 from contexts import Contexts, new_context

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, expect
 
 from app_server import AppServer, sign_in
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people import sessions
 from backend.campaign.setup.people.accounts import add_person_with_password

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import passes_axe
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.nouns import OPERATOR

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from hands import downloaded, page_is_done
 
 pytestmark = pytest.mark.browser

@@ -26,9 +26,8 @@ from websockets.sync.client import connect
 
 import backend
 from app_server import AppServer
-from backend.campaign.judging.absences import pause_person
 from backend.campaign.judging.model import Assignment
-from backend.campaign.judging.work_assignments import assign, unassign
+from backend.campaign.judging.staffing import assign, pause_person, unassign
 from backend.campaign.monitoring.hours.report import hours
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.setup.people.accounts import add_person_with_password, list_people

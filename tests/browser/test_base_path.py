@@ -14,7 +14,7 @@ from annotate_app.pages import PAGES
 from app_server import AppServer, sign_in
 from backend.campaign.corpus.describing.model import DescribingChoice
 from backend.campaign.corpus.describing.opening import choose_describing
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import open_project

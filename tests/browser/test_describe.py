@@ -12,7 +12,7 @@ from axe import passes_axe
 from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter
 from backend.campaign.corpus.describing.opening import choose_describing
 from backend.campaign.corpus.describing.reviewing import find_descriptions
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import open_project

@@ -14,7 +14,7 @@ from axe import no_serious_finding
 from backend.campaign.corpus.describing.model import DescribingChoice
 from backend.campaign.corpus.describing.opening import choose_describing
 from backend.campaign.corpus.describing.work import describe_exchange
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import open_project
 from describing import event

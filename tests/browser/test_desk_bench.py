@@ -23,8 +23,8 @@ import streamlit
 from playwright.sync_api import Browser, Page, expect
 
 from app_server import AppServer, sign_in
-from backend.campaign.demo import building as demo
-from backend.campaign.demo.building import build_demo
+from backend.campaign import demo
+from backend.campaign.demo import build_demo
 from backend.campaign.desk.clips import clip_for
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.review.queries import list_queries, query_pairs

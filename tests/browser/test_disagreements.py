@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.media.jobs import THUMBNAIL_WIDTH_PX
 from hands import key_until, page_is_done
 

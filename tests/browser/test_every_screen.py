@@ -14,7 +14,7 @@ from annotate_app import language
 from annotate_app.pages import PAGES
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.board.kept_runs import list_runs
 from backend.campaign.release.board.leaderboard import truth_names

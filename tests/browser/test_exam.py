@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.desk.clips import clip_for
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from app_server import AppServer, sign_in
 from axe import passes_axe
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.project.folder import open_project

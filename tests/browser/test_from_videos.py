@@ -19,8 +19,8 @@ from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
 from app_server import AppServer
-from backend.campaign.demo import clips
-from backend.campaign.demo.building import demo_people
+from backend.campaign import demo
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import accept_invitation, add_person_with_password
 from backend.campaign.setup.project.folder import open_project
@@ -44,7 +44,7 @@ def videos(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     try:
         found = (request.getfixturevalue("shared") / "data/videos").glob("*.mp4")
     except pytest.skip.Exception:
-        found = clips.folder().glob("*.mp4")
+        found = demo.clip_folder().glob("*.mp4")
     for video in sorted(found, key=lambda video: video.stat().st_size)[:3]:
         shutil.copy(video, folder / video.name)
     (folder / "letter.mp4").write_text("Dear Lea")

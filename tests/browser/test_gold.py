@@ -12,13 +12,12 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.desk import exchange
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
-from backend.campaign.review.queries import list_queries, query_pairs
-from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.queries import list_queries, query_pairs, take_back_queries
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.project.folder import open_project

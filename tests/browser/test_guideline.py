@@ -16,8 +16,8 @@ from starlette.routing import Route
 import player_harness
 from app_server import AppServer, sign_in
 from axe import passes_axe
-from backend.campaign.demo.building import demo_people
-from backend.campaign.qualification.guideline.model import Example
+from backend.campaign.demo import demo_people
+from backend.campaign.qualification.guideline.rules import Example
 from backend.core.ids import PairKey
 from player_harness import FakeDesk, make_clip, serving
 

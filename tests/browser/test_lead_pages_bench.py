@@ -16,7 +16,7 @@ from playwright.sync_api import Page
 
 from annotate_app.pages import PAGES, address
 from app_server import AppServer
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.project.folder import open_project

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.board.kept_runs import add_run, add_truth, list_runs
 from backend.campaign.release.board.leaderboard import score_kept_runs

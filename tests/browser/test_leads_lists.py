@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.desk.exchange import desk
 from backend.campaign.monitoring.quality.agreement_board import agreement_board

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer, sign_in
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import Role
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.setup.people.accounts import add_person_with_password

@@ -12,16 +12,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import OPERATOR, Person, Scale
 from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
-from backend.campaign.qualification.exam.exemptions import exempt_from_exam
+from backend.campaign.qualification.exam.results import exempt_from_exam
 from backend.campaign.qualification.exam.setting import set_exam
 from backend.campaign.qualification.guideline.examples import choose_example
-from backend.campaign.qualification.guideline.rewording import reword_guideline
-from backend.campaign.qualification.tutorial.choosing import choose_practice
+from backend.campaign.qualification.guideline.practice_pairs import choose_practice
+from backend.campaign.qualification.guideline.versions import reword_guideline
 from backend.campaign.release.board.kept_runs import add_run, add_truth
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList

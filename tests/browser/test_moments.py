@@ -10,11 +10,11 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
+from backend.campaign import demo
 from backend.campaign.corpus.moments.editing import moments_of_video
 from backend.campaign.corpus.moments.model import ByWindows
 from backend.campaign.corpus.moments.proposing import propose_moments
-from backend.campaign.demo import clips
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
@@ -33,7 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
     folder = tmp_path_factory.mktemp("moments")
     (folder / "videos").mkdir()
     for name in CLIPS:
-        shutil.copy(clips.folder() / f"{name}.mp4", folder / "videos")
+        shutil.copy(demo.clip_folder() / f"{name}.mp4", folder / "videos")
     project = init_project(folder / "project", encoder="minilm")
     now = time.time()
     add_person_with_password(project, OPERATOR, LEAD, Role.LEAD, PASSWORD, now=now)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.setup.project.folder import open_project
 from backend.core.ids import PairKey

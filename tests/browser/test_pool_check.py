@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 import demo_pools
 from app_server import AppServer
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.qualification.exam.setting import set_exam
 from backend.campaign.setup.people.accounts import add_person_with_password

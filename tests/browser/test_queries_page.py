@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.project.folder import open_project

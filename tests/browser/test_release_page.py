@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import passes_axe
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.release.board.leaderboard import truth_names
 from backend.campaign.release.export.contents import release_preview
 from backend.campaign.release.export.kept_releases import list_releases

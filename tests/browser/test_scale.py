@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.desk.exchange import record_grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import OPERATOR

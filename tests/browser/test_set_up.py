@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo import clips
-from backend.campaign.demo.building import demo_people
+from backend.campaign import demo
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people.accounts import add_person_with_password
@@ -22,7 +22,7 @@ from hands import page_is_done, press_until
 
 pytestmark = pytest.mark.browser
 LEAD, _, PASSWORD = demo_people()
-FIRST, *MORE = sorted(clips.folder().glob("*.mp4"))[:3]
+FIRST, *MORE = sorted(demo.clip_folder().glob("*.mp4"))[:3]
 
 
 @pytest.fixture(scope="module")

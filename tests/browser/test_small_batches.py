@@ -9,10 +9,9 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.review.queries import list_queries, query_pairs
-from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.queries import list_queries, query_pairs, take_back_queries
 from backend.campaign.review.status import status_counts
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries

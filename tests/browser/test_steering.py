@@ -11,10 +11,10 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import passes_axe
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.desk.exchange import record_grades
-from backend.campaign.judging.absences import suspend
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.people.accounts import list_people

@@ -14,11 +14,11 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR, Role, Scale
-from backend.campaign.qualification.exam.exemptions import exempt_from_exam
+from backend.campaign.qualification.exam.results import exempt_from_exam
 from backend.campaign.qualification.exam.setting import set_exam
-from backend.campaign.qualification.guideline.rewording import reword_guideline
+from backend.campaign.qualification.guideline.versions import reword_guideline
 from backend.campaign.setup.people.accounts import add_person_with_password, list_people
 from backend.campaign.setup.project.folder import open_project
 from hands import page_is_done, pair_on_show, player, press, saved

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.project.folder import open_project

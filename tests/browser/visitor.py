@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 
 _, _, PASSWORD = demo_people()
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from backend.campaign.desk.clips import why_not_shown
-from backend.campaign.judging.absences import suspend
+from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role
-from backend.campaign.review.pair_lists import case_counts
+from backend.campaign.review.status import case_counts
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import NotAllowed, VideoUnreadable

@@ -11,7 +11,7 @@ from backend.campaign.corpus.captions.decisions import accept_rewrites, waiting_
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.importing.importing import ImportReport
 from backend.campaign.desk.exchange import desk
-from backend.campaign.judging.absences import sign_out, suspend
+from backend.campaign.judging.staffing import sign_out, suspend
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR, Role, Split
 from backend.campaign.release.earlier.raw_summary import summarise_raw

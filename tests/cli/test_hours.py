@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from backend.campaign.desk.exchange import desk, record_grades
-from backend.campaign.judging.absences import pause_person
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.judging.staffing import pause_person
 from support import NOW, Judging
 
 Run = Callable[..., tuple[int, str, str]]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.demo import clips
+from backend.campaign import demo
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.where import Where
 
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 def videos(tmp_path: Path) -> Path:
     videos = tmp_path / "videos"
     videos.mkdir()
-    shutil.copy(clips.folder() / "rainy_street.mp4", videos / "rain.mp4")
+    shutil.copy(demo.clip_folder() / "rainy_street.mp4", videos / "rain.mp4")
     (videos / "text.mp4").write_text("no video")
     return videos
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import units
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.doctor.backups import backup
-from backend.campaign.doctor.database import restore
+from backend.campaign.doctor.database import backup, restore
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import ReceiptStatus
 from backend.campaign.nouns import OPERATOR

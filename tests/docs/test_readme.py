@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend import cli
-from backend.campaign.demo.building import demo_people
+from backend.campaign.demo import demo_people
 from backend.campaign.judging import grades
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.queries import list_queries, query_pairs

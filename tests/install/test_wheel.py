@@ -61,7 +61,7 @@ def test_the_wheel_holds_the_packages_whole_and_the_clips_and_no_other_name(whee
     wanted = {
         path.relative_to(ROOT).as_posix() for path in packages if path.is_file() and "__pycache__" not in path.parts
     }
-    wanted |= {f"backend/campaign/demo/clips/{path.name}" for path in (ROOT / "assets/demo").iterdir()}
+    wanted |= {f"backend/campaign/demo_clips/{path.name}" for path in (ROOT / "assets/demo").iterdir()}
     names = zipfile.ZipFile(wheel).namelist()
     assert {name for name in names if ".dist-info/" not in name} == wanted
     assert {"reelrank/py.typed", "backend/py.typed"} <= wanted

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backend.campaign.demo import clips
+from backend.campaign import demo
 from backend.core.errors import VideoUnreadable
 from backend.media.shots import find_shots
 from backend.media.sources import FrameFolder
@@ -21,7 +21,7 @@ Frames = list[NDArray[np.uint8]]
 def of_demo(name: str, seconds: float) -> Frames:
     """The first seconds of a clip of the demo, small."""
     found: Frames = []
-    with av.open(str(clips.folder() / f"{name}.mp4")) as container:
+    with av.open(str(demo.clip_folder() / f"{name}.mp4")) as container:
         for frame in container.decode(video=0):
             found.append(frame.reformat(160, 90, "rgb24").to_ndarray())
             if len(found) == seconds * FPS:

@@ -57,7 +57,7 @@ def _watched_writing(store: Store) -> Iterator[Database]:
 connection.writing = _watched_writing  # before anything else takes it from there
 
 from backend.campaign.desk import exchange
-from backend.campaign.doctor.backups import backup
+from backend.campaign.doctor.database import backup
 from backend.campaign.judging import consensus, queue
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import (
@@ -66,8 +66,8 @@ from backend.campaign.nouns import (
 )
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.pair_lists import case, case_page
 from backend.campaign.review.queries import list_queries
+from backend.campaign.review.status import case, case_page
 from backend.campaign.selection.batches.next_batch import open_batch
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import open_project

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from backend.campaign.desk.exchange import desk
-from backend.campaign.doctor.backups import backup
-from backend.campaign.doctor.database import restore
+from backend.campaign.doctor.database import backup, restore
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import ReceiptStatus
 from backend.campaign.setup.project.folder import open_project

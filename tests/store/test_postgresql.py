@@ -18,18 +18,16 @@ import pytest
 
 from backend import store
 from backend.campaign.desk import exchange
-from backend.campaign.doctor.backups import backup
-from backend.campaign.doctor.database import migrate, move, restore
+from backend.campaign.doctor.database import backup, migrate, move, restore
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging.absences import suspend
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.pair_lists import case_page
-from backend.campaign.review.status import status_counts
+from backend.campaign.review.status import case_page, status_counts
 from backend.campaign.setup.people.accounts import add_person, list_people
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project

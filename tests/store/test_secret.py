@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.doctor.backups import backup, backup_now
-from backend.campaign.doctor.database import migrate, move, restore
+from backend.campaign.doctor.database import backup, backup_now, migrate, move, restore
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.media.jobs import clip_job

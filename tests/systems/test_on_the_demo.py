@@ -7,7 +7,7 @@ from statistics import fmean
 
 import pytest
 
-from backend.campaign.demo.building import build_demo
+from backend.campaign.demo import build_demo
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.board.baselines import _task, write_baseline
 from backend.campaign.release.export.freezing import export_release

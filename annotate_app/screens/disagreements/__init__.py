@@ -17,10 +17,10 @@ from annotate_app.shared import address_state, look, pair_view, wording
 from annotate_app.shared.case_keys import case_keys, legend
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.ways import WayThere
-from backend.campaign.judging.broken_clips import restore_clip
+from backend.campaign.judging.skips import restore_clip
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.guideline.examples import examples_chosen
-from backend.campaign.review import pair_lists
+from backend.campaign.review import status
 from backend.campaign.review.model import PairReview, ReviewList, ReviewPage, ReviewRow
 from backend.campaign.review.notes import notes_csv
 from backend.campaign.setup.project.folder import Project
@@ -47,7 +47,7 @@ _NOTHING = {
 def page() -> None:
     """A list of pairs and one of them large; of those whose clip cannot be shown, the list alone."""
     project, lead, _ = look.lead_page("Disagreements")
-    counts = pair_lists.case_counts(project, lead)
+    counts = status.case_counts(project, lead)
     which = _filters(counts)
     if which is ReviewList.BLOCKED:
         _blocked(project, lead)
@@ -129,11 +129,11 @@ def _start() -> int:
 def _page(project: Project, lead: Person, which: ReviewList, start: int) -> ReviewPage:
     """A page of the list; the last one where an address points past it."""
     search = address_state.read("q")
-    found = pair_lists.case_page(project, lead, which, search, start=start, size=PER_PAGE)
+    found = status.case_page(project, lead, which, search, start=start, size=PER_PAGE)
     if found.rows or not found.count:
         return found
     last = (found.count - 1) // PER_PAGE * PER_PAGE
-    return pair_lists.case_page(project, lead, which, search, start=last, size=PER_PAGE)
+    return status.case_page(project, lead, which, search, start=last, size=PER_PAGE)
 
 
 def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | None:
@@ -144,7 +144,7 @@ def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | 
     place = (_which(), address_state.read("q"), found.start)
     before = st.session_state.get(ON_SHOW, (place, "", 0))
     asked = [address_state.read(CASE), before[1] if before[0] == place else "", *(row.pair for row in found.rows[:1])]
-    pairs = (pair_lists.case(project, lead, PairKey(key)) for key in asked if key)
+    pairs = (status.case(project, lead, PairKey(key)) for key in asked if key)
     pair = next((found for found in pairs if found is not None), None)
     keys = [row.pair for row in found.rows]
     nth = keys.index(pair.pair) if pair and pair.pair in keys else 0
@@ -212,7 +212,7 @@ def _case(project: Project, lead: Person, pair: PairReview, *, hidden: bool, ski
             pair_view.rule(pair, campaign.grading)
             if skipped:
                 deciding.offer(pair)
-        deciding.form(pair, campaign.scale, pair_lists.recent_reasons(project, lead), leave)
+        deciding.form(pair, campaign.scale, status.recent_reasons(project, lead), leave)
         pair_view.record(pair, hidden=hidden)
         pair_view.example(pair, examples_chosen(project, lead))
 

@@ -11,8 +11,8 @@ from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import address_state, look, wording
 from backend.campaign.judging import skips
-from backend.campaign.judging.broken_clips import restore_clip
 from backend.campaign.judging.model import ActKind
+from backend.campaign.judging.skips import restore_clip
 from backend.campaign.nouns import Person, Scale, Verdict
 from backend.campaign.review import adjudicating
 from backend.campaign.review.model import PairReview

@@ -15,11 +15,10 @@ from annotate_app.shared.review_clip import review_clip
 from annotate_app.shared.search import matching, searched
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam import results as qualification_exam_results
-from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item, preview_exam_key
-from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
+from backend.campaign.qualification.exam.answer_key import exam_items, exam_to_use, explain_exam_item, preview_exam_key
 from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamPhase
+from backend.campaign.qualification.exam.results import exempt_from_exam, grant_retake
 from backend.campaign.qualification.exam.setting import end_exam, exam_although, exam_held
-from backend.campaign.qualification.exam.using import exam_to_use
 from backend.campaign.review.queries import query_pairs
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId

@@ -14,12 +14,10 @@ from annotate_app.shared.player import player
 from backend.campaign.desk.exchange import desk
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.answer_key import KeyPreview as ExamKeyPreview
-from backend.campaign.qualification.exam.answer_key import close_exam_round
+from backend.campaign.qualification.exam.answer_key import close_exam_round, use_exam
 from backend.campaign.qualification.exam.model import Exam, ExamKey, ExamPhase
-from backend.campaign.qualification.exam.previewing import preview_exam
 from backend.campaign.qualification.exam.results import ExamPerson
-from backend.campaign.qualification.exam.setting import set_exam
-from backend.campaign.qualification.exam.using import use_exam
+from backend.campaign.qualification.exam.setting import preview_exam, set_exam
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import ExamSettings
 from backend.core.errors import ReelRankError

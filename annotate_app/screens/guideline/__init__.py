@@ -14,9 +14,9 @@ from annotate_app.shared.desk import joined
 from annotate_app.shared.player import guideline
 from backend.campaign.nouns import GradeMeaning, Person, Scale
 from backend.campaign.qualification.guideline import examples as guideline_examples
-from backend.campaign.qualification.guideline.model import Change
-from backend.campaign.qualification.guideline.rewording import guideline_readers, guideline_versions, reword_guideline
+from backend.campaign.qualification.guideline.rules import Change
 from backend.campaign.qualification.guideline.rules import changes as guideline_changes
+from backend.campaign.qualification.guideline.versions import guideline_readers, guideline_versions, reword_guideline
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign, Grading, GuidelineVersion, Question
 

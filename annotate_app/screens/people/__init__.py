@@ -11,7 +11,7 @@ from annotate_app.screens.people import assigning
 from annotate_app.screens.people import flags as person_flags
 from annotate_app.shared import exam_results, inviting, look, wording
 from annotate_app.shared.search import searched
-from backend.campaign.judging import absences
+from backend.campaign.judging import staffing
 from backend.campaign.monitoring.explore.tables import explored_version
 from backend.campaign.monitoring.quality import flags as quality_flags
 from backend.campaign.monitoring.quality.model import PersonFlags
@@ -66,21 +66,21 @@ def renew(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
 @look.lead_callback("people_problem")
 def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool) -> None:
     """Callback of a row's button."""
-    absences.suspend(project, lead, annotator_id, suspended, now=time.time())
+    staffing.suspend(project, lead, annotator_id, suspended, now=time.time())
 
 
 @look.lead_callback("people_problem")
 def pause(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
     """Callback of a row's form: no pairs for this person from now on."""
     key = f"pause-reason-{annotator_id}"
-    absences.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
+    staffing.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
     st.session_state[key] = ""
 
 
 @look.lead_callback("people_problem")
 def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a paused person is handed pairs again."""
-    absences.unpause_person(project, lead, annotator_id, now=time.time())
+    staffing.unpause_person(project, lead, annotator_id, now=time.time())
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -10,7 +10,7 @@ from annotate_app.plain import plain
 from annotate_app.shared import look, wording
 from annotate_app.shared import search as shared_search
 from annotate_app.shared.search import searched
-from backend.campaign.judging import work_assignments
+from backend.campaign.judging import staffing
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Person, Role, Split
 from backend.campaign.setup.people.model import PersonReview
@@ -47,7 +47,7 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
     if done := st.session_state.pop("assign_done", ""):
         st.success(plain(done))
     names = {one.person.annotator_id: one.person.name for one in people}
-    standing = work_assignments.assignments_standing(project, lead)
+    standing = staffing.assignments_standing(project, lead)
     st.session_state[_SEEN] = {who: given.assignment_id for who, given in standing.items()}
     given_to = sorted(standing.items(), key=lambda one: names.get(one[0], ""))
     listed = searched(given_to, lambda one: names.get(one[0], ""), "assignment", name="assigned", page="assigned-page")
@@ -107,7 +107,7 @@ def assign(project: Project, lead: Person) -> None:
         a_day=state["assign_day"],
         in_all=state["assign_all"],
     )
-    count = work_assignments.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
+    count = staffing.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
     state["assign_done"] = tr(
         "Assigned: {words}. That is {querys} with open batches.",
         words=words(given),
@@ -122,7 +122,7 @@ def assign(project: Project, lead: Person) -> None:
 def take_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
     """Callback of a button: this person grades whatever there is again."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
-    work_assignments.unassign(project, lead, annotator_id, seen=seen, now=time.time())
+    staffing.unassign(project, lead, annotator_id, seen=seen, now=time.time())
     st.session_state["assign_done"] = tr("{name} grades whatever there is again.", name=name)
 
 

@@ -16,8 +16,8 @@ from annotate_app.shared.day_chart import day_chart
 from annotate_app.shared.video_troubles import reported_clips, video_troubles
 from backend.campaign.monitoring.explore import tables as explore_tables
 from backend.campaign.monitoring.progress import progress
-from backend.campaign.monitoring.progress.clip_queue import bucket_troubles, little_room
 from backend.campaign.monitoring.progress.model import Ahead, PersonPace, Wait, WorkProgress
+from backend.campaign.monitoring.progress.progress import bucket_troubles, little_room
 from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.nouns import Person
 from backend.campaign.review.status import next_step, status_counts

@@ -10,7 +10,7 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, wording
-from backend.campaign.doctor.backups import backup_now, list_backups
+from backend.campaign.doctor.database import backup_now, list_backups
 from backend.campaign.monitoring.explore.model import Funnel
 from backend.campaign.nouns import Person
 from backend.campaign.selection.pool_check.model import CheckReport, PutInAs, Share

@@ -19,7 +19,7 @@ from annotate_app.shared.upload import not_taken
 from annotate_app.shared.ways import WayThere
 from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.exam.setting import exam_held
-from backend.campaign.qualification.guideline.rewording import guideline_versions
+from backend.campaign.qualification.guideline.versions import guideline_versions
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project

@@ -12,7 +12,7 @@ from annotate_app.screens.set_up.step import SetUpStep, StepStanding
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.ways import WayThere
 from backend.campaign.nouns import Person, Split
-from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.queries import take_back_queries
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.selection.queries.editing import change_query, count_drawn_queries, drawn_queries, remove_queries
 from backend.campaign.selection.queries.model import ListedQuery, OwnFile, Repeats, Stratum

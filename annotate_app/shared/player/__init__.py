@@ -15,7 +15,7 @@ from annotate_app.shared.desk import DESK_SCRIPTS, joined
 from backend.campaign.judging.rules import renewal_interval_s
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.guideline.examples import examples
-from backend.campaign.qualification.guideline.model import Example
+from backend.campaign.qualification.guideline.rules import Example
 from backend.campaign.setup.project.model import Campaign
 
 FOLDER = Path(__file__).parent

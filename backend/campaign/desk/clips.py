@@ -10,9 +10,9 @@ import secrets
 
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.desk.exchange import require_desk
-from backend.campaign.judging import broken_clips, skips
+from backend.campaign.judging import skips
 from backend.campaign.judging.model import ReceiptStatus, SkipEvent, SkipKind
-from backend.campaign.judging.rows import assignments, clip_faults, judgements, seats
+from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.judging.rows import skips as skip_rows
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
@@ -112,7 +112,7 @@ def report_clip(project: Project, person: Lead | Annotator, pair: PairKey, reaso
     except NotAllowed:
         row = _reported(project, person, pair)
     with writing(project.store) as db:
-        broken_clips.block_moment(db, person, row.moment_id, reason, found_by=clip_faults.BY_FILE, now=now)
+        skips.block_moment(db, person, row.moment_id, reason, found_by=skip_rows.BY_FILE, now=now)
 
 
 @signed_in
@@ -131,7 +131,7 @@ def report_broken(project: Project, person: Lead | Annotator, pair: PairKey, rea
         item = exam.pair_behind(project.store, person, pair)
         if isinstance(person, Lead):
             if item is not None:
-                broken_clips.block_moment(db, person, item.moment_id, reason, now=now)
+                skips.block_moment(db, person, item.moment_id, reason, now=now)
             return item is not None
         if item is None:
             return skips.record_skip(project.store, person, event, now=now).status is ReceiptStatus.SAVED

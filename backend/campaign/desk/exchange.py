@@ -10,6 +10,7 @@ A lead has a desk for one thing: to give the key of an exam whose key comes from
 from collections.abc import Sequence
 from dataclasses import replace
 
+from backend.campaign.desk import rows
 from backend.campaign.judging import grades as judging_grades
 from backend.campaign.judging import queue, skips
 from backend.campaign.judging.model import CORRECTION_S, Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
@@ -17,17 +18,18 @@ from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.exam import taking as exam
 from backend.campaign.qualification.exam.model import ExamDesk, ExamPurpose
+from backend.campaign.qualification.exam.standing import names_item
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.qualification.gold import offering as gold
-from backend.campaign.qualification.guideline import reading as guideline
+from backend.campaign.qualification.guideline import versions
+from backend.campaign.qualification.guideline.rules import to_read
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people.permissions import annotator_only, signed_in
 from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving import rows as serving_rows
 from backend.core import days
 from backend.core.ids import PairKey
-from backend.store.connection import Database, reading, writing
+from backend.store.connection import Database, Store, reading, writing
 
 
 @signed_in
@@ -136,7 +138,7 @@ def read_guideline(project: Project, annotator: Annotator, version: int, *, now:
     Raises:
         ProjectError: there is no such version.
     """
-    guideline.note_guideline_seen(project, annotator, version, now=now)
+    versions.note_guideline_seen(project, annotator, version, now=now)
     return _desk(project, annotator, now=now)
 
 
@@ -156,12 +158,14 @@ def _take_grades(
     store = project.store
     if isinstance(person, Lead):
         return [exam.record_key(store, person, event, now=now) for event in events]
-    return [
-        exam.record_answer(store, person, event, now=now)
-        or exam.hold_back(store, person, event, now=now)
-        or judging_grades.record_grade(store, person, event, now=now)
-        for event in events
-    ]
+    return [_take_grade(store, person, event, now=now) for event in events]
+
+
+def _take_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt:
+    receipt = exam.record_answer(store, person, event, now=now) if names_item(event.pair) else None
+    if receipt is None and rows.is_exam_held(store.db):
+        receipt = exam.hold_back(store, person, event, now=now)
+    return receipt or judging_grades.record_grade(store, person, event, now=now)
 
 
 def _take_skips(
@@ -191,11 +195,11 @@ def _desk(project: Project, person: Lead | Annotator, *, now: float, shown: Pair
 def _before_work(project: Project, db: Database, annotator: Annotator, *, now: float) -> Desk[ExamDesk] | None:
     """Return the desk of somebody who may judge no pair now: paused, the guideline to read, an exam; else None."""
     me = annotator.annotator_id
-    paused = assignments.is_paused(db, me)
-    if paused or guideline.due(db, me) is not None:
-        state = DeskState.PAUSED if paused else DeskState.GUIDELINE
+    gate = rows.gate(db, me)
+    if gate.paused or to_read(gate.seen, gate.version, tutorial=gate.tutorial) is not None:
+        state = DeskState.PAUSED if gate.paused else DeskState.GUIDELINE
         return Desk(state, (), None, *judgements.counts(db, me, days.midnight(now)))
-    return exam.desk(project.store, annotator, now=now)
+    return exam.desk(project.store, annotator, now=now) if gate.exam else None
 
 
 def _work(project: Project, db: Database, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
@@ -215,8 +219,8 @@ def _is_elsewhere(project: Project, person: Lead | Annotator, window: str, *, ta
     """
     if not window:
         return False
-    holder = serving_rows.window_at_desk(project.store.db, person.annotator_id)
+    holder = rows.window_at_desk(project.store.db, person.annotator_id)
     if takes and holder != window:
         with writing(project.store) as db:
-            serving_rows.take_desk(db, person.annotator_id, window, at=now)
+            rows.take_desk(db, person.annotator_id, window, at=now)
     return not takes and holder not in (None, window)

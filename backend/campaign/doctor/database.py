@@ -1,22 +1,28 @@
-"""Restore, migrate and move the database of a project.
+"""Back up, restore, migrate and move the database of a project.
 
 *Reads* and *writes* the database as a whole, copies beside it, and where `reelrank.toml` says that it lies.
 """
 
+from datetime import UTC, datetime
 from pathlib import Path
 
+from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.candidates.rows import agenda, lists
 from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.people.permissions import commands_only, in_charge, lead_only
 from backend.campaign.setup.project import database_place, places
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project import settings_file as files
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
 from backend.core import typed_text
 from backend.core.errors import ProjectError
+from backend.core.messages import said
+from backend.core.private import make_private_folder
 from backend.store import connection, dumping, secret, upkeep
 from backend.store.connection import Database
-from backend.store.upkeep import Restored
+from backend.store.upkeep import Backup, Restored
 
 
 def restore(folder: Path, file: Path, *, now: float) -> Restored:
@@ -95,3 +101,41 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     with connection.driver():
         from backend.store import moving
     return moving.into_postgresql(path, target, lambda: database_place.set_database(folder, target), now=now)
+
+
+BACKUPS = "backups"
+"""The folder of the project where its pages put copies."""
+
+
+@commands_only
+def backup(project: Project, file: Path) -> None:
+    """Write a consistent, checked copy of the database while people work; by `pg_dump` if its name ends with `.dump`.
+
+    Raises:
+        ProjectError: the file exists already, or cannot be written; see `backend.store.upkeep.backup`.
+    """
+    upkeep.backup(project.store, file)
+
+
+@lead_only
+def backup_now(project: Project, lead: Lead, *, now: float) -> Path:
+    """Write a consistent copy of the database under `backups/` of the project, while people work, and return its path.
+
+    Raises:
+        ProjectError: the copy cannot be made (the disk is full, the folder read-only); nothing is left behind.
+    """
+    file = project.folder / BACKUPS / datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S.db")
+    try:
+        make_private_folder(file.parent)
+    except OSError as error:
+        raise ProjectError(
+            said("cannot make the folder {parent}: {strerror}", parent=file.parent, strerror=error.strerror)
+        ) from error
+    upkeep.backup(project.store, file)
+    return file
+
+
+@in_charge
+def list_backups(project: Project, by: Lead | Operator) -> list[Backup]:
+    """Return the copies of the database under `backups/` of the project, the newest first."""
+    return upkeep.backups(project.folder / BACKUPS)

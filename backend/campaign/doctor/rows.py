@@ -1,6 +1,6 @@
 """List whatever breaks an invariant of a project's database. Reads only.
 
-`backend.campaign.doctor.checks` runs these, and says what each finding means.
+`backend.campaign.doctor.examination` runs these, and says what each finding means.
 """
 
 from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ grade that was given offline still counts then.
 
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent, Receipt, ReceiptStatus
-from backend.campaign.judging.rows import assignments, judgements, queue, seats, verdicts
+from backend.campaign.judging.rows import assignments, judgements, seats, verdicts
 from backend.campaign.judging.rows.judgements import PairRow, Standing
 from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.judging.rows.verdicts import GoneOn
@@ -227,6 +227,6 @@ def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
         earlier = judgements.own(db, pair.pair_id, person.annotator_id)
         if earlier is None or locked(store, person, pair, earlier, now=now):
             return None
-        graded, total = queue.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
+        graded, total = assignments.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
         note = judgements.note_on(db, pair.pair_id, person.annotator_id)
     return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, grade, pair.whole, note)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from backend.campaign.judging.model import Assignment, Desk, DeskItem, DeskState
-from backend.campaign.judging.rows import assignments, judgements, queue, seats, skips
+from backend.campaign.judging.rows import assignments, judgements, seats, skips
 from backend.campaign.judging.rules import renewal_slack_s
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Annotator, Person
 from backend.campaign.selection.candidates.rows import lists
@@ -69,17 +69,17 @@ def desk(
         _give_back(db, me, [item.pair_id for item in held[most:]], me, "over the quota", now=now)
         held = held[:most]
     claimed: list[PairId] = []
-    in_hand = queue.last_batch(db, me)
+    in_hand = assignments.last_batch(db, me)
     while len(held) + len(claimed) < most:
         more = []
         if in_hand is not None:
-            more = queue.claimable(db, me, in_hand, mine, now=now)
+            more = assignments.claimable(db, me, in_hand, mine, now=now)
             in_hand = None  # only when it has nothing left, the next one
         if not more:
-            following = queue.next_batch(db, me, mine, now=now)
+            following = assignments.next_batch(db, me, mine, now=now)
             if following is None:
                 break
-            more = queue.claimable(db, me, following[0], mine, now=now, politely=following[1])
+            more = assignments.claimable(db, me, following[0], mine, now=now, politely=following[1])
         wanted = order(more, me, secret)[: most - len(held) - len(claimed)]
         got = [pair for pair in wanted if seats.claim(db, me, pair, now=now, until=now + lease_s)]
         if not got:
@@ -93,10 +93,10 @@ def desk(
         seats.mark_shown(db, me, shown, now=now)
     if claimed:
         held = seats.held(db, me)
-    waiting = 0 if held else queue.waiting_for(db, me, mine, now=now)
+    waiting = 0 if held else assignments.waiting_for(db, me, mine, now=now)
     skipped = 0 if held else skips.left_to_others(db, me)
     batches = {item.batch_id for item in held}
-    progress = {batch_id: queue.batch_progress(db, me, batch_id, mine, now=now) for batch_id in batches}
+    progress = {batch_id: assignments.batch_progress(db, me, batch_id, mine, now=now) for batch_id in batches}
     state = DeskState.READY if held else _why_empty(db, me, mine, today, in_all, waiting, now=now)
 
     items: list[DeskItem] = []
@@ -111,11 +111,15 @@ def _why_empty(
     db: Database, me: AnnotatorId, mine: Assignment | None, today: int, in_all: int, waiting: int, *, now: float
 ) -> DeskState:
     """Why somebody is handed nothing. A quota or an assignment is a reason only while there is work beyond it."""
-    if mine is not None and mine.room(today, in_all) == 0 and (waiting or queue.next_batch(db, me, mine, now=now)):
+    if (
+        mine is not None
+        and mine.room(today, in_all) == 0
+        and (waiting or assignments.next_batch(db, me, mine, now=now))
+    ):
         return DeskState.QUOTA if mine.in_all is not None and in_all >= mine.in_all else DeskState.QUOTA_TODAY
     if waiting:
         return DeskState.WAITING
-    if mine is not None and (queue.waiting_for(db, me, now=now) or queue.next_batch(db, me, now=now)):
+    if mine is not None and (assignments.waiting_for(db, me, now=now) or assignments.next_batch(db, me, now=now)):
         return DeskState.ASSIGNED
     return DeskState.FINISHED if lists.any_batch(db) else DeskState.NOTHING
 

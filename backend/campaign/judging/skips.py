@@ -1,22 +1,27 @@
-"""Record that somebody skips a pair, cannot judge it or reports its clip as broken; offer skipped pairs again.
+"""Record skips and reports of broken clips; block clips that cannot be shown, and offer skipped pairs again.
 
 *Reads* pairs, seats, pauses. *Writes* skips, seats, clip faults, events. The seat goes back, nothing counts as a grade,
 and leads read the reason. A row of `skip` is also the record of a report that a clip is broken.
+
+A moment is blocked by its file, by a lead, or by the reports of two people; never by one annotator. Its pairs are not
+handed out until a lead restores it.
 """
 
-from backend.campaign.judging import broken_clips
-from backend.campaign.judging.model import LiftedSkips, Receipt, ReceiptStatus, SkipEvent, SkipKind
+from collections.abc import Sequence
+
+from backend.campaign.judging.model import LiftedSkips, Receipt, ReceiptStatus, ReportedClip, SkipEvent, SkipKind
 from backend.campaign.judging.rows import assignments, judgements, seats, skips, verdicts
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
+from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.people.permissions import lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
 from backend.core.errors import Overtaken, PairLocked
-from backend.core.ids import AnnotatorId, PairKey
+from backend.core.ids import AnnotatorId, MomentId, PairKey
 from backend.core.messages import said
 from backend.store import events
-from backend.store.connection import Database, Store, writing
+from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
 
 MOST_A_MINUTE = 30
@@ -77,7 +82,7 @@ def take(db: Database, person: Annotator, pair: PairRow, event: SkipEvent, *, no
         payload={"kind": event.kind, "reason": reason},
     )
     if event.kind is SkipKind.BROKEN_CLIP and skips.reporters(db, pair.moment_id) >= REPORTS_TO_BLOCK:
-        broken_clips.block_moment(db, person, pair.moment_id, f"Reported from the desk: {reason}", now=now)
+        block_moment(db, person, pair.moment_id, f"Reported from the desk: {reason}", now=now)
 
 
 @lead_only
@@ -96,7 +101,7 @@ def lift_skips(
         count, moments = skips.lift_all(db, annotator_id, reports_only=reports_only, at=now)
         if not count:
             raise Overtaken(said("nothing is left to undo: somebody did it already"))
-        clips = broken_clips.free_reported(db, moments, fewest=REPORTS_TO_BLOCK)
+        clips = free_reported(db, moments, fewest=REPORTS_TO_BLOCK)
         events.record(
             db,
             EventKind.SKIPS_LIFTED,
@@ -140,3 +145,67 @@ def offer_again(project: Project, lead: Lead, key: PairKey, *, now: float) -> in
                 payload={"people": lifted},
             )
     return lifted
+
+
+@lead_only
+def reported_clips(project: Project, lead: Lead) -> list[ReportedClip]:
+    """Return the clips that one person reported as broken and that are still shown to others."""
+    with reading(project.store) as db:
+        return skips.reported(db)
+
+
+@lead_only
+def block_clip(project: Project, lead: Lead, key: PairKey, reason: str, *, now: float) -> None:
+    """Block a clip that a lead has looked at: nobody gets it until a lead restores it."""
+    with writing(project.store) as db:
+        if pair := judgements.pair_by_key(db, key):
+            block_moment(db, lead, pair.moment_id, reason, now=now)
+
+
+def block_moment(
+    db: Database,
+    person: Lead | Annotator,
+    moment_id: MomentId,
+    reason: str,
+    *,
+    found_by: str = skips.BY_PERSON,
+    now: float,
+) -> None:
+    """Hand a moment out no more: the seats at its pairs go back, and leads read why.
+
+    What its file showed (`found_by`) goes once the file is well; what a person said stays until a lead lifts it.
+    """
+    skips.add_fault(db, moment_id, reason, at=now, found_by=found_by)
+    seats.release_broken(db, moment_id)
+    agenda.refresh_moment(db, moment_id)
+    events.record(
+        db,
+        EventKind.CLIP_REPORTED,
+        at=now,
+        actor=person.annotator_id,
+        subject=f"moment:{moment_id}",
+        payload={"reason": reason},
+    )
+
+
+def free_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) -> int:
+    """Hand out again those of some moments that only annotators' reports blocked, and fewer than `fewest` still do."""
+    freed = 0
+    for moment_id in moments:
+        if skips.reporters(db, moment_id) < fewest and skips.is_blocked_by_reports(db, moment_id):
+            skips.remove_fault(db, moment_id)
+            agenda.refresh_moment(db, moment_id)
+            freed += 1
+    return freed
+
+
+@lead_only
+def restore_clip(project: Project, lead: Lead, key: PairKey, *, now: float) -> None:
+    """Show a blocked clip again (the video was repaired, or the report was a mistake)."""
+    with writing(project.store) as db:
+        pair = judgements.pair_by_key(db, key)
+        if pair is None:
+            return
+        skips.remove_fault(db, pair.moment_id)
+        agenda.refresh_moment(db, pair.moment_id)
+        events.record(db, EventKind.CLIP_RESTORED, at=now, actor=lead.annotator_id, subject=f"moment:{pair.moment_id}")

@@ -6,7 +6,7 @@ changes: an act counts until it is taken back, and both stay on record.
 
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import ActKind
-from backend.campaign.judging.rows import clip_faults, judgements, seats, verdicts
+from backend.campaign.judging.rows import judgements, seats, skips, verdicts
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.judging.rows.verdicts import LeadAct
 from backend.campaign.nouns import Lead, Verdict
@@ -104,7 +104,7 @@ def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: in
             raise ProjectError(said("six people have graded this pair already: confirm its discard, or decide it"))
         if verdicts.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
             raise ProjectError(said("only a discarded pair can be re-opened, and this one is not (any more)"))
-        if clip_faults.is_faulty(db, pair.moment_id):
+        if skips.is_faulty(db, pair.moment_id):
             raise ProjectError(
                 said("its clip cannot be shown, so nobody could grade it: hand the clip out again first")
             )

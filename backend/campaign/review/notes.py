@@ -1,12 +1,14 @@
-"""Reply to the notes that annotators gave with their grades, and write all notes to a CSV file.
+"""Reply to the notes that annotators gave with their grades, show them the replies, and write notes to CSV.
 
-*Reads* notes. *Writes* replies, events. `backend.campaign.judging.replies` shows the replies to their readers.
+*Reads* notes, replies, verdicts. *Writes* replies, reply_read, events. A reply is shown once its pair is settled for
+good, and only to who wrote the note.
 """
 
+from backend.campaign.judging.model import CORRECTION_S, MyReply
 from backend.campaign.judging.rows import judgements
-from backend.campaign.nouns import Lead, Operator
+from backend.campaign.nouns import Annotator, Lead, Operator
 from backend.campaign.review.rows import reviews
-from backend.campaign.setup.people.permissions import in_charge, lead_only
+from backend.campaign.setup.people.permissions import annotator_only, in_charge, lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
@@ -91,3 +93,17 @@ def notes_csv(project: Project, by: Lead | Operator) -> str:
                     told = (note.reply.text, note.reply.lead) if note.reply else ("", "")
                     rows.append((*of, grade.annotator, grade.grade, note.text, *told))
     return csv_text(HEADER, rows, for_people=True)
+
+
+@annotator_only
+def my_replies(project: Project, annotator: Annotator, *, now: float) -> list[MyReply]:
+    """Return the replies that have reached this person, unread ones first."""
+    with reading(project.store) as db:
+        return judgements.replies_to(db, annotator.annotator_id, final_before=now - CORRECTION_S)
+
+
+@annotator_only
+def read_replies(project: Project, annotator: Annotator, *, now: float) -> None:
+    """Note that the person has read the replies that have reached them."""
+    with writing(project.store) as db:
+        judgements.mark_replies_read(db, annotator.annotator_id, final_before=now - CORRECTION_S, at=now)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.campaign.nouns import Lead, Operator, Scale
 from backend.campaign.review import rules
-from backend.campaign.review.rows.probes import ProbePair, probe_pairs
+from backend.campaign.review.rows.queries import ProbePair, probe_pairs
 from backend.campaign.review.rules import Bin
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts

@@ -1,6 +1,6 @@
-"""Count what is in a project, and name the next command: one place for every screen and `reelrank status`.
+"""Count what is in a project, name the next command, and list the pairs that a lead may have to look at.
 
-*Reads* everything, *writes* nothing.
+One place for every screen and `reelrank status`. *Reads* everything, *writes* nothing.
 """
 
 from pathlib import Path
@@ -11,13 +11,16 @@ from backend.campaign.corpus.describing.rows import reviewed as described
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import skips
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.review.rows import status
+from backend.campaign.review.model import PairReview, ReviewList, ReviewPage
+from backend.campaign.review.rows import pair_lists, reviews
+from backend.campaign.review.rows import queries as query_rows
 from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
+from backend.core.ids import PairKey
 from backend.store.connection import Store, reading
 
 
@@ -40,7 +43,7 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
     """
     with reading(store) as db:
         videos, moments, captions = corpus.counts(db)
-        judgements, simulated = status.judgement_counts(db, probes=probes)
+        judgements, simulated = query_rows.judgement_counts(db, probes=probes)
         return {
             "videos": videos,
             "moments": moments,
@@ -50,12 +53,12 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             "queries": queries.split_counts(db),
             "batches": lists.batch_counts(db),
             "queries_by_batches": batches_rows.shares(db),
-            "pairs": status.pair_counts(db, probes=probes),
+            "pairs": query_rows.pair_counts(db, probes=probes),
             "probes": lists.probe_counts(db),
             "judgements": judgements,
             "simulated": simulated,
             "skipped": skips.pair_count(db),
-            "annotators": status.annotator_count(db),
+            "annotators": query_rows.annotator_count(db),
             "encoder": lists.encoder_of_candidates(db),
             "sources": list(dict.fromkeys(source.name for source in lists.all_sources(db))),
             "schema": store.schema_level,
@@ -84,3 +87,32 @@ def next_command(folder: Path, store: Store) -> str:
             rewritten = rows.counts(db).rewritten
         return steps.drawing(folder) if rewritten else steps.rewriting(folder)
     return "" if found["annotators"] else steps.adding(folder)
+
+
+@in_charge
+def case_counts(project: Project, by: Lead | Operator) -> dict[ReviewList, int]:
+    """Return how many pairs each list holds; of notes, how many wait for a reply."""
+    with reading(project.store) as db:
+        return pair_lists.counts(db)
+
+
+@in_charge
+def case_page(
+    project: Project, by: Lead | Operator, which: ReviewList, search: str = "", *, start: int = 0, size: int = 10
+) -> ReviewPage:
+    """Return a page of a list: pairs whose query or video contains the words of `search`."""
+    with reading(project.store) as db:
+        return pair_lists.page(db, which, " ".join(search.split()), start=start, size=size)
+
+
+@in_charge
+def case(project: Project, by: Lead | Operator, pair: PairKey) -> PairReview | None:
+    """Return one pair with everything that led to its verdict; None if there is no such pair."""
+    with reading(project.store) as db:
+        return reviews.by_key(db, pair)
+
+
+@in_charge
+def recent_reasons(project: Project, by: Lead | Operator, *, limit: int = 5) -> list[str]:
+    """Return the reasons that leads gave last, each once, the newest first."""
+    return pair_lists.reasons(project.store.db, limit)

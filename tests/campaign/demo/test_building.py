@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.demo import building, clips
-from backend.campaign.demo.building import build_demo
+from backend.campaign import demo
+from backend.campaign.demo import build_demo
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.review.status import status_counts
 from backend.campaign.selection.queries import drawing
@@ -32,7 +32,7 @@ def test_the_demo_has_the_kept_clips_and_captions_and_asks_for_240_pairs(built: 
     counts = status_counts(built, OPERATOR)
     assert (counts["videos"], counts["moments"], sum(counts["pairs"].values())) == (16, 96, 240)
     assert counts["simulated"] == 0
-    assert built.settings.cast == clips.cast()
+    assert built.settings.cast == demo.cast()
 
 
 def test_a_demo_that_was_moved_still_has_its_videos(built: Project, tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_demo_that_was_moved_still_has_its_videos(built: Project, tmp_path: Pa
     files = [moved.file(path) for path in stored.values()]
     assert len(files) == 16
     assert all(file.is_relative_to(tmp_path / "elsewhere") for file in files)
-    assert all(file.read_bytes() == (clips.folder() / file.name).read_bytes() for file in files)
+    assert all(file.read_bytes() == (demo.clip_folder() / file.name).read_bytes() for file in files)
 
 
 def test_a_demo_whose_building_was_killed_is_built_anew_by_the_next_try(
@@ -69,7 +69,7 @@ def test_a_demo_whose_building_was_killed_is_built_anew_by_the_next_try(
 
 
 def test_two_commands_do_not_build_one_demo(tmp_path: Path) -> None:
-    with building.new_folder(tmp_path / "demo") as part:
+    with demo.new_folder(tmp_path / "demo") as part:
         part.mkdir(parents=True)
         with pytest.raises(ProjectError, match=r"another command is building the demo in .*demo: wait"):
             build(tmp_path / "demo")

@@ -3,9 +3,9 @@
 import re
 from functools import cache
 
+from backend.campaign import demo
 from backend.campaign.corpus.importing.formats import parse
 from backend.campaign.corpus.importing.model import CaptionedMoment
-from backend.campaign.demo import clips
 from backend.media.probe import probe
 
 NOT_NAMES = {"The", "He", "She", "They", "A"}
@@ -13,11 +13,11 @@ NOT_NAMES = {"The", "He", "She", "They", "A"}
 
 @cache
 def captioned_moments() -> list[CaptionedMoment]:
-    return parse("jsonl", (clips.folder() / clips.MOMENTS).read_bytes(), clips.MOMENTS).moments
+    return parse("jsonl", (demo.clip_folder() / demo.MOMENTS).read_bytes(), demo.MOMENTS).moments
 
 
 def test_corpus_is_large_enough() -> None:
-    videos = {path.stem for path in clips.folder().glob("*.mp4")}
+    videos = {path.stem for path in demo.clip_folder().glob("*.mp4")}
     assert len(videos) >= 12
     assert len(captioned_moments()) >= 60
     assert {moment.video for moment in captioned_moments()} == videos
@@ -25,12 +25,12 @@ def test_corpus_is_large_enough() -> None:
 
 def test_files_are_small_silent_and_as_long_as_the_captions_say() -> None:
     """A checkout and a wheel carry them: 4 MB together, none over 2."""
-    files = sorted(clips.folder().iterdir())
+    files = sorted(demo.clip_folder().iterdir())
     assert {path.suffix for path in files} == {".mp4", ".jsonl", ".toml", ".csv"}
     assert sum(path.stat().st_size for path in files) < 4_200_000
     assert max(path.stat().st_size for path in files) < 2_000_000
     lengths = {moment.video: moment.duration_s for moment in captioned_moments()}
-    for path in clips.folder().glob("*.mp4"):
+    for path in demo.clip_folder().glob("*.mp4"):
         facts = probe(path)
         assert (facts.width_px, facts.height_px, facts.fps, facts.has_audio) == (640, 360, 25, False)
         assert facts.duration_s == lengths[path.stem]
@@ -50,12 +50,12 @@ def test_captions_name_the_cast_and_nobody_else() -> None:
     for moment in captioned_moments():
         capitalised = set(re.findall(r"\b[A-Z][a-z]+\b", moment.caption)) - NOT_NAMES
         assert capitalised, moment.caption
-        assert capitalised <= set(clips.cast()), moment.caption
+        assert capitalised <= set(demo.cast()), moment.caption
         assert moment.caption.endswith("."), moment.caption
 
 
 def test_different_people_do_the_same_things() -> None:
-    cast = clips.cast()
+    cast = demo.cast()
     names = re.compile(r"\b(" + "|".join(cast) + r")\b")
     nameless: dict[str, set[str]] = {}
     for moment in captioned_moments():

@@ -14,6 +14,7 @@ from backend.campaign.corpus.moments.editing import moment_clip
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.desk.exchange import desk, record_skips
 from backend.campaign.doctor import examination
+from backend.campaign.doctor import examination as doctor_checks
 from backend.campaign.doctor.database import move
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import SkipEvent, SkipKind
@@ -43,7 +44,7 @@ class Worked:
     def project(self) -> Project:
         return self.judging.project
 
-    def found(self, *, repair: bool = False) -> dict[str, examination.Finding]:
+    def found(self, *, repair: bool = False) -> dict[str, doctor_checks.Finding]:
         report = doctor(self.project, now=LATER, repair=repair)
         return {finding.check: finding for finding in report.findings}
 
@@ -238,8 +239,8 @@ def test_only_the_first_few_are_named_and_all_are_counted(worked: Worked) -> Non
         db.execute("UPDATE consensus SET rule_version = 'another'")
         pairs = [row[0] for row in db.execute("SELECT pair_id FROM consensus ORDER BY pair_id")]
     finding = worked.found()["consensus"]
-    assert finding.count == len(pairs) > examination.EXAMPLES
-    assert finding.examples == tuple(f"pair {pair}" for pair in pairs[: examination.EXAMPLES])
+    assert finding.count == len(pairs) > doctor_checks.EXAMPLES
+    assert finding.examples == tuple(f"pair {pair}" for pair in pairs[: doctor_checks.EXAMPLES])
 
 
 def test_an_index_that_does_not_match_its_table_is_found_though_the_database_opens(worked: Worked) -> None:
@@ -434,9 +435,9 @@ class _TakenBack(Exception):
     """So that the next one finds the project as it was."""
 
 
-def said_of(project: Project, break_it: str) -> dict[str, examination.Finding]:
+def said_of(project: Project, break_it: str) -> dict[str, doctor_checks.Finding]:
     """What the doctor says while this is so; no rule keeps it from being so, and nothing of it stays."""
-    found: dict[str, examination.Finding] = {}
+    found: dict[str, doctor_checks.Finding] = {}
     with suppress(_TakenBack), connection.writing(project.store) as db:
         run = db.conn.execute
         triggers = []

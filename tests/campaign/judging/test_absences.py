@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from backend.campaign.desk import exchange
-from backend.campaign.judging import absences
-from backend.campaign.judging.absences import pause_person, unpause_person
+from backend.campaign.judging import staffing
 from backend.campaign.judging.grades import PAUSED
 from backend.campaign.judging.model import DeskState, GradeEvent, ReceiptStatus
-from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.judging.staffing import pause_person, unpause_person
+from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.qualification.guideline.examples import examples
 from backend.campaign.setup.people.accounts import accept_invitation, list_people, new_invitation
@@ -102,7 +102,7 @@ def test_the_exam_is_not_handed_out_either(judging: Judging, monkeypatch: pytest
 def test_leads_read_who_is_paused_since_when_and_why(judging: Judging) -> None:
     pause(judging)
     with writing(judging.project.store) as db:
-        absences.begin_pause(db, None, judging.annotators[1].annotator_id, "9 of 20 missed", now=NOW + 5)
+        staffing.begin_pause(db, None, judging.annotators[1].annotator_id, "9 of 20 missed", now=NOW + 5)
     pauses = {row.person.name: row.pause for row in list_people(judging.project, judging.lead, now=NOW)}
     assert {name: (at.at, at.by, at.reason) for name, at in pauses.items() if at} == {
         judging.annotators[0].name: (NOW, judging.lead.name, "the same grade all day"),

@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 from annotate_app.language import as_json
 from backend.campaign.desk import exchange
 from backend.campaign.judging.queue import order
-from backend.campaign.judging.rows import queue
+from backend.campaign.judging.rows import assignments
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
@@ -92,7 +92,7 @@ def test_the_numbers_of_pairs_and_their_places_on_the_desk_tell_no_rank(many_bat
     numbers, on_desk, computed = [], [], []
     for batch, pairs in ranks(project).items():
         assert len(pairs) == PAIRS
-        there = queue.claimable(project.store.db, me.annotator_id, batch, now=NOW)
+        there = assignments.claimable(project.store.db, me.annotator_id, batch, now=NOW)
         met = order(there, me.annotator_id, project.secret)
         numbers.append(rho(list(range(PAIRS)), list(pairs)))
         on_desk.append(rho(list(range(PAIRS)), places(pairs, met)))

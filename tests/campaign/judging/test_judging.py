@@ -8,8 +8,6 @@ import pytest
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.judging import consensus, queue
-from backend.campaign.judging.absences import sign_out, suspend
-from backend.campaign.judging.broken_clips import restore_clip
 from backend.campaign.judging.grades import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
 from backend.campaign.judging.model import (
     CORRECTION_S,
@@ -21,11 +19,10 @@ from backend.campaign.judging.model import (
     SkipEvent,
     SkipKind,
 )
-from backend.campaign.judging.rows import queue as rows_queue
-from backend.campaign.judging.rows import seats
+from backend.campaign.judging.rows import assignments, seats
 from backend.campaign.judging.rows.verdicts import GoneOn
-from backend.campaign.judging.skips import GRADED, offer_again
-from backend.campaign.judging.work_assignments import assign
+from backend.campaign.judging.skips import GRADED, offer_again, restore_clip
+from backend.campaign.judging.staffing import assign, sign_out, suspend
 from backend.campaign.nouns import OPERATOR, Verdict
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.review.adjudicating import adjudicate
@@ -240,7 +237,7 @@ def test_a_gold_place_goes_before_a_free_seat_of_the_same_pair_and_is_handled_li
     with writing(judging.project.store) as db:
         pair, batch = db.conn.execute("SELECT pair_id, batch_id FROM pair WHERE pair_key = ?", [key]).fetchone()
         gold.offer(db, pair, me)
-        assert (pair, 4) in rows_queue.claimable(db, me, batch, now=now), "as at the last seat of a pair"
+        assert (pair, 4) in assignments.claimable(db, me, batch, now=now), "as at the last seat of a pair"
         assert seats.claim(db, me, pair, now=now, until=until)
         assert seats.seat_of(db, pair, me) == seats.Seat(pair, 4, judged=False, gold=True, claimed_at=now)
         assert not seats.is_held(db, me, pair)
@@ -255,7 +252,7 @@ def test_a_gold_place_goes_before_a_free_seat_of_the_same_pair_and_is_handled_li
         assert [row[0] for row in leases] == [until + 120]
         seats.mark_judged(db, seats.Seat(pair, 4, judged=False, gold=True), me)
         assert seats.graded(db, me) == 1
-        assert rows_queue.batch_progress(db, me, batch, now=now)[0] == 1
+        assert assignments.batch_progress(db, me, batch, now=now)[0] == 1
 
 
 def disputed(judging: Judging) -> PairKey:

@@ -10,11 +10,10 @@ import pytest
 from backend.campaign.desk import exchange
 from backend.campaign.judging.grades import LONGEST_NOTE
 from backend.campaign.judging.model import CORRECTION_S, GradeEvent, Receipt, ReceiptStatus
-from backend.campaign.judging.replies import my_replies, read_replies
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.notes import LONGEST_REPLY, notes_csv, reply_to_note
+from backend.campaign.review.notes import LONGEST_REPLY, my_replies, notes_csv, read_replies, reply_to_note
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import PairKey
 from support import NOW, PARTLY, Judging, cases, sit

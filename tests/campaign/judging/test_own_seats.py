@@ -7,8 +7,6 @@ import pytest
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for, report_clip, storyboard_for
 from backend.campaign.judging import queue, skips
-from backend.campaign.judging.absences import pause_person, unpause_person
-from backend.campaign.judging.broken_clips import block_clip, reported_clips
 from backend.campaign.judging.grades import GONE, NOT_ASSIGNED, PAUSED, QUOTA
 from backend.campaign.judging.model import (
     Assignment,
@@ -19,8 +17,8 @@ from backend.campaign.judging.model import (
     SkipEvent,
     SkipKind,
 )
-from backend.campaign.judging.skips import lift_skips, offer_again
-from backend.campaign.judging.work_assignments import assign
+from backend.campaign.judging.skips import block_clip, lift_skips, offer_again, reported_clips
+from backend.campaign.judging.staffing import assign, pause_person, unpause_person
 from backend.campaign.monitoring.quality.flags import flags
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.review.model import ReviewList

@@ -35,8 +35,6 @@ from backend.campaign.desk import exchange as desk_exchange
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.doctor.database import move
 from backend.campaign.judging import queue
-from backend.campaign.judging.absences import pause_person, unpause_person
-from backend.campaign.judging.broken_clips import restore_clip
 from backend.campaign.judging.grades import NOT_ASSIGNED, PAUSED, QUOTA
 from backend.campaign.judging.model import (
     Assignment,
@@ -48,8 +46,8 @@ from backend.campaign.judging.model import (
     SkipEvent,
     SkipKind,
 )
-from backend.campaign.judging.skips import lift_skips, offer_again
-from backend.campaign.judging.work_assignments import assign, unassign
+from backend.campaign.judging.skips import lift_skips, offer_again, restore_clip
+from backend.campaign.judging.staffing import assign, pause_person, unassign, unpause_person
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back

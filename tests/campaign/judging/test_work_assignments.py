@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend.campaign.desk.exchange import desk, exam_act, exchange
-from backend.campaign.judging import work_assignments
+from backend.campaign.judging import staffing
 from backend.campaign.judging.grades import GONE
 from backend.campaign.judging.model import Assignment, DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.nouns import OPERATOR, Role, Split
@@ -26,7 +26,7 @@ DAY_S = 86_400.0
 
 def assign(judging: Judging, work: Assignment, *who: int, at: float = NOW) -> int:
     people = [judging.annotators[n].annotator_id for n in who or (0,)]
-    return work_assignments.assign(judging.project, judging.lead, people, work, now=at)
+    return staffing.assign(judging.project, judging.lead, people, work, now=at)
 
 
 def queries(judging: Judging) -> dict[int, tuple[str, int]]:
@@ -87,7 +87,7 @@ def test_a_quota_ends_the_day_and_the_next_one_begins_anew(judging: Judging) -> 
         days.append(sum(work_off(judging, 0, at=at).values()))
         assert state(judging, at=at) is (DeskState.QUOTA if day >= 2 else DeskState.QUOTA_TODAY)
     assert days == [3, 3, 2, 0]
-    work_assignments.unassign(judging.project, judging.lead, judging.annotators[0].annotator_id, now=NOW + 4 * DAY_S)
+    staffing.unassign(judging.project, judging.lead, judging.annotators[0].annotator_id, now=NOW + 4 * DAY_S)
     assert state(judging, at=NOW + 4 * DAY_S) is DeskState.READY
 
 
@@ -154,25 +154,25 @@ def test_gold_and_further_seats_come_to_somebody_with_an_assignment_as_well(judg
 def test_what_cannot_be_assigned_is_refused_with_nothing_written(judging: Judging, work: Assignment, word: str) -> None:
     with pytest.raises(ProjectError, match=word):
         assign(judging, work)
-    assert work_assignments.assignments_standing(judging.project, judging.lead) == {}
+    assert staffing.assignments_standing(judging.project, judging.lead) == {}
 
 
 def test_only_annotators_are_assigned_and_all_or_nobody(judging: Judging) -> None:
     anna = judging.annotators[0].annotator_id
     for other, word in ((judging.lead.annotator_id, "is a lead"), (AnnotatorId(999), "no person 999")):
         with pytest.raises(ProjectError, match=word):
-            work_assignments.assign(judging.project, judging.lead, [anna, other], Assignment(a_day=5), now=NOW)
+            staffing.assign(judging.project, judging.lead, [anna, other], Assignment(a_day=5), now=NOW)
     with pytest.raises(ProjectError, match="at least one person"):
-        work_assignments.assign(judging.project, judging.lead, [], Assignment(a_day=5), now=NOW)
-    assert work_assignments.assignments_standing(judging.project, judging.lead) == {}
+        staffing.assign(judging.project, judging.lead, [], Assignment(a_day=5), now=NOW)
+    assert staffing.assignments_standing(judging.project, judging.lead) == {}
     with pytest.raises(Overtaken, match="no assignment any more"):
-        work_assignments.unassign(judging.project, judging.lead, anna, now=NOW)
+        staffing.unassign(judging.project, judging.lead, anna, now=NOW)
 
 
 def test_the_newest_assignment_stands_and_the_others_stay_on_record(judging: Judging) -> None:
     assign(judging, Assignment(a_day=5), 0, 1)
     assign(judging, Assignment(split=Split.VAL, in_all=9), 0, at=NOW + 1)
-    found = work_assignments.assignments_standing(judging.project, judging.lead)
+    found = staffing.assignments_standing(judging.project, judging.lead)
     anna, boris = (judging.annotators[n].annotator_id for n in range(2))
     assert (found[anna].split, found[anna].a_day, found[anna].in_all, found[anna].by) == (Split.VAL, None, 9, "Lea")
     assert found[boris].a_day == 5
@@ -184,20 +184,20 @@ def test_of_two_leads_who_assign_one_person_the_later_is_told(judging: Judging) 
     project, lea = judging.project, judging.lead
     liv = add_person_with_password(project, OPERATOR, "Liv", Role.LEAD, "a password", now=NOW)
     anna, boris = (person.annotator_id for person in judging.annotators[:2])
-    work_assignments.assign(project, lea, [anna], Assignment(a_day=5), seen={}, now=NOW)
+    staffing.assign(project, lea, [anna], Assignment(a_day=5), seen={}, now=NOW)
     with pytest.raises(Overtaken, match="Lea gave Anna another assignment 2 minutes ago"):
-        work_assignments.assign(project, liv, [boris, anna], Assignment(a_day=9), seen={}, now=NOW + 120)
-    found = work_assignments.assignments_standing(project, lea)
+        staffing.assign(project, liv, [boris, anna], Assignment(a_day=9), seen={}, now=NOW + 120)
+    found = staffing.assignments_standing(project, lea)
     assert {who: one.a_day for who, one in found.items()} == {anna: 5}, "all of them, or nobody"
     seen = {who: one.assignment_id for who, one in found.items()}
-    work_assignments.assign(project, liv, [boris, anna], Assignment(a_day=9), seen=seen, now=NOW + 180)
+    staffing.assign(project, liv, [boris, anna], Assignment(a_day=9), seen=seen, now=NOW + 180)
     with pytest.raises(Overtaken, match="Liv gave Anna another"):
-        work_assignments.unassign(project, lea, anna, seen=seen[anna], now=NOW + 240)
-    work_assignments.unassign(
-        project, liv, anna, seen=work_assignments.assignments_standing(project, liv)[anna].assignment_id, now=NOW + 300
+        staffing.unassign(project, lea, anna, seen=seen[anna], now=NOW + 240)
+    staffing.unassign(
+        project, liv, anna, seen=staffing.assignments_standing(project, liv)[anna].assignment_id, now=NOW + 300
     )
     with pytest.raises(Overtaken, match="Liv took back the assignment of Anna 1 minute ago"):
-        work_assignments.assign(project, lea, [anna], Assignment(a_day=7), seen={anna: seen[anna]}, now=NOW + 360)
+        staffing.assign(project, lea, [anna], Assignment(a_day=7), seen={anna: seen[anna]}, now=NOW + 360)
 
 
 @given(seed=st.integers(0, 2**32))

@@ -20,8 +20,7 @@ from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.validating import validate_release
 from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.pair_lists import case, case_counts, case_page, recent_reasons
-from backend.campaign.review.status import status_counts
+from backend.campaign.review.status import case, case_counts, case_page, recent_reasons, status_counts
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import Overtaken, ReelRankError

@@ -1,4 +1,4 @@
-"""What people are assigned to: reads, writes, and the condition that the desk puts on a batch.
+"""What people are assigned to, which batch and pairs they may take next, and how far they are in a batch.
 
 Somebody without an assignment costs the desk one look at an index and no condition at all.
 """
@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Row
 
 from backend.campaign.judging.model import Assignment
-from backend.campaign.nouns import Split
+from backend.campaign.judging.rows import gold_seats
+from backend.campaign.judging.rows.seats import FREE
+from backend.campaign.nouns import FIRST_ROUND_SEATS, SECOND_ROUND_SEATS, Split
 from backend.core.ids import AnnotatorId, BatchId, PairId, QueryId
 from backend.store.engine import Database, added
 
@@ -164,3 +166,135 @@ def _assignment(db: Database, row: Row) -> Assignment:
         by=row["name"],
         assignment_id=row["assignment_id"],
     )
+
+
+# Pairs this person may sit down at: never twice at the same pair, none they skipped, no broken clip, none that an exam
+# asks just now or that they answered in one.
+_MINE_TO_TAKE = """
+  NOT EXISTS (SELECT 1 FROM seat AS m WHERE m.pair_id = p.pair_id AND m.annotator_id = :me AND m.repeat = 0)
+  AND NOT EXISTS (SELECT 1 FROM skip AS k WHERE k.pair_id = p.pair_id AND k.annotator_id = :me AND k.lifted_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM clip_fault AS f WHERE f.moment_id = p.moment_id)
+  AND NOT EXISTS (SELECT 1 FROM set_aside AS o WHERE o.pair_id = p.pair_id)
+  AND NOT EXISTS (SELECT 1 FROM known_pair AS y WHERE y.pair_id = p.pair_id AND y.annotator_id = :me)
+"""
+
+
+# Batches with two others at first-round seats; few people sit anywhere, so this is small.
+_CROWDED = f"""
+  SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id)
+  WHERE l.lease_until >= :now AND l.seat_no <= {max(FIRST_ROUND_SEATS)} AND l.annotator_id <> :me
+  GROUP BY h.batch_id HAVING count(DISTINCT l.annotator_id) >= 2
+"""
+
+
+# From each of the few pairs to its seats: PostgreSQL would rather look at all free seats there are.
+_SEATS_TO_TAKE = f"""
+  SELECT there.pair_id, there.seat_no FROM (
+    SELECT p.pair_id, (SELECT min(s.seat_no) FROM seat s WHERE s.pair_id = p.pair_id AND {FREE}
+      AND (s.seat_no >= :second OR NOT (:politely AND :batch IN ({_CROWDED})))) AS seat_no
+    FROM pair p WHERE p.batch_id = :batch AND {_MINE_TO_TAKE}) AS there
+  WHERE there.seat_no IS NOT NULL
+"""
+
+
+def claimable(
+    db: Database,
+    me: AnnotatorId,
+    batch_id: BatchId,
+    mine: Assignment | None = None,
+    *,
+    now: float,
+    politely: bool = True,
+) -> list[tuple[PairId, int]]:
+    """Pairs of a batch at which this person may sit down now, each with its lowest free seat.
+
+    Args:
+        db: the database.
+        me: the person.
+        batch_id: the batch.
+        mine: what this person is assigned to; of another batch they get gold alone.
+        now: seconds since 1970.
+        politely: only second-round seats while two others sit at first-round ones of the batch: two people finish a
+            query together; a third would take pairs out of the middle of their work.
+    """
+    rows = db.conn.execute(
+        _claimable(db, mine, batch_id),
+        {"batch": batch_id, "me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)},
+    )
+    return [(PairId(row[0]), row[1]) for row in rows]
+
+
+def _claimable(db: Database, mine: Assignment | None, batch_id: BatchId) -> str:
+    """What asks for (pair, lowest free seat) of `:batch`: gold, and the seats of a batch that this person may have."""
+    return gold_seats.CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if holds(db, mine, batch_id) else "")
+
+
+def next_batch(
+    db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float
+) -> tuple[BatchId, bool] | None:
+    """The batch to work on next, of what this person is assigned to, and whether they take of it `politely`.
+
+    That is the batch with a pair nearest to completion, then judging order. The agenda is walked in this order, and
+    the walk ends at the first batch that has something for this person. Crowded batches have only second-round
+    seats, unless nothing else is left.
+    """
+    anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
+    # Asked of the batch, before its pairs: an assignment makes the walk shorter, never longer.
+    only = condition(mine, "q")
+    inside = f"EXISTS (SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = a.batch_id{only})"
+    gold = db.conn.execute(gold_seats.NEXT_BATCH, {"me": me}).fetchone()
+    for politely in (True, False) if anybody else (False,):
+        row = db.conn.execute(
+            "SELECT a.batch_id, -a.nearest, a.position FROM agenda a "
+            f"WHERE {inside if only else 'TRUE'} "
+            "AND EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
+            f"  AND (s.seat_no >= :second OR NOT (:politely AND a.batch_id IN ({_CROWDED}))) "
+            f"  AND {FREE} AND {_MINE_TO_TAKE}) "
+            "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
+            {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS), **values(mine)},
+        ).fetchone()
+        if gold and (row is None or (-gold_seats.SEAT_NO, gold[1], gold[0]) < (row[1], row[2], row[0])):
+            return BatchId(gold[0]), politely
+        if row:
+            return BatchId(row[0]), politely
+    return None
+
+
+def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
+    """The batch in which this person took a seat last."""
+    row = db.conn.execute(
+        "SELECT p.batch_id FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me "
+        "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL "
+        "ORDER BY claim_no DESC LIMIT 1) JOIN pair p USING (pair_id)",
+        {"me": me},
+    ).fetchone()
+    return BatchId(row[0]) if row else None
+
+
+def batch_progress(
+    db: Database, me: AnnotatorId, batch_id: BatchId, mine: Assignment | None = None, *, now: float
+) -> tuple[int, int]:
+    """(graded by this person, all that this person grades) in one batch: the "7 of 20" of the screen."""
+    # CROSS JOIN: from the few pairs of the batch to their seats, not from all seats this person ever had.
+    graded, total = db.conn.execute(
+        "SELECT coalesce(sum(one.graded), 0), count(*) FROM ("
+        "SELECT s.lease_until IS NULL AS graded FROM pair p CROSS JOIN seat s USING (pair_id) "
+        "WHERE p.batch_id = :batch AND s.annotator_id = :me AND s.repeat = 0 "
+        "UNION ALL SELECT g.lease_until IS NULL FROM pair p CROSS JOIN gold_seat g USING (pair_id) "
+        "WHERE p.batch_id = :batch AND g.annotator_id = :me AND g.claim_no IS NOT NULL "
+        f"UNION ALL SELECT 0 FROM ({_claimable(db, mine, batch_id)})) AS one",
+        {"batch": batch_id, "me": me, "now": now, "politely": True, "second": min(SECOND_ROUND_SEATS)},
+    ).fetchone()
+    return graded, total
+
+
+def waiting_for(db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float) -> int:
+    """Pairs this person could still grade, were their seats not held by other people just now."""
+    only = condition(mine, "q")
+    with_query = "JOIN query q USING (query_id) " if only else ""
+    row = db.conn.execute(
+        f"SELECT count(DISTINCT p.pair_id) FROM seat s JOIN pair p USING (pair_id) {with_query}"
+        f"WHERE s.lease_until >= :now AND s.annotator_id <> :me AND s.closed = 0 AND {_MINE_TO_TAKE}{only}",
+        {"me": me, "now": now, **values(mine)},
+    ).fetchone()
+    return int(row[0])

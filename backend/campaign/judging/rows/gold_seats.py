@@ -5,7 +5,7 @@ claimed, held under a lease, shown, given back and graded by the same acts. Its 
 else gets to know of it. Who is offered which pair is the business of `backend.campaign.qualification.gold`.
 """
 
-from backend.core.ids import AnnotatorId, BatchId, PairId
+from backend.core.ids import AnnotatorId, PairId
 from backend.store.engine import Database
 
 SEAT_NO = 4
@@ -33,21 +33,15 @@ CLAIMABLE = (
 )
 """(pair, the seat that it looks like) of all that is offered to a person in a batch."""
 OFFERED = "EXISTS (SELECT 1 FROM gold_seat WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NULL)"
+NEXT_BATCH = (
+    "SELECT p.batch_id, q.position FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
+    f"CROSS JOIN query q USING (query_id) WHERE {_MINE_TO_TAKE} ORDER BY q.position, p.batch_id LIMIT 1"
+)
+"""The first batch, in judging order, with a pair that is offered to a person, and its place in that order."""
 CLAIMS = (
     "(SELECT max(coalesce((SELECT max(claim_no) FROM seat WHERE annotator_id = :me), 0), "
     "coalesce((SELECT max(claim_no) FROM gold_seat WHERE annotator_id = :me), 0)))"
 )
-
-
-def next_batch(db: Database, me: AnnotatorId) -> tuple[BatchId, int] | None:
-    """The first batch, in judging order, with a pair that is offered to this person, and its place in that order."""
-    row = db.conn.execute(
-        "SELECT p.batch_id, q.position FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
-        "CROSS JOIN query q USING (query_id) "
-        f"WHERE {_MINE_TO_TAKE} ORDER BY q.position, p.batch_id LIMIT 1",
-        {"me": me},
-    ).fetchone()
-    return (BatchId(row[0]), row[1]) if row else None
 
 
 def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:

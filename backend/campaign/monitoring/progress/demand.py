@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from backend.campaign.judging.rows import assignments, seats
 from backend.campaign.monitoring.progress import rules
 from backend.campaign.monitoring.progress.model import Ahead, Barred, Stuck, Worker
-from backend.campaign.monitoring.progress.rows import paces, wanting
+from backend.campaign.monitoring.progress.rows import paces, waiting
 from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.exam import standing as exam
 from backend.campaign.qualification.exam.model import Exam, ExamPhase
@@ -46,16 +46,16 @@ def demand(db: Database, known: Sequence[paces.Pace] = (), *, span_days: float =
     """What is still wanted; with the `known` paces of people over `span_days`, also how fast they may give it."""
     workers = tuple(workers_of(db, known, span_days=span_days))
     return Demand(
-        wanting.kinds(db, rules.alike([worker.queries for worker in workers if worker.queries is not None])),
+        waiting.kinds(db, rules.alike([worker.queries for worker in workers if worker.queries is not None])),
         workers,
-        rules.share_disputed(*wanting.disputed(db)),
+        rules.share_disputed(*waiting.disputed(db)),
     )
 
 
 def ahead(db: Database, known: Sequence[paces.Pace], *, span_days: float) -> Ahead:
     """What is still to come, what of it is stuck, and when the rest may be done."""
     found = demand(db, known, span_days=span_days)
-    blocked, set_aside = wanting.kept_back(db)
+    blocked, set_aside = waiting.kept_back(db)
     return Ahead(
         needed=found.needed,
         further=found.further,

@@ -3,9 +3,13 @@
 How many pairs have which verdict says `review.status`.
 
 *Reads* judgements, agenda, pairs, seats, skips, exams, assignments, pauses, quotas, findings of gold. *Writes* nothing.
+
+Clips are cut ahead: before people ask for them, in the order in which they will. One that cannot be cut is told of; its
+pair is blocked when somebody is about to be shown it, because a folder of videos may be away for an hour.
 """
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 
 from backend.campaign.corpus.captions import rows
 from backend.campaign.monitoring.progress import rules
@@ -18,7 +22,7 @@ from backend.campaign.monitoring.progress.model import (
     WaitKind,
     WorkProgress,
 )
-from backend.campaign.monitoring.progress.rows import paces, waiting, wanting
+from backend.campaign.monitoring.progress.rows import paces, waiting
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.answers.rows import takers
 from backend.campaign.qualification.exam import standing as exam
@@ -32,6 +36,11 @@ from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import last_days, midnight
 from backend.core.ids import QueryId
+from backend.core.messages import said
+from backend.core.progress import Steps
+from backend.core.where import HERE, Where
+from backend.media.jobs import ClipJob, CutAhead, clip_job, free_bytes
+from backend.media.sources import USUAL_FPS, place_in, source_at
 from backend.store.connection import Database, reading
 
 DAYS = 30
@@ -75,8 +84,8 @@ def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> Que
     """Return what of a query cannot come to its end by itself, and why; its probe counts too."""
     with reading(project.store) as db:
         workers = workers_of(db)
-        pairs = wanting.of_query(db, query_id)
-        blocked, set_aside = wanting.kept_back_of(db, query_id)
+        pairs = waiting.of_query(db, query_id)
+        blocked, set_aside = waiting.kept_back_of(db, query_id)
     ranks = defaultdict[tuple[int, ...], list[int]](list)
     for rank, kind in pairs:
         if rules.lacks(kind, workers) > 0:
@@ -90,7 +99,7 @@ def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
     """Return the queries of all pairs that are stuck."""
     with reading(project.store) as db:
         workers = workers_of(db)
-        kinds = wanting.kinds(db, lambda query: query)
+        kinds = waiting.kinds(db, lambda query: query)
     return frozenset(kind.query for kind in kinds if kind.query is not None and rules.lacks(kind, workers) > 0)
 
 
@@ -102,7 +111,7 @@ def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
             WaitKind.DISCARDED: waiting.discarded(db),
             WaitKind.NOTES: waiting.notes(db),
             WaitKind.SKIPPED: waiting.skipped(db),
-            WaitKind.BLOCKED: wanting.kept_back(db)[0],
+            WaitKind.BLOCKED: waiting.kept_back(db)[0],
             WaitKind.BATCHES: waiting.batches(db),
             **_exam(db),
             # Once queries are drawn, nobody can decide about a rewrite any more.
@@ -118,7 +127,7 @@ def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
 def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
     """Return what changes whenever `progress`, `stuck` or `waits` may have changed; it costs next to nothing."""
     with reading(project.store) as db:
-        return wanting.version(db)
+        return waiting.version(db)
 
 
 def _exam(db: Database) -> dict[WaitKind, int]:
@@ -142,3 +151,77 @@ def _warned(db: Database) -> int:
         now = accuracy(within_tolerance(answers, project_rows.grading(db).tolerance), settings)
         still += now is None or now < settings.warn
     return still
+
+
+LITTLE_BYTES = 200 * 1024**2
+"""Less than this on the disk of the clips is worth a word to a lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClipsReport:
+    """What came of cutting ahead; `without_file` are videos of which nobody has shown the file yet."""
+
+    clips: CutAhead
+    without_file: tuple[str, ...]
+
+
+@in_charge
+def cut_queued_clips(
+    project: Project,
+    by: Lead | Operator,
+    *,
+    next_batches: bool = False,
+    everything: bool = False,
+    where: Where = HERE,
+    progress: Steps | None = None,
+) -> ClipsReport:
+    """Cut the clips of what is queued that are not there yet; may be stopped and begun again at any time.
+
+    Args:
+        project: the project.
+        by: a lead, or whoever runs commands.
+        next_batches: also those of each query's next batch, which a lead may open.
+        everything: also those of all candidates.
+        where: where they are cut.
+        progress: called with (clips done, all that are to be cut).
+
+    Raises:
+        NoRoom: the disk is full. What was cut until then stays.
+    """
+    from backend.media.together import cut_ahead  # decoders; what only looks at the work does without
+
+    jobs: list[ClipJob] = []
+    without_file: dict[str, None] = {}
+    with reading(project.store) as db:
+        for one in paces.moments(db, next_batches=next_batches, everything=everything):
+            if one.path is None or one.sha256 is None:
+                without_file[one.video] = None
+                continue
+            source = source_at(place_in(project.folder, one.path), one.fps or USUAL_FPS)
+            jobs.append(clip_job(project.clips, source, one.start_s, one.end_s, one.sha256))
+    return ClipsReport(cut_ahead(jobs, where, progress=progress), tuple(without_file))
+
+
+@in_charge
+def bucket_troubles(project: Project, by: Lead | Operator) -> list[str]:
+    """Return what a lead should know of the bucket of clips, such as that it cannot be written.
+
+    It is told as the bucket was met last: nothing is asked, so that pages do not wait.
+    """
+    from backend.media import clip_bucket
+
+    return clip_bucket.troubles(project.clips)
+
+
+@in_charge
+def little_room(project: Project, by: Lead | Operator) -> str | None:
+    """Return what a lead should know of the disk that clips are cut to; None while there is room."""
+    left = free_bytes(project.clips)
+    if left >= LITTLE_BYTES:
+        return None
+    return said(
+        "The disk of {folder} has {left:.0f} MB left: soon no clip can be cut that is not there, and people wait for "
+        "them. Make room there. Nothing is lost: clips are cut again once there is room.",
+        folder=project.clips.folder,
+        left=left / 1024**2,
+    )

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from backend.campaign.monitoring.quality import rows
 from backend.campaign.monitoring.quality.model import WHOLE, AggregatorReport, AgreementBoard, BoardPart
-from backend.campaign.monitoring.quality.rows import board as rows
-from backend.campaign.monitoring.quality.rows import columns
 from backend.campaign.monitoring.quality.rules import aggregators
 from backend.campaign.monitoring.quality.rules import board as rules
-from backend.campaign.monitoring.quality.rules.columns import Floats, Grades, Integers, Truths, standing
-from backend.campaign.monitoring.quality.rules.origins import Origins
-from backend.campaign.monitoring.quality.rules.pairs import UNDECIDED, Codes, GradedPairs
+from backend.campaign.monitoring.quality.rules.board import Origins
+from backend.campaign.monitoring.quality.rules.pairs import UNDECIDED, Codes, GradedPairs, Grades, Truths, standing
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Lead, Operator, Split
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
@@ -25,6 +23,7 @@ from backend.core.days import day_of, monday_of
 from backend.core.errors import ProjectError
 from backend.core.messages import said
 from backend.core.progress import Progress, named
+from backend.scoring.statistics.agreement import Floats, Integers
 from backend.scoring.statistics.bootstrap import RESAMPLES
 from backend.store.connection import Database, Store, reading
 
@@ -88,7 +87,7 @@ def agreement_version(project: Project, by: Lead | Operator) -> str:
 def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
     """All grades that count, where they come from, and the ids of their pairs: of one instant."""
     with reading(store) as db:
-        given = standing(columns.given(db))
+        given = standing(rows.given(db))
         pair_ids = np.flatnonzero(np.bincount(given.pair)) if len(given) else given.pair
         earlier = np.isin(pair_ids, rows.imported_pairs(db))
         return _graded(db, given, pair_ids, earlier), _origins(db, given, pair_ids, earlier), pair_ids

@@ -1,23 +1,30 @@
-"""Flag what is worth a look in people's work, and return the pairs behind a flag.
+"""Flag what is worth a look in people's work, and report annotators' own work to them.
 
-*Reads* judgements, skips and clips, *writes* nothing. Nothing here acts: no grade is refused, left out or weighed by a
-flag.
+*Reads* judgements, verdicts, skips and clips, *writes* nothing. Nothing here acts: no grade is refused, left out or
+weighed by a flag. What annotators read of agreement speaks of pairs that are settled for good, and of many at once:
+nothing tells how anybody graded one pair, nor anything about a pair that is still open.
 """
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from statistics import fmean, median
 
 import numpy as np
 
-from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, PersonFlags
-from backend.campaign.monitoring.quality.rows import columns
+from backend.campaign.judging.model import CORRECTION_S
+from backend.campaign.monitoring.quality import rows
+from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAgreement, MyWork, PersonFlags
+from backend.campaign.monitoring.quality.rows import Given
 from backend.campaign.monitoring.quality.rules import flags as rules
-from backend.campaign.monitoring.quality.rules.columns import standing
-from backend.campaign.nouns import Lead, Operator
+from backend.campaign.monitoring.quality.rules.pairs import standing
+from backend.campaign.nouns import Annotator, Lead, Operator
 from backend.campaign.review.model import PairReview
 from backend.campaign.review.rows import reviews
-from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.people.permissions import annotator_only, in_charge
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
+from backend.core.days import day_of, last_days, within_a_day
 from backend.core.ids import AnnotatorId, PairId
 from backend.store.connection import Database, reading
 
@@ -26,7 +33,7 @@ from backend.store.connection import Database, reading
 def flags(project: Project, by: Lead | Operator, only: AnnotatorId | None = None) -> list[PersonFlags]:
     """Return the flags of every annotator, or of one, raised or not, by name; everything of one instant."""
     with reading(project.store) as db:
-        people = [one for one in columns.annotators(db) if only in (None, one[0])]
+        people = [one for one in rows.annotators(db) if only in (None, one[0])]
         work = _work(db)
     return [
         PersonFlags(
@@ -41,7 +48,7 @@ def flags(project: Project, by: Lead | Operator, only: AnnotatorId | None = None
 def behind_flag(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> BehindFlag:
     """Return how one figure of a person went over time, and the pairs that speak for a flag, the strongest first."""
     with reading(project.store) as db:
-        found, known = rules.behind(_work(db).of(annotator_id), kind), set(columns.clips(db)[0].tolist())
+        found, known = rules.behind(_work(db).of(annotator_id), kind), set(rows.clips(db)[0].tolist())
     shown = tuple(pair for pair in found.pairs if pair in known)
     return replace(found, pairs=shown, by_number=len(found.pairs) - len(shown))
 
@@ -53,8 +60,8 @@ def pairs_behind(project: Project, by: Lead | Operator, pairs: tuple[PairId, ...
 
 
 def _work(db: Database) -> rules.Work:
-    given, clips, grading = columns.given(db), columns.clips(db), project_rows.grading(db)
-    skips = columns.skips(db)
+    given, clips, grading = rows.given(db), rows.clips(db), project_rows.grading(db)
+    skips = rows.skips(db)
     return rules.look_at(standing(given), clips, skips, highest=grading.scale.highest, tolerance=grading.tolerance)
 
 
@@ -62,3 +69,76 @@ def _median_s(work: rules.Work, annotator_id: AnnotatorId) -> float | None:
     active = work.grades.active_ms[work.grades.annotator == annotator_id]
     measured = active[active > 0]
     return float(np.median(measured)) / 1000 if len(measured) else None
+
+
+DAYS = 30
+
+
+WEEK_DAYS = 7
+
+
+FEWEST_PAIRS = 10
+"""Settled pairs below which agreement is not told: a few pairs say little, and one by one they would say too much."""
+
+
+@annotator_only
+def my_work(project: Project, annotator: Annotator, *, now: float) -> MyWork:
+    """Return this person's counts, time, spread of grades, and agreement over settled pairs only.
+
+    All figures are of one instant. A day begins at the server's midnight, as on the annotators' desks.
+    """
+    with reading(project.store) as db:
+        everything = rows.judgements_of(db, annotator.annotator_id, final_before=now - CORRECTION_S)
+        skips = rows.skips_of(db, annotator.annotator_id)
+        grading = project_rows.grading(db)
+    given = [one for one in everything if not one.imported]
+    days = last_days(now, DAYS)
+    first = Counter(day_of(one.at) for one in given if one.is_first)
+    standing = [one for one in given if one.stands]
+    measured = [within_a_day(one.active_ms)[0] for one in standing if one.active_ms]
+    grades = Counter(one.grade for one in standing)
+    settled = [one for one in standing if one.relevance is not None]
+    return MyWork(
+        today=first[days[-1]],
+        week=sum(first[day] for day in days[-WEEK_DAYS:]),
+        in_all=len(standing),
+        simulated=sum(one.simulated for one in standing),
+        days=tuple((day, first[day]) for day in days),
+        active_s=sum(_days(given).values()) / 1000,
+        months=_months(one for one in given if not one.simulated),
+        median_s=median(measured) / 1000 if measured else None,
+        grades=tuple(grades[grade] for grade in grading.scale.grades),
+        skips=skips,
+        settled=len(settled),
+        recent=sum(one.recent for one in standing),
+        imported=len(everything) - len(given),
+        agreement=_agreement(settled, grading.tolerance) if len(settled) >= FEWEST_PAIRS else None,
+    )
+
+
+def _days(given: Iterable[Given]) -> dict[str, int]:
+    """Active milliseconds of every day with any."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for one in given:
+        if one.active_ms:
+            found[day_of(one.at)] += one.active_ms
+    return {day: within_a_day(time_ms)[0] for day, time_ms in found.items()}
+
+
+def _months(given: Iterable[Given]) -> tuple[tuple[str, float], ...]:
+    """Active seconds of every month of the server's calendar, the newest first."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for day, time_ms in _days(given).items():
+        found[f"{day[:7]}-01"] += time_ms
+    return tuple((month, found[month] / 1000) for month in sorted(found, reverse=True))
+
+
+def _agreement(settled: Sequence[Given], tolerance: int) -> MyAgreement:
+    apart = [abs(one.grade - one.relevance) for one in settled if one.relevance is not None]
+    return MyAgreement(
+        pairs=len(settled),
+        equal=apart.count(0) / len(apart),
+        tolerance=tolerance,
+        within=sum(steps <= tolerance for steps in apart) / len(apart),
+        difference=fmean(one.grade - one.agreed for one in settled if one.agreed is not None),
+    )

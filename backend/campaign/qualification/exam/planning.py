@@ -13,7 +13,7 @@ from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.qualification.exam.rules.drawing import Open, draw_top
 from backend.campaign.qualification.exam.rules.drawing import draw as draw_settled
-from backend.campaign.qualification.exam.rules.guessing import Guesses, guesses, require_telling
+from backend.campaign.qualification.exam.rules.marking import Guesses, guesses, require_telling
 from backend.campaign.setup.project import rows as facts
 from backend.core.errors import ProjectError
 from backend.core.ids import PairId, QueryId

@@ -14,12 +14,14 @@ from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
 from backend.campaign.qualification.exam import answer_key
-from backend.campaign.qualification.exam.layout import item_named, lay_out, names_item
 from backend.campaign.qualification.exam.model import Exam, ExamDesk, ExamKey, ExamPhase, ExamPurpose
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.standing import (
     ExamStanding,
     is_missed,
+    item_named,
+    lay_out,
+    names_item,
     result,
     standing,
 )
@@ -155,8 +157,6 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
     Sending the same event again changes nothing. Before the attempt is handed in, a later answer replaces an earlier
     one; afterwards only missed items are answered again, which does not change the result.
     """
-    if not names_item(event.pair):
-        return None
     with writing(store) as db:
         found = item_named(db, event.pair)
         if found is None:

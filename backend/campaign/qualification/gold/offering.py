@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.campaign.judging import absences
+from backend.campaign.judging import staffing
 from backend.campaign.judging.model import Desk, DeskState
 from backend.campaign.judging.rows import assignments, gold_seats
 from backend.campaign.nouns import Annotator
@@ -110,4 +110,4 @@ def _draw(store: Store, person: Annotator, found: GoldFinding, settings: GoldSet
                 f"Gold: {found.within} of {found.answers} answers agree with the known grade, fewer than "
                 f"{level:g} %{after}. The page Gold shows them."
             )
-            absences.begin_pause(db, None, me, reason, now=found.at)
+            staffing.begin_pause(db, None, me, reason, now=found.at)

@@ -8,7 +8,7 @@ from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import Annotator, Lead, Operator
 from backend.campaign.qualification.answers.rows import Fitness, fitness, is_reserved
 from backend.campaign.qualification.guideline import rows
-from backend.campaign.qualification.guideline.model import Example
+from backend.campaign.qualification.guideline.rules import Example
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, VideoUnreadable
@@ -93,8 +93,8 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
             raise ProjectError(said("this pair is asked in the exam: an example would tell its grade"))
         _require_fit(fitness(db, row.pair_id), grade, now=now)
         seats.free_lapsed(db, row.pair_id)
-        replaced = rows.withdraw(db, grade, at=now)
-        rows.add(db, grade, row.pair_id, note, lead.annotator_id, at=now)
+        replaced = rows.withdraw_example(db, grade, at=now)
+        rows.add_example(db, grade, row.pair_id, note, lead.annotator_id, at=now)
         events.record(
             db,
             EventKind.EXAMPLE_CHOSEN,
@@ -109,7 +109,7 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
 def withdraw_example(project: Project, lead: Lead, grade: int, *, now: float) -> None:
     """Take back the example of a grade, if there is one; the guideline then shows the one in words."""
     with writing(project.store) as db:
-        pair_id = rows.withdraw(db, grade, at=now)
+        pair_id = rows.withdraw_example(db, grade, at=now)
         if pair_id is not None:
             events.record(
                 db,

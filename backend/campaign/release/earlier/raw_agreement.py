@@ -6,7 +6,7 @@ from pathlib import Path
 from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
 from backend.campaign.monitoring.quality.rules import aggregators
 from backend.campaign.monitoring.quality.rules import board as rules
-from backend.campaign.monitoring.quality.rules.origins import no_origins
+from backend.campaign.monitoring.quality.rules.board import no_origins
 from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
 from backend.campaign.release.earlier.raw_summary import read_raw_file
 from backend.core.progress import Progress, named

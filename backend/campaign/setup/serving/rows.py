@@ -1,4 +1,4 @@
-"""Store sign-in attempts, the window at each desk, drafts, and the one row of the last job."""
+"""Store sign-in attempts, drafts, and the one row of the last job."""
 
 from collections.abc import Mapping
 
@@ -45,21 +45,6 @@ def take_failure_back(db: Database, kind: str, who: str) -> None:
     """Count one failure less: that attempt was right."""
     db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ? AND failures = 1", [kind, who])
     db.conn.execute("UPDATE sign_in_attempt SET failures = failures - 1 WHERE kind = ? AND who = ?", [kind, who])
-
-
-def window_at_desk(db: Database, person: AnnotatorId) -> str | None:
-    """Return the window that took a person's desk last."""
-    row = db.conn.execute("SELECT window_key FROM desk_window WHERE annotator_id = ?", [person]).fetchone()
-    return str(row["window_key"]) if row else None
-
-
-def take_desk(db: Database, person: AnnotatorId, window: str, *, at: float) -> None:
-    """Let a window have a person's desk from now on."""
-    db.conn.execute(
-        "INSERT INTO desk_window (annotator_id, window_key, taken_at) VALUES (?, ?, ?) ON CONFLICT (annotator_id) "
-        "DO UPDATE SET window_key = excluded.window_key, taken_at = excluded.taken_at",
-        [person, window, at],
-    )
 
 
 def keep_draft(db: Database, person: AnnotatorId, place: str, typed: Mapping[str, Typed], *, at: float) -> None:

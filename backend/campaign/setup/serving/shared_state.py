@@ -1,22 +1,21 @@
-"""Share between front ends what each would otherwise know alone: failed sign-ins, drafts, the window at each desk.
+"""Share between front ends what each would otherwise know alone: failed sign-ins and drafts.
 
 Failures slow down whoever guesses passwords, without locking anybody out. A draft is what somebody had typed when
 their session ended: kept for an hour, because it is nobody's record, and never in the browser, where the next person at
-the same computer would find it. Of several windows of one person, in whatever browser and at whatever front end, the
-one that took the desk last is at work, and the others stand still.
+the same computer would find it.
 
-*Reads* and *writes* sign_in_attempt, draft, desk_window.
+*Reads* and *writes* sign_in_attempt and draft.
 """
 
 from collections.abc import Mapping
 
-from backend.campaign.nouns import Annotator, Lead, Person
+from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.setup.people.permissions import public, signed_in
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving import rows, rules
 from backend.campaign.setup.serving.model import Delay, Typed
 from backend.core.ids import AnnotatorId
-from backend.store.connection import Store, writing
+from backend.store.connection import writing
 
 
 @public
@@ -81,22 +80,3 @@ def take_draft(project: Project, person: Lead | Annotator, place: str, *, now: f
     with writing(project.store) as db:
         rows.forget_drafts(db, until=now - rules.DRAFT_S)
         return rows.take_draft(db, person.annotator_id, place)
-
-
-def is_elsewhere(store: Store, person: Person, window: str, *, takes: bool, now: float) -> bool:
-    """Return whether another window has a person's desk; never, for a window that has no name.
-
-    Args:
-        store: the database.
-        person: whose desk it is.
-        window: the name that the page gave itself.
-        takes: this window takes the desk now.
-        now: seconds since 1970.
-    """
-    if not window:
-        return False
-    holder = rows.window_at_desk(store.db, person.annotator_id)
-    if takes and holder != window:
-        with writing(store) as db:
-            rows.take_desk(db, person.annotator_id, window, at=now)
-    return not takes and holder not in (None, window)

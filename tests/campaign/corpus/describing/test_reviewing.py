@@ -31,7 +31,7 @@ from backend.campaign.corpus.describing.reviewing import (
 )
 from backend.campaign.corpus.describing.work import describe_work, note_describing_seen
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.monitoring.activity.settings import campaign_settings
+from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.monitoring.progress.model import Wait, WaitKind
 from backend.campaign.monitoring.progress.progress import waits
 from backend.campaign.nouns import OPERATOR

@@ -26,7 +26,7 @@ from backend.campaign.corpus.describing.opening import (
 from backend.campaign.corpus.describing.rows import descriptions
 from backend.campaign.corpus.describing.rules import ALSO_TAKEN, status_of
 from backend.campaign.corpus.describing.work import describe_clip, describe_frames, describe_work, note_describing_seen
-from backend.campaign.judging.absences import pause_person, unpause_person
+from backend.campaign.judging.staffing import pause_person, unpause_person
 from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.nouns import OPERATOR, Role

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from backend.campaign import demo
 from backend.campaign.corpus.importing.importing import ImportReport
-from backend.campaign.demo import clips
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
@@ -186,7 +186,7 @@ CLIP = "bedroom_morning"
 def test_a_measured_duration_counts_whatever_later_files_state(project: Project, tmp_path: Path) -> None:
     stated = {CLIP: {"duration": 19.5, "timestamps": [[0, 4], [3, 18.5]], "sentences": ["A bed.", "A room."]}}
     path = write(tmp_path / "train.json", stated)
-    first = importing(project, path, "activitynet", videos=clips.folder())
+    first = importing(project, path, "activitynet", videos=demo.clip_folder())
     assert (first.measured, added(first)) == (1, (1, 2, 2))
     assert "moments that end up to 1 s after their measured video, shown to its end: 1" in first.notes
     again = importing(project, path, "activitynet")
@@ -200,7 +200,7 @@ def test_moments_outside_the_measured_video_are_left_out_of_a_published_corpus(
     entry = {"duration": 40, "timestamps": [[0, 4], [18, 25], [10, 25]], "sentences": ["A bed.", "A room.", "A cup."]}
     path = write(tmp_path / "train.json", {CLIP: entry})
     assert added(importing(project, path, "activitynet")) == (1, 3, 3)
-    report = importing(project, path, "activitynet", videos=clips.folder())
+    report = importing(project, path, "activitynet", videos=demo.clip_folder())
     assert {left.why: left.where for left in report.left_out} == {
         "the start is after the end of the video": (f"video {CLIP}, sentence 2",),
         "the end is more than 1 s after that of the video": (f"video {CLIP}, sentence 3",),
@@ -209,7 +209,7 @@ def test_moments_outside_the_measured_video_are_left_out_of_a_published_corpus(
     own = tmp_path / "own.csv"
     own.write_text(f"video,start,end,caption\n{CLIP},0,4,A bed.\n{CLIP},18,25,A room.\n")
     with pytest.raises(InputError, match=r"row 3: start 18\.0 is outside the video, which lasts 17\.84 s"):
-        importing(project, own, videos=clips.folder())
+        importing(project, own, videos=demo.clip_folder())
 
 
 def test_the_last_segment_of_didemo_ends_with_its_video(project: Project, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_the_last_segment_of_didemo_ends_with_its_video(project: Project, tmp_pa
         {"annotation_id": n, "description": text, "video": f"{CLIP}.mov", "times": [span] * 4, "num_segments": 6}
         for n, text, span in [(1, "a bed", [0, 1]), (2, "a room", [3, 3]), (3, "nothing", [4, 4])]
     ]
-    report = importing(project, write(tmp_path / "val_data.json", entries), videos=clips.folder())
+    report = importing(project, write(tmp_path / "val_data.json", entries), videos=demo.clip_folder())
     assert (report.format, added(report)) == ("didemo", (1, 2, 2))
     assert [(left.why, left.where) for left in report.left_out] == [
         ("the start is after the end of the video", ("row 3",))
@@ -228,4 +228,4 @@ def test_the_last_segment_of_didemo_ends_with_its_video(project: Project, tmp_pa
 def test_a_published_corpus_of_which_no_moment_lies_in_its_videos_is_refused(project: Project, tmp_path: Path) -> None:
     path = write(tmp_path / "f.json", {CLIP: {"duration": 90, "timestamps": [[50, 60]], "sentences": ["A bed."]}})
     with pytest.raises(InputError, match=rf"video {CLIP}, sentence 1: start 50\.0 is outside the video"):
-        importing(project, path, "activitynet", videos=clips.folder())
+        importing(project, path, "activitynet", videos=demo.clip_folder())

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from backend.campaign import demo
 from backend.campaign.corpus.importing.model import RegisterReport
-from backend.campaign.demo import clips
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
 from backend.campaign.nouns import OPERATOR
@@ -20,7 +20,7 @@ from backend.core.errors import InputError
 from support import NOW
 
 # The demo's clips were drawn at 25 frames a second, 640 x 360.
-DEMO = clips.folder()
+DEMO = demo.clip_folder()
 
 
 @pytest.fixture

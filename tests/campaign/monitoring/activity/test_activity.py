@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotate_app.pages import PAGES
-from backend.campaign.judging.absences import pause_person
-from backend.campaign.monitoring.activity.log import activity_csv, count_activity, find_activity
+from backend.campaign.judging.staffing import pause_person
+from backend.campaign.monitoring.activity.log import activity_csv, campaign_settings, count_activity, find_activity
 from backend.campaign.monitoring.activity.model import USUAL, ActivityFilter, ActivityGroup
 from backend.campaign.monitoring.activity.rules import WORDS
-from backend.campaign.monitoring.activity.settings import campaign_settings
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.terms import set_release_terms
 from backend.campaign.review.adjudicating import adjudicate

@@ -8,7 +8,7 @@ from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.monitoring.hours.report import expected_work
 from backend.campaign.nouns import OPERATOR, Split
-from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.queries import take_back_queries
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.selection.queries.model import OwnFile

@@ -14,8 +14,7 @@ from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.monitoring.hours.report import hours, payroll_csv
-from backend.campaign.monitoring.quality.flags import flags
-from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.monitoring.quality.flags import flags, my_work
 from backend.campaign.nouns import OPERATOR
 from backend.core.errors import InputError
 from describing import event, opened, send

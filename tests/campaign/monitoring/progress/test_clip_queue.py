@@ -6,10 +6,10 @@ import pytest
 
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for, report_clip
-from backend.campaign.judging.broken_clips import restore_clip
-from backend.campaign.monitoring.progress import clip_queue
-from backend.campaign.monitoring.progress.clip_queue import cut_queued_clips, little_room
-from backend.campaign.monitoring.progress.rows import queue
+from backend.campaign.judging.skips import restore_clip
+from backend.campaign.monitoring.progress import progress
+from backend.campaign.monitoring.progress.progress import cut_queued_clips, little_room
+from backend.campaign.monitoring.progress.rows import paces
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.adjudicating import adjudicate
@@ -39,7 +39,7 @@ def filmed(judging: Judging) -> Judging:
 
 def queued(project: Project, *, next_batches: bool = False, everything: bool = False) -> list[Span]:
     with reading(project.store) as db:
-        found = queue.moments(db, next_batches=next_batches, everything=everything)
+        found = paces.moments(db, next_batches=next_batches, everything=everything)
         return list(dict.fromkeys((one.video, one.start_s, one.end_s) for one in found))
 
 
@@ -100,7 +100,7 @@ def test_the_clips_are_there_when_they_are_asked_for(filmed: Judging) -> None:
 
 def test_a_lead_is_told_of_a_disk_that_is_nearly_full(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(judging.project.folder)
-    for free, told in ((clip_queue.LITTLE_BYTES, False), (clip_queue.LITTLE_BYTES - 1, True)):
+    for free, told in ((progress.LITTLE_BYTES, False), (progress.LITTLE_BYTES - 1, True)):
         monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
         assert bool(little_room(judging.project, judging.lead)) == told
     message = little_room(judging.project, judging.lead)

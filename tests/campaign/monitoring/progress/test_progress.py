@@ -10,7 +10,7 @@ import pytest
 
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.desk.exchange import desk, record_grades, record_skips
-from backend.campaign.doctor.backups import backup_now
+from backend.campaign.doctor.database import backup_now
 from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.judging.skips import offer_again

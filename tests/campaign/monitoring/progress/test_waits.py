@@ -7,14 +7,13 @@ import pytest
 
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.desk.exchange import desk, record_grades, record_skips
-from backend.campaign.judging.absences import pause_person, suspend
 from backend.campaign.judging.model import Assignment, GradeEvent, ReceiptStatus, SkipEvent, SkipKind
-from backend.campaign.judging.work_assignments import assign
+from backend.campaign.judging.staffing import assign, pause_person, suspend
 from backend.campaign.monitoring.hours.report import hours
 from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.model import Barred, WaitKind
 from backend.campaign.nouns import OPERATOR, Split
-from backend.campaign.qualification.exam.exemptions import exempt_from_exam
+from backend.campaign.qualification.exam.results import exempt_from_exam
 from backend.campaign.review.adjudicating import confirm_discard, re_open
 from backend.campaign.review.notes import reply_to_note
 from backend.campaign.review.queries import list_queries, query_pairs

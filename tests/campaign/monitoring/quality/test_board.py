@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from backend.campaign.judging.rules import decide
 from backend.campaign.monitoring.quality.model import FIGURE_WORDS, WHOLE, AgreementBoard, BoardPart, Couple, Verdicts
 from backend.campaign.monitoring.quality.rules import board as rules
+from backend.campaign.monitoring.quality.rules.board import Origins, no_origins
 from backend.campaign.monitoring.quality.rules.figures import figures
-from backend.campaign.monitoring.quality.rules.origins import Origins, no_origins
 from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
 from backend.campaign.nouns import Rounding, Verdict
 from backend.scoring.statistics import bootstrap

@@ -10,8 +10,8 @@ from backend.campaign.monitoring.quality import charts
 from backend.campaign.monitoring.quality.agreement_files import agreement_csv, agreement_picture, agreement_picture_file
 from backend.campaign.monitoring.quality.model import AgreementBoard
 from backend.campaign.monitoring.quality.rules import board as rules
+from backend.campaign.monitoring.quality.rules.board import Origins
 from backend.campaign.monitoring.quality.rules.board_tables import TABLES
-from backend.campaign.monitoring.quality.rules.origins import Origins
 from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
 from backend.campaign.nouns import Rounding
 

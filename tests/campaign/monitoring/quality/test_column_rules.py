@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.campaign.monitoring.quality.rules.columns import NOT_MEASURED, Grades, standing
+from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, Grades, standing
 
 REVISIONS = st.lists(
     st.tuples(

@@ -11,8 +11,8 @@ import pytest
 
 from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.monitoring.quality.rows import columns
-from backend.campaign.monitoring.quality.rules.columns import NOT_MEASURED, standing
+from backend.campaign.monitoring.quality import rows as quality_rows
+from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, standing
 from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.setup.project.folder import Project
 from support import NOW, Judging
@@ -33,7 +33,7 @@ def worked(judging: Judging) -> Judging:
 
 
 def test_the_columns_are_the_rows(worked: Judging) -> None:
-    found = columns.given(worked.project.store.db)
+    found = quality_rows.given(worked.project.store.db)
     with sqlite3.connect(worked.project.folder / "reelrank.db") as db:
         rows = db.execute(
             "SELECT pair_id, seat_no, annotator_id, grade, graded_at, active_ms, coalesce(elapsed_ms, -1) "
@@ -49,7 +49,7 @@ def test_the_columns_are_the_rows(worked: Judging) -> None:
 
 
 def test_of_each_seat_the_newest_counts_with_all_its_time(worked: Judging) -> None:
-    given = columns.given(worked.project.store.db)
+    given = quality_rows.given(worked.project.store.db)
     kept = standing(given)
     expected: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
     for n in range(len(given)):
@@ -67,13 +67,13 @@ def test_of_each_seat_the_newest_counts_with_all_its_time(worked: Judging) -> No
 
 
 def test_an_empty_project_has_empty_columns(corpus_project: Project) -> None:
-    found = standing(columns.given(corpus_project.store.db))
+    found = standing(quality_rows.given(corpus_project.store.db))
     assert len(found) == 0
-    assert [len(column) for column in columns.clips(corpus_project.store.db)] == [0, 0, 0]
+    assert [len(column) for column in quality_rows.clips(corpus_project.store.db)] == [0, 0, 0]
 
 
 def test_clips_are_the_moments_of_pairs(judging: Judging) -> None:
-    pair, length_s, whole = columns.clips(judging.project.store.db)
+    pair, length_s, whole = quality_rows.clips(judging.project.store.db)
     reviews = sorted(judging.pairs(), key=lambda one: one.pair_id)
     assert pair.tolist() == [one.pair_id for one in reviews]
     assert length_s.tolist() == pytest.approx([one.end_s - one.start_s for one in reviews], abs=1e-3)
@@ -87,6 +87,6 @@ def test_a_file_that_does_not_say_when_leaves_grades_without_a_time(corpus_proje
     (tmp_path / "untold.csv").write_text("pair_id,worker,relevance\n2,1,3\n2,2,4\n")
     import_judgements(corpus_project, tmp_path / "told.csv", now=NOW)
     import_judgements(corpus_project, tmp_path / "untold.csv", now=NOW + 5)
-    found = columns.given(corpus_project.store.db)
+    found = quality_rows.given(corpus_project.store.db)
     assert found.pair.tolist() == [1, 1, 2, 2]
     assert found.timed.tolist() == [True, True, False, False]

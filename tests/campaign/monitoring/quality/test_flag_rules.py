@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from backend.campaign.judging.rules import too_fast, unseen
 from backend.campaign.monitoring.quality.model import BehindFlag, Flag, FlagKind, Stretch
-from backend.campaign.monitoring.quality.rules.columns import NOT_MEASURED, Grades, Skips
 from backend.campaign.monitoring.quality.rules.flags import NEWEST, behind, flags_of, is_often, look_at
+from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, Grades, Skips
 
 ME = 7
 

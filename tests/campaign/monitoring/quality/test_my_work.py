@@ -12,7 +12,7 @@ import pytest
 
 from backend.campaign.desk.exchange import desk, record_grades, record_skips
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
-from backend.campaign.monitoring.quality import my_work
+from backend.campaign.monitoring.quality import flags
 from backend.campaign.monitoring.quality.model import MyWork
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.adjudicating import adjudicate
@@ -53,7 +53,7 @@ def rows(judging: Judging, sql: str, *values: object) -> list[Any]:
 
 
 def report(judging: Judging, who: int = 0, *, at: float = LATER) -> MyWork:
-    return my_work.my_work(judging.project, judging.annotators[who], now=at)
+    return flags.my_work(judging.project, judging.annotators[who], now=at)
 
 
 def test_counts_days_time_and_spread_are_those_of_the_rows(worked: Judging) -> None:
@@ -89,7 +89,7 @@ def test_counts_days_time_and_spread_are_those_of_the_rows(worked: Judging) -> N
 
 
 def test_agreement_is_over_settled_pairs_with_a_relevance(worked: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(my_work, "FEWEST_PAIRS", 1)
+    monkeypatch.setattr(flags, "FEWEST_PAIRS", 1)
     seen = set()
     for who, person in enumerate(worked.annotators):
         compared = rows(

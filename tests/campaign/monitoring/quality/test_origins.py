@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.monitoring.quality.model import WHOLE, BoardPart
-from backend.campaign.monitoring.quality.rules.origins import Origins, first_of_pair, narrow, no_origins
+from backend.campaign.monitoring.quality.rules.board import Origins, first_of_pair, narrow, no_origins
 from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
 from backend.campaign.nouns import Rounding
 from graded import graded

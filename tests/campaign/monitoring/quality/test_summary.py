@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.monitoring.quality.model import Figure
-from backend.campaign.monitoring.quality.rules.figures import STATISTICS
+from backend.campaign.monitoring.quality.rules.figures import STATISTICS, repeats, summary
 from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
-from backend.campaign.monitoring.quality.rules.summary import repeats, summary
 from backend.campaign.nouns import Rounding
 from graded import graded
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.qualification.exam.rules.answer_key import median, spread
 from backend.campaign.qualification.exam.rules.drawing import Open, draw_top
+from backend.campaign.qualification.exam.rules.marking import median, spread
 from backend.core.ids import AnnotatorId, PairId, QueryId
 
 PEOPLE = st.lists(st.integers(1, 6).map(AnnotatorId), unique=True, max_size=6)

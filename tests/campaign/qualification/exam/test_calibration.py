@@ -6,17 +6,17 @@ import io
 import pytest
 
 from backend.campaign.desk.exchange import record_grades
-from backend.campaign.judging.absences import pause_person
 from backend.campaign.judging.model import DeskState, GradeEvent
-from backend.campaign.judging.replies import my_replies
-from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.judging.staffing import pause_person
+from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.exam.answer_key import use_exam
 from backend.campaign.qualification.exam.calibration import end_trial, start_trial, trial_csv, trial_round
 from backend.campaign.qualification.exam.model import ExamPhase, ExamPurpose
 from backend.campaign.qualification.exam.results import exam_outcomes, my_exam
 from backend.campaign.qualification.exam.setting import ExamReport, end_exam
-from backend.campaign.qualification.exam.using import use_exam
 from backend.campaign.release.export.freezing import export_release
+from backend.campaign.review.notes import my_replies
 from backend.campaign.review.queries import list_queries
 from backend.campaign.review.status import status_counts
 from backend.core.errors import ProjectError

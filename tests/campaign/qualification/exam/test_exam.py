@@ -14,21 +14,32 @@ from hypothesis import strategies as st
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for, report_broken, report_clip
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging.absences import pause_person
-from backend.campaign.judging.broken_clips import reported_clips
 from backend.campaign.judging.model import Desk, DeskItem, GradeEvent, Receipt, SkipEvent, SkipKind
+from backend.campaign.judging.skips import reported_clips
+from backend.campaign.judging.staffing import pause_person
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.answers.rules import KnownPair
 from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
-from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
 from backend.campaign.qualification.exam.model import PASS_RULE, ExamPhase
-from backend.campaign.qualification.exam.previewing import preview_exam
-from backend.campaign.qualification.exam.results import exam_outcomes, exam_results, my_exam
+from backend.campaign.qualification.exam.results import (
+    exam_outcomes,
+    exam_results,
+    exempt_from_exam,
+    grant_retake,
+    my_exam,
+)
 from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.qualification.exam.rules import marking
 from backend.campaign.qualification.exam.rules.drawing import draw
 from backend.campaign.qualification.exam.rules.marking import mark
-from backend.campaign.qualification.exam.setting import end_exam, exam_although, exam_held, set_exam, set_exam_from_file
+from backend.campaign.qualification.exam.setting import (
+    end_exam,
+    exam_although,
+    exam_held,
+    preview_exam,
+    set_exam,
+    set_exam_from_file,
+)
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.qualification.guideline.examples import choose_example
 from backend.campaign.review.adjudicating import adjudicate

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.qualification.exam.rules.guessing import guesses, require_telling
+from backend.campaign.qualification.exam.rules.marking import guesses, require_telling
 from backend.core.errors import ProjectError
 
 SEEN = [0] * 19 + [1, 2, 2, 3, 3, 4, 4]

@@ -13,17 +13,14 @@ from backend.campaign.judging.model import Desk, GradeEvent
 from backend.campaign.monitoring.progress.progress import progress
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam import taking
-from backend.campaign.qualification.exam.answer_key import preview_exam_key
+from backend.campaign.qualification.exam.answer_key import preview_exam_key, use_exam
 from backend.campaign.qualification.exam.calibration import end_trial, start_trial
-from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
 from backend.campaign.qualification.exam.model import ExamDesk, ExamKey, ExamPhase, ExamPurpose
-from backend.campaign.qualification.exam.previewing import preview_exam
-from backend.campaign.qualification.exam.results import my_exam
+from backend.campaign.qualification.exam.results import exempt_from_exam, grant_retake, my_exam
 from backend.campaign.qualification.exam.rows import attempts, exams
-from backend.campaign.qualification.exam.setting import end_exam, exam_although, set_exam
+from backend.campaign.qualification.exam.setting import end_exam, exam_although, preview_exam, set_exam
 from backend.campaign.qualification.exam.standing import in_order
 from backend.campaign.qualification.exam.taking import Act as ExamAct
-from backend.campaign.qualification.exam.using import use_exam
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people import permissions

@@ -30,14 +30,12 @@ from backend.campaign.doctor import rows as doctor
 from backend.campaign.judging.model import Desk, GradeEvent
 from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
-from backend.campaign.qualification.exam.answer_key import close_exam_round
+from backend.campaign.qualification.exam.answer_key import close_exam_round, use_exam
 from backend.campaign.qualification.exam.calibration import end_trial, start_trial
-from backend.campaign.qualification.exam.exemptions import exempt_from_exam, grant_retake
 from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
-from backend.campaign.qualification.exam.results import my_exam
+from backend.campaign.qualification.exam.results import exempt_from_exam, grant_retake, my_exam
 from backend.campaign.qualification.exam.setting import end_exam, set_exam
 from backend.campaign.qualification.exam.taking import Act as ExamAct
-from backend.campaign.qualification.exam.using import use_exam
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people

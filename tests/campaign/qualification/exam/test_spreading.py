@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.campaign.qualification.answers.rules import KnownPair
-from backend.campaign.qualification.exam.rules import spreading
+from backend.campaign.qualification.exam.rules import drawing
 from backend.campaign.qualification.exam.rules.drawing import draw
 from backend.core.ids import PairId, QueryId
 
@@ -81,12 +81,12 @@ def test_queries_are_swapped_where_there_are_too_many_sets_to_look_at(monkeypatc
     for seed in range(5):
         assert counts(draw(there, queries=5, pairs=5, seed=seed), 5) == [5] * 5
         assert max(counts(draw(there, queries=5, pairs=5, seed=seed, spread=False), 5)) > 5
-    monkeypatch.setattr(spreading, "_FILLED", 0)
+    monkeypatch.setattr(drawing, "_FILLED", 0)
     assert max(counts(draw(there, queries=5, pairs=5, seed=1), 5)) > 5, "without a swap it stays as it was sampled"
 
 
 def test_queries_with_enough_pairs_stay_when_others_are_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spreading, "SETS", 0)
+    monkeypatch.setattr(drawing, "SETS", 0)
     drawn = draw(pairs_of([[4, 0], [2, 0], [1, 1], [2, 0]]), queries=2, pairs=4, seed=1)
     assert counts(drawn, 2) == [5, 1]
     assert {one.query_id for one in drawn} == {0, 2}

@@ -17,15 +17,14 @@ from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import queue
-from backend.campaign.judging.absences import unpause_person
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent, SkipEvent, SkipKind
+from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.monitoring.progress.progress import progress
-from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.qualification.gold.questions import GoldOptions, end_gold, gold_results, set_gold
 from backend.campaign.qualification.guideline.examples import choose_example
-from backend.campaign.qualification.guideline.reading import note_guideline_seen
-from backend.campaign.qualification.guideline.rewording import guideline_versions
+from backend.campaign.qualification.guideline.versions import guideline_versions, note_guideline_seen
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.statistics.from_project import project_statistics
 from backend.campaign.review.adjudicating import adjudicate

@@ -8,7 +8,7 @@ import pytest
 
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.desk.exchange import desk
-from backend.campaign.judging.broken_clips import restore_clip
+from backend.campaign.judging.skips import restore_clip
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.guideline.examples import (
     choose_example,

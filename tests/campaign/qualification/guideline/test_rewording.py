@@ -9,10 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.nouns import OPERATOR, Role, Scale
-from backend.campaign.qualification.guideline.model import Change, Reading
-from backend.campaign.qualification.guideline.reading import guideline_news, note_guideline_seen
-from backend.campaign.qualification.guideline.rewording import guideline_readers, guideline_versions, reword_guideline
-from backend.campaign.qualification.guideline.rules import changes, to_read
+from backend.campaign.qualification.guideline.rules import Change, Reading, changes, to_read
+from backend.campaign.qualification.guideline.versions import (
+    guideline_news,
+    guideline_readers,
+    guideline_versions,
+    note_guideline_seen,
+    reword_guideline,
+)
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.model import Grading, Question
 from backend.campaign.setup.project.sentence_encoder import init_project

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from backend.campaign.nouns import GradeMeaning, Rounding, Scale
-from backend.campaign.qualification.guideline.model import Change, Reading
-from backend.campaign.qualification.guideline.rules import changes, to_read
+from backend.campaign.qualification.guideline.rules import Change, Reading, changes, to_read
 from backend.campaign.setup.project.model import Grading, Question
 
 MEANINGS = tuple(GradeMeaning(n, f"label {n}", f"meaning {n}", f"detail {n}", f"example {n}") for n in range(3))

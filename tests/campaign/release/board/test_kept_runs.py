@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.campaign.doctor.backups import backup
-from backend.campaign.doctor.database import restore
+from backend.campaign.doctor.database import backup, restore
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.board import kept_runs

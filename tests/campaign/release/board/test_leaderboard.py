@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.demo import building as demo
-from backend.campaign.doctor.backups import backup
-from backend.campaign.doctor.database import restore
+from backend.campaign import demo
+from backend.campaign.doctor.database import backup, restore
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.board import leaderboard, rows
 from backend.campaign.release.board.kept_runs import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.campaign.monitoring.quality.rules.summary import GradeSummary
+from backend.campaign.monitoring.quality.rules.figures import GradeSummary
 from backend.campaign.nouns import Rounding
 from backend.campaign.release.earlier.rules.raw_annotation import RawAnnotations, grades_of, read_raw, summarise
 from backend.core.errors import InputError

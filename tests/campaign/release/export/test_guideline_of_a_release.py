@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.qualification.guideline.rewording import reword_guideline
+from backend.campaign.qualification.guideline.versions import reword_guideline
 from backend.campaign.release.export.freezing import export_release
 from support import NOW, PARTLY, Judging
 

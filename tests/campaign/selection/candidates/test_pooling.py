@@ -9,8 +9,7 @@ import pytest
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.board.truths import truth_of_project
-from backend.campaign.review.queries import list_queries, query_review
-from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.queries import list_queries, query_review, take_back_queries
 from backend.campaign.selection.batches.next_batch import (
     decline_batch,
     next_batch,

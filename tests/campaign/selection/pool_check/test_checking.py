@@ -17,7 +17,7 @@ from backend.campaign.judging.model import Desk, GradeEvent
 from backend.campaign.nouns import OPERATOR, Role, Verdict
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate
-from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.queries import take_back_queries
 from backend.campaign.review.status import status_counts
 from backend.campaign.selection.pool_check import making
 from backend.campaign.selection.pool_check.making import make_pool_check

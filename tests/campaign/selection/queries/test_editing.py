@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from backend.campaign.nouns import OPERATOR, Split
-from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.queries import take_back_queries
 from backend.campaign.review.status import next_step
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries

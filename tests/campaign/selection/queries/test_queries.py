@@ -12,7 +12,7 @@ from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.release.board.truths import truth_of_project
 from backend.campaign.release.export.freezing import export_release, write_pseudo_train
-from backend.campaign.review.query_removal import take_back_queries
+from backend.campaign.review.queries import take_back_queries
 from backend.campaign.review.status import status_counts
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries

@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 from backend.campaign.desk.exchange import desk
-from backend.campaign.judging.absences import sign_out, sign_out_everywhere, suspend
+from backend.campaign.judging.staffing import sign_out, sign_out_everywhere, suspend
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.setup.people import rows as people_rows
 from backend.campaign.setup.people import sessions as people_sessions

@@ -12,7 +12,7 @@ import pytest
 from backend.campaign.desk import exchange
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import Role, Verdict
 from backend.campaign.qualification.exam.answer_key import exam_items
 from backend.campaign.qualification.exam.model import ExamPhase

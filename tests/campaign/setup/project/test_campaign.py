@@ -8,7 +8,7 @@ import pytest
 
 from backend.campaign.doctor.database import migrate
 from backend.campaign.judging.rules import RULE_VERSION
-from backend.campaign.monitoring.activity.settings import campaign_settings
+from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.nouns import FIRST_ROUND_SEATS, OPERATOR, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Role
 from backend.campaign.review.queries import list_queries
 from backend.campaign.selection.batches.next_batch import open_batch

@@ -14,8 +14,7 @@ import pytest
 from annotate_app.server import uploads
 from backend.campaign.corpus.captions.name_mapping import propose_cast
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.doctor.backups import backup, backup_now, list_backups
-from backend.campaign.doctor.database import migrate, move, restore
+from backend.campaign.doctor.database import backup, backup_now, list_backups, migrate, move, restore
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.board.case_frames import report_frames

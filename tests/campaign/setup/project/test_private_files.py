@@ -10,8 +10,7 @@ import pytest
 
 from annotate_app import __main__ as server
 from backend.campaign.corpus.captions.name_mapping import propose_cast
-from backend.campaign.doctor.backups import backup, backup_now
-from backend.campaign.doctor.database import restore
+from backend.campaign.doctor.database import backup, backup_now, restore
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release

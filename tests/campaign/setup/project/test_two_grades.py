@@ -10,12 +10,12 @@ from backend.campaign.desk import exchange
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rules import decide
-from backend.campaign.monitoring.quality.my_work import my_work
+from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import Role, Rounding, Verdict
 from backend.campaign.qualification.exam.results import my_exam
 from backend.campaign.qualification.exam.setting import set_exam
 from backend.campaign.qualification.exam.taking import Act as ExamAct
-from backend.campaign.qualification.guideline.rewording import reword_guideline
+from backend.campaign.qualification.guideline.versions import reword_guideline
 from backend.campaign.release.earlier.raw_summary import summarise_raw
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.setup.people.accounts import add_person_with_password

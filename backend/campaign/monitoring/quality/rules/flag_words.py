@@ -1,7 +1,7 @@
 """Flags in words: the figure, its base, and what it is held against, each in a sentence or two for the lead."""
 
 from backend.campaign.monitoring.quality.model import FlagKind
-from backend.campaign.monitoring.quality.rules.intervals import Interval
+from backend.campaign.monitoring.quality.rules.people import Interval
 from backend.core.messages import said, said_n
 
 NO_GRADES = said("No grade yet.")

@@ -12,19 +12,12 @@ import numpy as np
 
 from backend.campaign.judging.rules import SHORTEST_MS, too_fast, unseen
 from backend.campaign.monitoring.quality.model import BehindFlag, Flag, FlagKind, Stretch
-from backend.campaign.monitoring.quality.rules import flag_words, intervals
-from backend.campaign.monitoring.quality.rules.columns import (
-    NO_SKIPS,
-    NOT_MEASURED,
-    Floats,
-    Grades,
-    Integers,
-    Skips,
-    Truths,
-)
+from backend.campaign.monitoring.quality.rules import flag_words, people
+from backend.campaign.monitoring.quality.rules.pairs import NO_SKIPS, NOT_MEASURED, Grades, Skips, Truths
 from backend.campaign.monitoring.quality.rules.people import MOST_USED_SHARE, leanings, most_used
 from backend.core.ids import PairId
 from backend.core.messages import joined
+from backend.scoring.statistics.agreement import Floats, Integers
 
 FEWEST = 50
 """Grades below which no share and no mean is a flag; as many as two annotators must share for a kappa."""
@@ -201,7 +194,7 @@ def _bias(work: Work) -> Flag:
     if not n:
         return Flag(kind, None, 0, limit, raised=False, told=flag_words.NOBODY_ELSE, reason=flag_words.NOBODY_ELSE)
     value = float(asked.mean())
-    interval = intervals.of_mean(asked)
+    interval = people.of_mean(asked)
     told = joined("", [flag_words.bias(value, n, interval, limit), flag_words.few(n, FEWEST)])
     return Flag(kind, value, n, limit, n >= FEWEST and _goes(abs(value), limit, interval), told, interval)
 
@@ -212,7 +205,7 @@ def _drift(work: Work) -> Flag:
     if reason:
         return Flag(kind, None, len(asked), limit, raised=False, told=reason, reason=reason)
     new, old = asked[-NEWEST:], asked[:-NEWEST]
-    value, interval = float(new.mean() - old.mean()), intervals.of_difference(new, old)
+    value, interval = float(new.mean() - old.mean()), people.of_difference(new, old)
     told = flag_words.drift(float(new.mean()), float(old.mean()), len(new), len(old), interval, limit)
     return Flag(kind, value, len(asked), limit, _goes(abs(value), limit, interval), told, interval)
 
@@ -225,7 +218,7 @@ def _agreement(work: Work) -> Flag:
         return Flag(kind, None, len(asked), FALL, raised=False, told=reason, reason=reason)
     new, old = asked[-NEWEST:], asked[:-NEWEST]
     value = float(new.mean() - old.mean())
-    interval = intervals.of_difference(new, old)
+    interval = people.of_difference(new, old)
     told = flag_words.agreement(
         float(new.mean()), float(old.mean()), len(new), len(old), interval, FALL, work.tolerance
     )
@@ -262,7 +255,7 @@ def _direction(values: Floats, kind: FlagKind) -> float:
     return 1.0 if difference >= 0 else -1.0
 
 
-def _goes(far: float, limit: float, interval: intervals.Interval | None) -> bool:
+def _goes(far: float, limit: float, interval: people.Interval | None) -> bool:
     """Whether a figure goes as far as its limit, but for the last bits, and its interval leaves out 0."""
     return far > limit - 1e-9 and interval is not None and not interval[0] <= 0 <= interval[1]
 

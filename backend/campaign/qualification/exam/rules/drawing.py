@@ -1,12 +1,13 @@
-"""Draw the pairs of an exam or a calibration round."""
+"""Draw the pairs of an exam or a calibration round, as even over the grades as possible."""
 
 import random
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, combinations, islice, product, repeat
+from math import comb
 from typing import NamedTuple
 
 from backend.campaign.qualification.answers.rules import KnownPair
-from backend.campaign.qualification.exam.rules.spreading import even_out, even_queries
 from backend.core.ids import PairId, QueryId
 
 
@@ -79,3 +80,167 @@ def draw_top(open_pairs: Iterable[Open], *, queries: int, pairs: int, seed: int)
     rng.shuffle(order)
     order.sort(key=lambda query: -min(len(by_query[query]), pairs))  # stable: the seed decides among equals
     return [item for query in sorted(order[:queries]) for item in by_query[query][:pairs]]
+
+
+Grades = list[int]
+"""How many pairs have each relevance, from the lowest one upwards."""
+
+
+Stock = Mapping[QueryId, Sequence[int]]
+"""How many settled pairs of each relevance a query has; the same relevances for all queries."""
+
+
+SETS = 500
+"""So many sets of queries are all looked at; where there are more, queries are swapped."""
+
+
+_FILLED = 5_000
+"""So many queries are filled anew while swapping, so that a draw takes less than a second."""
+
+
+_PROMISING = 30
+"""Of the swaps of one round, those of the so many most promising queries on either side are looked at."""
+
+
+def unevenness(counts: Iterable[int]) -> int:
+    """The sum of squares of how many items have each grade: for a given number of items, the smaller the more even.
+
+    >>> unevenness([2, 2, 2]) < unevenness([3, 2, 1]) < unevenness([6, 0, 0])
+    True
+    """
+    return sum(count * count for count in counts)
+
+
+def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: int) -> list[QueryId]:
+    """The queries of which the most even exam can be made.
+
+    Queries with enough pairs come before those with fewer, so there are never fewer items for the sake of evenness.
+    Among those that have equally many, every set of queries is looked at where there are at most `SETS`;
+    otherwise queries are swapped, one at a time and the most promising ones first, for as long as it helps.
+
+    Args:
+        stock: what each query has.
+        order: the queries; among equals the earlier ones are taken.
+        queries: how many are wanted.
+        pairs: how many pairs of each, at most.
+
+    Of two queries, one is to be taken; the second has a pair of either relevance:
+
+    >>> even_queries({QueryId(1): [2, 0], QueryId(2): [1, 1]}, [QueryId(1), QueryId(2)], 1, 2)
+    [2]
+    """
+    size = {query: min(sum(stock[query]), pairs) for query in order}
+    ranked = sorted(order, key=lambda query: -size[query])
+    chosen = ranked[:queries]
+    if len(chosen) == len(ranked) or not chosen:
+        return chosen
+    last = size[chosen[-1]]
+    fixed = [query for query in chosen if size[query] > last]
+    free = [query for query in ranked if size[query] == last]
+    wanted = len(chosen) - len(fixed)
+
+    if comb(len(free), wanted) <= SETS:
+        sets = ([*fixed, *some] for some in combinations(free, wanted))
+        return min(sets, key=lambda some: unevenness(_totals(fill([stock[query] for query in some], pairs))))
+    return _swapped(stock, fixed, free, wanted, pairs)
+
+
+def fill(stocks: Sequence[Sequence[int]], pairs: int) -> list[Grades]:
+    """How many pairs of each relevance to take of each query, up to `pairs` in all, so that the sum is most even.
+
+    >>> fill([[3, 0], [3, 3]], 2)
+    [[2, 0], [0, 2]]
+    """
+    totals = [0] * len(stocks[0])
+    taken = []
+    for have in stocks:
+        take = [0] * len(have)
+        for _ in range(min(sum(have), pairs)):
+            scarce = min((g for g in range(len(have)) if take[g] < have[g]), key=totals.__getitem__)
+            take[scarce] += 1
+            totals[scarce] += 1
+        taken.append(take)
+    even_out(stocks, taken)
+    return taken
+
+
+def even_out(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> None:
+    """Exchange what is taken for pairs of the same query until no exchange makes the sum over the queries more even.
+
+    Whatever can be taken forms the base of an integral polymatroid, where a sum of squares is least if no exchange of
+    one unit lowers it (the optimality criterion of K. Murota, Discrete Convex Analysis, 2003). An exchange may go
+    through several queries and grades.
+
+    Args:
+        stocks: what each query has.
+        taken: what is taken of each; changed in place, the number for each query stays.
+    """
+    while (way := _way(stocks, taken)) is not None:
+        for query, away, to in way:
+            taken[query][away] -= 1
+            taken[query][to] += 1
+
+
+def _swapped(stock: Stock, fixed: Sequence[QueryId], free: Sequence[QueryId], wanted: int, pairs: int) -> list[QueryId]:
+    """The fixed queries and so many of the free ones: the first, swapped for others for as long as it helps.
+
+    A swap is the more promising the more its query brings of grades that are scarce: what a grade costs is how many
+    items have it already, and what a query costs are its cheapest pairs.
+    """
+    chosen, left = list(free[:wanted]), _FILLED // (len(fixed) + wanted)
+
+    def totals() -> Grades:
+        return _totals(fill([stock[query] for query in (*fixed, *chosen)], pairs))
+
+    prices = totals()
+    least = -(-(sum(prices) ** 2) // len(prices))  # of items that all grades share evenly
+    helped = True
+    while helped and left > 0 and unevenness(prices) > least:
+        best, helped = unevenness(prices), False
+
+        def cost(query: QueryId, prices: Grades = prices) -> int:
+            dear_last = sorted(range(len(prices)), key=prices.__getitem__)
+            each = chain.from_iterable(repeat(prices[g], stock[query][g]) for g in dear_last)
+            return sum(islice(each, pairs))
+
+        kept = set(chosen)
+        away = sorted(chosen, key=cost, reverse=True)[:_PROMISING]
+        to = sorted((query for query in free if query not in kept), key=cost)[:_PROMISING]
+        for new, old in islice(product(to, away), left):
+            left -= 1
+            place = chosen.index(old)
+            chosen[place] = new
+            found = totals()
+            if unevenness(found) < best:
+                prices, helped = found, True
+                break
+            chosen[place] = old
+    return [*fixed, *chosen]
+
+
+def _totals(taken: Sequence[Grades]) -> Grades:
+    return [sum(column) for column in zip(*taken, strict=True)]
+
+
+def _way(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> list[tuple[int, int, int]] | None:
+    """Exchanges (query, from grade, to grade) that take one item from a grade to one with at least two items fewer."""
+    totals = _totals(taken)
+    for start in sorted(range(len(totals)), key=lambda g: -totals[g]):
+        came: dict[int, tuple[int, int, int]] = {}
+        waiting = deque([start])
+        while waiting:
+            here = waiting.popleft()
+            if totals[start] - totals[here] >= 2:
+                way = []
+                while here != start:
+                    way.append(came[here])
+                    here = came[here][1]
+                return way
+            for to in range(len(totals)):
+                if to != start and to not in came:
+                    for query, (have, take) in enumerate(zip(stocks, taken, strict=True)):
+                        if take[here] and take[to] < have[to]:
+                            came[to] = (query, here, to)
+                            waiting.append(to)
+                            break
+    return None

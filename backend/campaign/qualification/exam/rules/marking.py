@@ -1,13 +1,20 @@
-"""Mark an attempt: what its answers come to against the answer key."""
+"""Mark an attempt, compute the key of open pairs, and what an exam comes to for somebody who guesses.
 
-from collections.abc import Callable, Sequence
+Guessing is one grade throughout, or grades by chance.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from backend.campaign.qualification.answers.rules import missed as count_missed
 from backend.campaign.qualification.exam.model import PASS_RULE, ExamResult
 from backend.core.errors import ProjectError
-from backend.core.messages import said
+from backend.core.ids import AnnotatorId, PairId
+from backend.core.messages import joined, said
 from backend.scoring.statistics.agreement import cohen_kappa
 
 
@@ -75,3 +82,176 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int,
         kappa_quadratic=quadratic.value,
         undefined=plain.reason,
     )
+
+
+def median(grades: Sequence[int]) -> int:
+    """The median of some grades: of an even number the mean of the middle two.
+
+    A half goes up, however a campaign rounds.
+
+    Source: the key of the qualification of TVR-Ranking's annotators.
+
+    Raises:
+        ValueError: no grade.
+
+    >>> median([4, 0, 1]), median([0, 4, 1, 2]), median([3, 4])
+    (1, 2, 4)
+    """
+    if not grades:
+        raise ValueError("there is no median of no grades")
+    ordered, half = sorted(grades), len(grades) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half] + 1) // 2
+
+
+def spread(
+    answered: Mapping[PairId, Collection[AnnotatorId]], places: Mapping[PairId, int], seed: int
+) -> dict[PairId, list[AnnotatorId]]:
+    """Whose answers become judgements of which pair: of each pair as many people as it has places, spread evenly.
+
+    The pairs are gone through in an order that the seed decides; each takes those who have the fewest so far, and among
+    equals those whom the seed decides. No grade is looked at, so that agreement cannot be chosen. The same pairs and
+    people give the same choice, in whatever order they come.
+
+    Args:
+        answered: who answered each pair.
+        places: how many judgements each pair can take, 0 or more.
+        seed: decides among equals.
+
+    Returns:
+        The people of each pair that has a place and an answer, in the order of choice.
+
+    >>> spread({PairId(1): [AnnotatorId(7), AnnotatorId(8), AnnotatorId(9)]}, {PairId(1): 2}, seed=1)
+    {1: [8, 9]}
+    """
+    rng, had = random.Random(seed), Counter[AnnotatorId]()
+    order = sorted(answered)
+    rng.shuffle(order)
+    chosen: dict[PairId, list[AnnotatorId]] = {}
+    for pair in order:
+        people = sorted(set(answered[pair]))
+        rng.shuffle(people)
+        people.sort(key=lambda person: had[person])  # stable: the seed decides among equals
+        if taken := people[: places.get(pair, 0)]:
+            chosen[pair] = taken
+            had.update(taken)
+    return chosen
+
+
+MARGIN = 10.0
+"""A guess that misses at most this much more than may be missed, in percent of the answers, is near passing."""
+
+
+LUCK = 0.05
+"""Grades by chance may pass with at most this probability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """One and the same grade throughout: how many answers miss, whether that passes, or is near passing."""
+
+    grade: int
+    missed: int
+    passed: bool
+    near: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Guesses:
+    """What an exam of so many `items` comes to without looking, and what is wrong with that.
+
+    `chance` draws each answer from the grades of the scale, all equally likely: it misses the share `chance_missed`
+    of the answers on average, 0 to 1, and passes with the probability `chance_passes`. `weak` says in words why this
+    exam tells too little; it is empty where neither a constant nor chance passes or is near passing.
+    """
+
+    items: int
+    most_missed: float
+    constants: tuple[Constant, ...]
+    chance_missed: float
+    chance_passes: float
+    weak: tuple[str, ...]
+
+
+def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, tolerance: int) -> Guesses:
+    """What every constant and chance score in an exam, exactly.
+
+    Chance misses an item whose key is k with the probability 1 - |{g : |g - k| <= tolerance}| / |grades|; how many
+    it misses follows the Poisson binomial distribution of these, which is convolved item by item.
+
+    Source: Y. H. Wang, "On the number of successes in independent trials", Statistica Sinica 3 (1993).
+
+    Args:
+        key: the right grade of each item, at least one.
+        grades: those of the campaign's scale.
+        most_missed: percent of the answers that may miss, 0 to 100.
+        tolerance: how far an answer may be from the key and still agree.
+
+    Of four answers one may miss. Always 0 and always 1 agree with three zeros; chance, which agrees with a key of 0
+    in 2 of 5, passes with 4 * .4^3 * .6 + .4^4:
+
+    >>> found = guesses([0, 0, 0, 4], range(5), 25, 1)
+    >>> [one.missed for one in found.constants]
+    [1, 1, 4, 3, 3]
+    >>> [one.grade for one in found.constants if one.passed]
+    [0, 1]
+    >>> round(found.chance_missed, 9), round(found.chance_passes, 9)
+    (0.6, 0.1792)
+    """
+    if not key:
+        raise ValueError("an exam without items has no key")
+    n, constants = len(key), []
+    for grade in grades:
+        missed = count_missed(((grade, right) for right in key), tolerance)
+        near = 100 * missed <= (most_missed + MARGIN) * n
+        constants.append(Constant(grade, missed, passes(missed, n, most_missed), near))
+    chance = [count_missed(((grade, right) for grade in grades), tolerance) / len(grades) for right in key]
+    likely = np.ones(1)
+    for p in chance:
+        likely = np.convolve(likely, [1 - p, p])
+    luck = float(likely[[passes(missed, n, most_missed) for missed in range(n + 1)]].sum())
+    share = sum(chance) / n
+    return Guesses(
+        n, most_missed, tuple(constants), share, min(luck, 1.0), _weak(constants, n, most_missed, share, luck)
+    )
+
+
+def require_telling(found: Guesses, although: str) -> None:
+    """Refuse an exam that a constant or chance passes, or nearly, unless somebody says why it is held all the same.
+
+    Args:
+        found: what guessing comes to.
+        although: the reason, which belongs in the record; blank for none.
+
+    Raises:
+        ProjectError: the exam is weak and there is no reason.
+    """
+    if found.weak and not although.strip():
+        raise ProjectError(
+            said(
+                "this exam tells too little about who takes it: {weak}. Draw other pairs, more of them, or let fewer "
+                "miss; or give a reason why it is held all the same",
+                weak=joined("; ", found.weak),
+            )
+        )
+
+
+def _weak(constants: Sequence[Constant], n: int, most_missed: float, missed: float, luck: float) -> tuple[str, ...]:
+    found = []
+    near = said("within {margin:g} % of the {most_missed:g} % that may miss", margin=MARGIN, most_missed=most_missed)
+    for one in constants:
+        if one.near:
+            how = said(" and would pass") if one.passed else said(", {near}", near=near)
+            found.append(
+                said("always {grade} misses {missed} of {n}{how}", grade=one.grade, missed=one.missed, n=n, how=how)
+            )
+    if luck > LUCK:
+        found.append(
+            said(
+                "grades by chance would pass {passed:.3g} % of the time, more than {most:g} %",
+                passed=100 * luck,
+                most=100 * LUCK,
+            )
+        )
+    elif 100 * missed <= most_missed + MARGIN:
+        found.append(said("grades by chance miss {missed:.0f} % on average, {near}", missed=100 * missed, near=near))
+    return tuple(found)

@@ -17,7 +17,7 @@ from typing import TypeVar
 import msgspec
 
 from backend.campaign.judging.rules import MOST_GRADES
-from backend.campaign.monitoring.quality.rules.summary import repeats
+from backend.campaign.monitoring.quality.rules.figures import repeats
 from backend.campaign.nouns import Split
 from backend.campaign.release.earlier.model import EarlierCampaign, EarlierGrade, EarlierPair, Span
 from backend.campaign.release.earlier.rules.raw_annotation import COLUMNS, RE_OPENED, grades_of

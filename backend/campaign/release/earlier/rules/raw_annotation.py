@@ -25,9 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.campaign.judging.rules import MOST_GRADES, MOST_RE_OPENED
-from backend.campaign.monitoring.quality.rules.figures import figures
+from backend.campaign.monitoring.quality.rules.figures import GradeSummary, figures, summary
 from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
-from backend.campaign.monitoring.quality.rules.summary import GradeSummary, summary
 from backend.campaign.nouns import Rounding
 from backend.core.errors import InputError, Problem
 from backend.core.text_files import CsvTable, read_csv

@@ -17,13 +17,12 @@ import msgspec
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.importing import importing as corpus
 from backend.campaign.corpus.importing import rows as corpus_rows
-from backend.campaign.demo import clips
 from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rows import seats, verdicts
 from backend.campaign.nouns import OPERATOR, Annotator, Role, Verdict
-from backend.campaign.qualification.guideline import reading as guideline
-from backend.campaign.qualification.tutorial import choosing as tutorial
+from backend.campaign.qualification.guideline import practice_pairs as tutorial
+from backend.campaign.qualification.guideline import versions
 from backend.campaign.release.board import kept_runs
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
@@ -78,7 +77,11 @@ def build_demo(
             project = projects.open_project(folder)
         except SchemaOutOfDate as error:
             raise SchemaOutOfDate(
-                said("{refusal}, or delete {folder} and begin a new demo", refusal=error.args[0], folder=folder)
+                said(
+                    "{refusal}, or delete {folder} and begin a new demo",
+                    refusal=error.args[0],
+                    folder=folder,
+                )
             ) from None
         _require_demo(project)
         if judged:
@@ -161,17 +164,17 @@ def _build(folder: Path, *, now: float, progress: Progress) -> Project:
     """
     spec = sentence.resolve("minilm")
     encoder = sentence.load(spec)
-    kept, videos = clips.folder(), folder / "videos"
+    kept, videos = clip_folder(), folder / "videos"
     require_inside(folder)
     make_private_folder(videos)
     for clip in kept.glob("*.mp4"):
         shutil.copyfile(clip, videos / clip.name)
         make_private(videos / clip.name)
-    project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, cast=clips.cast())
+    project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, cast=cast())
     corpus.import_file(
         project,
         OPERATOR,
-        kept / clips.MOMENTS,
+        kept / MOMENTS,
         "jsonl",
         videos=videos,
         decode=False,  # they are our own
@@ -185,8 +188,8 @@ def _build(folder: Path, *, now: float, progress: Progress) -> Project:
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
         person = people.add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=now)
         if role is Role.ANNOTATOR:  # a tour of the demo begins with a clip; whoever is invited meets the tutorial
-            guideline.note_guideline_seen(project, person, 1, now=now)
-    tutorial.set_practice_from_file(project, OPERATOR, kept / clips.PRACTICE, now=now)
+            versions.note_guideline_seen(project, person, 1, now=now)
+    tutorial.set_practice_from_file(project, OPERATOR, kept / PRACTICE, now=now)
     return project
 
 
@@ -265,3 +268,26 @@ def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rn
             grades.record_grade(project.store, person, event, now=now, simulated=True)
             given += 1
     return given
+
+
+MOMENTS = "moments.jsonl"
+"""The captions file among the clips, of format jsonl."""
+
+
+PRACTICE = "practice.csv"
+"""The tutorial's practice pairs among the clips."""
+
+
+class _Cast(msgspec.Struct):
+    cast: dict[str, str]
+
+
+def clip_folder() -> Path:
+    """Return where the clips lie: beside this module where a wheel was installed, in `assets/demo` of a checkout."""
+    installed = Path(__file__).with_name("demo_clips")  # see [tool.hatch.build.targets.wheel.force-include]
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "assets" / "demo"
+
+
+def cast() -> dict[str, str]:
+    """Return the name mapping of the clips: each name with its generic words."""
+    return msgspec.toml.decode((clip_folder() / "cast.toml").read_bytes(), type=_Cast).cast

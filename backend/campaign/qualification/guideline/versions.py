@@ -1,14 +1,16 @@
-"""Read and change the guideline's versions; every version stays in the record.
+"""Read and change the guideline's versions; tell annotators what to read, and record who has.
 
-*Reads* grades, campaign, guideline_seen. *Writes* scale, guideline, guideline_version, events.
+*Reads* grades, campaign, guideline_seen. *Writes* scale, guideline, guideline_version, guideline_seen, events. Every
+version stays in the record.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from backend.campaign.nouns import Lead, Operator
-from backend.campaign.qualification.guideline import rows as guideline
-from backend.campaign.qualification.guideline.model import Change
-from backend.campaign.qualification.guideline.rules import changes
+from backend.campaign.nouns import Annotator, Lead, Operator
+from backend.campaign.qualification.guideline import rows
+from backend.campaign.qualification.guideline.rules import Change, Reading, changes, to_read
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project import rules, scale_file
@@ -18,7 +20,7 @@ from backend.core.errors import InputError, Overtaken, Problem, ProjectError
 from backend.core.messages import said
 from backend.core.typed_text import tidy
 from backend.store import events
-from backend.store.connection import Store, writing
+from backend.store.connection import Store, reading, writing
 from backend.store.events import EventKind
 
 LONGEST_REASON = 200
@@ -34,7 +36,7 @@ def guideline_versions(project: Project, by: Lead | Operator) -> list[GuidelineV
 @permissions.in_charge
 def guideline_readers(project: Project, by: Lead | Operator) -> dict[int, int]:
     """Return how many annotators were shown each version as their newest."""
-    return guideline.readers(project.store.db)
+    return rows.readers(project.store.db)
 
 
 @permissions.in_charge
@@ -148,3 +150,56 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
             )
         )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What somebody is told of a guideline that changed since they were shown it.
+
+    `reasons` are those of every version since, the oldest first.
+    """
+
+    version: int
+    reasons: Sequence[str]
+    changes: Sequence[Change]
+
+
+@permissions.signed_in
+def guideline_version(project: Project, person: Lead | Annotator) -> int:
+    """Return the number of the guideline's current version."""
+    return facts.version(project.store.db)
+
+
+@permissions.annotator_only
+def guideline_due(project: Project, person: Annotator) -> Reading | None:
+    """Return what an annotator has to read before they grade; None for nothing."""
+    with reading(project.store) as db:
+        seen, present, tutorial = rows.reading(db, person.annotator_id)
+    return to_read(seen, present, tutorial=tutorial)
+
+
+@permissions.annotator_only
+def guideline_news(project: Project, person: Annotator) -> News | None:
+    """Return what changed since an annotator was shown the guideline; None if nothing did, or they are new."""
+    with reading(project.store) as db:
+        seen, present, _ = rows.reading(db, person.annotator_id)
+        if seen is None or seen == present:
+            return None
+        there = {one.version: one for one in facts.versions(db)}
+    since = [there[number].reason for number in range(seen + 1, present + 1)]
+    return News(present, since, changes(there[seen].grading, there[present].grading))
+
+
+@permissions.annotator_only
+def note_guideline_seen(project: Project, person: Annotator, version: int, *, now: float) -> None:
+    """Record that an annotator was shown a version to its end.
+
+    If there is a newer one by now, `guideline_news` tells them what is new in it.
+
+    Raises:
+        ProjectError: there is no such version.
+    """
+    with writing(project.store) as db:
+        if not 1 <= version <= facts.version(db):
+            raise ProjectError(said("the guideline has no version {version}: reload the page", version=version))
+        rows.note_seen(db, person.annotator_id, version, at=now)

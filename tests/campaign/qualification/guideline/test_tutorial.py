@@ -13,10 +13,7 @@ from backend.campaign.desk.clips import clip_for
 from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import OPERATOR, Person, Role, Scale
 from backend.campaign.qualification.exam.setting import end_exam, set_exam
-from backend.campaign.qualification.guideline.model import Reading
-from backend.campaign.qualification.guideline.reading import guideline_due, guideline_news
-from backend.campaign.qualification.guideline.rewording import reword_guideline
-from backend.campaign.qualification.tutorial.choosing import (
+from backend.campaign.qualification.guideline.practice_pairs import (
     choose_practice,
     choose_practice_pair,
     practice_figures,
@@ -24,8 +21,15 @@ from backend.campaign.qualification.tutorial.choosing import (
     switch_tutorial,
     withdraw_practice,
 )
-from backend.campaign.qualification.tutorial.practising import answer_practice, practice_clip, practice_items
-from backend.campaign.qualification.tutorial.suggesting import practice_offers, practice_texts
+from backend.campaign.qualification.guideline.practising import (
+    answer_practice,
+    practice_clip,
+    practice_items,
+    practice_offers,
+    practice_texts,
+)
+from backend.campaign.qualification.guideline.rules import Reading
+from backend.campaign.qualification.guideline.versions import guideline_due, guideline_news, reword_guideline
 from backend.campaign.review.queries import list_queries
 from backend.campaign.setup.people import accounts as people
 from backend.core.errors import InputError, NotAllowed, ProjectError

@@ -13,8 +13,8 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.answers.key_file import LONGEST_TEXT, grade_column, require_none
 from backend.campaign.qualification.answers.rows import fitness, is_reserved
 from backend.campaign.qualification.answers.rules import missed
-from backend.campaign.qualification.tutorial import rows
-from backend.campaign.qualification.tutorial.model import PracticeFigures
+from backend.campaign.qualification.guideline import rows as guideline_rows
+from backend.campaign.qualification.guideline.rules import PracticeFigures
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
@@ -38,7 +38,7 @@ Item = tuple[str, MomentId, int, str]
 def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> list[PracticeFigures]:
     """Return the practice pairs, with how often each was missed at the first answer."""
     with reading(project.store) as db:
-        first, tolerance = rows.first_answers(db), facts.campaign(db).tolerance
+        first, tolerance = guideline_rows.first_answers(db), facts.campaign(db).tolerance
         return [
             PracticeFigures(
                 *(one.practice_id, one.key, one.query, one.video, one.start_s, one.end_s),
@@ -46,7 +46,7 @@ def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> li
                 people=len(first.get(one.practice_id, [])),
                 missed=missed(((grade, one.grade) for grade in first.get(one.practice_id, [])), tolerance),
             )
-            for one in rows.practice_pairs(db)
+            for one in guideline_rows.practice_pairs(db)
         ]
 
 
@@ -61,11 +61,11 @@ def choose_practice(
     """
     item = (_joined(query), moment_id, grade, _joined(explanation))
     with writing(project.store) as db:
-        if len(rows.practice_pairs(db)) >= MOST:
+        if len(guideline_rows.practice_pairs(db)) >= MOST:
             raise ProjectError(said("there are {most} practice pairs: take one out first", most=MOST))
         if why := _wrong(db, item, now=now):
             raise ProjectError(why)
-        if any((one.query, one.moment_id) == item[:2] for one in rows.practice_pairs(db)):
+        if any((one.query, one.moment_id) == item[:2] for one in guideline_rows.practice_pairs(db)):
             raise ProjectError(said("this is a practice pair already"))
         _add(db, lead, item, now=now)
 
@@ -80,7 +80,7 @@ def choose_practice_pair(
         ProjectError: as `choose_practice`.
     """
     with writing(project.store) as db:
-        made_of = rows.pair_made_of(db, pair)
+        made_of = guideline_rows.pair_made_of(db, pair)
         if made_of is None:
             raise ProjectError(said("there is no such pair (any more): reload the page"))
         choose_practice(project, lead, *made_of, grade, explanation, now=now)
@@ -90,7 +90,7 @@ def choose_practice_pair(
 def withdraw_practice(project: Project, lead: Lead, practice_id: int, *, now: float) -> None:
     """Take a practice pair out of the tutorial; what was answered stays in the record."""
     with writing(project.store) as db:
-        there = {one.practice_id: one for one in rows.practice_pairs(db)}.get(practice_id)
+        there = {one.practice_id: one for one in guideline_rows.practice_pairs(db)}.get(practice_id)
         if there is not None:
             _withdraw(db, lead, there, now=now)
 
@@ -107,7 +107,7 @@ def set_practice_from_file(project: Project, by: Lead | Operator, file: Path, *,
     data = bytes_of(file)
     with writing(project.store) as db:
         items = _read_items(db, data, file.name, now=now)
-        stood = rows.practice_pairs(db)
+        stood = guideline_rows.practice_pairs(db)
         kept = {(one.query, one.moment_id, one.grade, one.explanation): one for one in stood}
         if list(kept) != items:
             for one in stood:
@@ -129,7 +129,7 @@ def switch_tutorial(project: Project, by: Lead | Operator, on: bool, *, now: flo
             )
 
 
-def hidden(db: Database, one: rows.PracticePair, *, now: float) -> str:
+def hidden(db: Database, one: guideline_rows.PracticePair, *, now: float) -> str:
     """Why nobody is shown a practice pair just now; an empty text if they are."""
     return _unfit(db, one.query, one.moment_id, one.grade, now=now)
 
@@ -155,17 +155,17 @@ def _unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, now: fl
     scale = facts.scale(db)
     if grade not in scale:
         return said("{grade} is not a grade: grades are {words}", grade=grade, words=scale.words)
-    if fault := rows.fault(db, moment_id):
+    if fault := guideline_rows.fault(db, moment_id):
         return said("its clip cannot be shown: {fault}", fault=fault)
-    for pair in rows.same_pairs(db, query, moment_id):
+    for pair in guideline_rows.same_pairs(db, query, moment_id):
         if why := _open(db, pair, grade, now=now):
             return why
-    if rows.may_become_pair(db, query, moment_id):
+    if guideline_rows.may_become_pair(db, query, moment_id):
         return said("it is on the candidate list of this query, and a further batch may hand it out")
     return ""
 
 
-def _open(db: Database, pair: rows.SamePair, grade: int, *, now: float) -> str:
+def _open(db: Database, pair: guideline_rows.SamePair, grade: int, *, now: float) -> str:
     if not pair.settled:
         return said("it is an open pair, which somebody may still have to grade")
     if is_reserved(db, pair.pair_id):
@@ -182,15 +182,15 @@ def _open(db: Database, pair: rows.SamePair, grade: int, *, now: float) -> str:
 
 def _add(db: Database, lead: Lead | Operator, item: Item, *, now: float) -> None:
     query, moment_id, grade, explanation = item
-    for pair in rows.same_pairs(db, query, moment_id):
+    for pair in guideline_rows.same_pairs(db, query, moment_id):
         seats.free_lapsed(db, PairId(pair.pair_id))  # nobody grades what practice explains
-    rows.add(db, *item, lead.annotator_id, at=now)
+    guideline_rows.add_practice(db, *item, lead.annotator_id, at=now)
     payload = {"query": query, "moment": moment_id, "grade": grade, "explanation": explanation}
     _tell(db, EventKind.PRACTICE_CHOSEN, lead, payload, now)
 
 
-def _withdraw(db: Database, lead: Lead | Operator, one: rows.PracticePair, *, now: float) -> None:
-    rows.withdraw(db, one.practice_id, at=now)
+def _withdraw(db: Database, lead: Lead | Operator, one: guideline_rows.PracticePair, *, now: float) -> None:
+    guideline_rows.withdraw_practice(db, one.practice_id, at=now)
     payload = {"query": one.query, "moment": one.moment_id, "grade": one.grade}
     _tell(db, EventKind.PRACTICE_WITHDRAWN, lead, payload, now)
 
@@ -215,7 +215,7 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
     for row, text, video, start_s, end_s, grade, why in cells:
         if start_s is None or end_s is None or grade is None:
             continue
-        moment_id = rows.moment_at(db, video or "", start_s, end_s)
+        moment_id = guideline_rows.moment_at(db, video or "", start_s, end_s)
         if moment_id is None:
             problems.append(
                 Problem(

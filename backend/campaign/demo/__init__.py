@@ -1,1 +1,0 @@
-"""Build the demo project from clips that travel with the code."""

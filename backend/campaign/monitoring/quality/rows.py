@@ -1,0 +1,200 @@
+"""Read every grade as columns, where pairs come from, what leads decided, and what one person did.
+
+SQLite writes a column as one text, which numpy reads: two steps in C, during which other threads go on. A quarter of a
+million grades take a tenth of a second so, and a third if they come as rows.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from backend.campaign.corpus.importing.rows import WHOLE
+from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, Codes, Grades, Skips, Truths
+from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
+from backend.core.days import DAY_MS
+from backend.core.ids import AnnotatorId
+from backend.scoring.statistics.agreement import Floats
+from backend.store.engine import Database
+
+PROBE = "probe"
+"""The part of pairs that are judged for a probe alone, beside the splits."""
+
+
+def version(db: Database) -> str:
+    """Return another text whenever the board would be another one: grades and acts of leads are only ever added."""
+    row = db.conn.execute(
+        "SELECT (SELECT max(judgement_id) FROM judgement), (SELECT max(adjudication_id) FROM adjudication), "
+        "(SELECT max(ruling_id) FROM ruling), "
+        "(SELECT count(*) FROM pair), (SELECT count(*) FROM query)"
+    ).fetchone()
+    return "-".join(str(part or 0) for part in row)
+
+
+def people(db: Database) -> dict[int, str]:
+    """Return names by annotator_id."""
+    return dict(db.conn.execute("SELECT annotator_id, name FROM annotator").fetchall())
+
+
+def decided(db: Database) -> tuple[Codes, Codes]:
+    """Return the pairs that a lead adjudicated, and their relevances."""
+    row = db.conn.execute(
+        "SELECT group_concat(pair_id), group_concat(relevance) FROM consensus WHERE verdict = 'adjudicated'"
+    ).fetchone()
+    return numbers(row[0]), numbers(row[1])
+
+
+def re_opened(db: Database) -> Codes:
+    """The pairs that a lead re-opened for two more people."""
+    return numbers(db.conn.execute("SELECT group_concat(pair_id) FROM re_opened").fetchone()[0])
+
+
+def imported_pairs(db: Database) -> Codes:
+    """The pairs that have grades of earlier campaigns."""
+    return numbers(
+        db.conn.execute(
+            "SELECT group_concat(pair_id) FROM (SELECT DISTINCT pair_id FROM judgement WHERE imported = 1)"
+        ).fetchone()[0]
+    )
+
+
+def made_up(db: Database) -> tuple[int, int]:
+    """How many of the grades that count are of earlier campaigns, and how many a program made."""
+    row = db.conn.execute(
+        "SELECT coalesce(sum(imported), 0), coalesce(sum(simulated), 0) FROM judgement WHERE revision = 1"
+    ).fetchone()
+    return row[0], row[1]
+
+
+def origins(db: Database) -> tuple[Codes, Codes]:
+    """Every pair with a query, and its query; the id of a pair that is a probe's alone is negative there."""
+    row = db.conn.execute(
+        "SELECT group_concat(pair_id), group_concat(query_id) FROM ("
+        f"SELECT p.pair_id, CASE WHEN p.pair_id IN {PROBE_PAIRS} THEN -p.query_id ELSE p.query_id END AS query_id "
+        "FROM pair p WHERE p.query_id IS NOT NULL)"
+    ).fetchone()
+    return numbers(row[0]), numbers(row[1])
+
+
+def queries(db: Database) -> list[tuple[int, str, str]]:
+    """(query_id, text, split) of all queries with pairs, in the order of the ids."""
+    return [
+        tuple(row)
+        for row in db.conn.execute(
+            "SELECT query_id, text, split FROM query WHERE query_id IN (SELECT query_id FROM batch) ORDER BY query_id"
+        )
+    ]
+
+
+def given(db: Database) -> Grades:
+    """Return every revision of every judgement, in the order of giving.
+
+    An imported judgement whose file did not say when it was given bears the time of its import.
+    """
+    row = db.conn.execute(
+        "SELECT group_concat(pair_id), group_concat(seat_no), group_concat(annotator_id), group_concat(grade), "
+        "group_concat(CAST(graded_at * 1000 AS INTEGER)), group_concat(active_ms), "
+        f"group_concat(coalesce(elapsed_ms, {NOT_MEASURED})), group_concat(imported) "
+        "FROM (SELECT * FROM judgement ORDER BY judgement_id)"
+    ).fetchone()
+    pair, seat, annotator, grade, at_ms, active_ms, elapsed_ms, imported = (numbers(text) for text in row)
+    imports = [int(at * 1000) for (at,) in db.conn.execute("SELECT at FROM event WHERE kind = 'judgements_imported'")]
+    timed = ~((imported == 1) & np.isin(at_ms, imports))
+    active_ms, elapsed_ms = (np.minimum(times, DAY_MS) for times in (active_ms, elapsed_ms))
+    read = Grades(pair, seat, annotator, grade, at_ms / 1000, timed, active_ms, elapsed_ms)
+    return read.take(np.argsort(at_ms, kind="stable"))  # an earlier campaign's come in late
+
+
+def clips(db: Database) -> tuple[Codes, Floats, Truths]:
+    """Of every pair with a moment: its id, ascending, the length of its clip (s), whether that is a whole video."""
+    row = db.conn.execute(
+        "SELECT group_concat(pair_id), group_concat(length_ms), group_concat(whole) FROM ("
+        f"SELECT p.pair_id, CAST(round((m.end_s - m.start_s) * 1000) AS INTEGER) AS length_ms, {WHOLE} AS whole "
+        "FROM pair p JOIN moment m USING (moment_id) JOIN video v USING (video_id) ORDER BY p.pair_id)"
+    ).fetchone()
+    pair, length_ms, whole = (numbers(text) for text in row)
+    return pair, length_ms / 1000, whole == 1
+
+
+def skips(db: Database) -> Skips:
+    """Return every current skip, in the order of making."""
+    row = db.conn.execute(
+        "SELECT group_concat(annotator_id), group_concat(pair_id), group_concat(broken) FROM "
+        "(SELECT annotator_id, pair_id, CAST(kind = 'broken_clip' AS INTEGER) AS broken FROM skip "
+        "WHERE lifted_at IS NULL ORDER BY skip_id)"
+    ).fetchone()
+    annotator, pair, broken = (numbers(text) for text in row)
+    return Skips(annotator, pair, broken == 1)
+
+
+def annotators(db: Database) -> list[tuple[AnnotatorId, str]]:
+    """Return everybody who grades or graded here, by name."""
+    rows = db.conn.execute("SELECT annotator_id, name FROM annotator WHERE role = 'annotator' ORDER BY name")
+    return [(AnnotatorId(row[0]), row[1]) for row in rows]
+
+
+def numbers(text: Any) -> Codes:
+    """A column that SQLite wrote as `3,1,4`; None where it has no row."""
+    return np.fromstring(text or "", dtype=np.int64, sep=",")
+
+
+class Given(NamedTuple):
+    """One grade of the person; `relevance` and `agreed` only where the pair is settled for good.
+
+    `recent`: somebody graded the pair so lately that they may take it back.
+    """
+
+    grade: int
+    at: float
+    active_ms: int
+    is_first: bool
+    stands: bool
+    simulated: bool
+    imported: bool
+    recent: bool
+    relevance: int | None
+    agreed: float | None
+
+
+def judgements_of(db: Database, me: AnnotatorId, *, final_before: float) -> list[Given]:
+    """Every grade this person gave, the oldest first; gold pairs among them, so that counting does not tell them apart.
+
+    Args:
+        db: the database.
+        me: whose.
+        final_before: a verdict is told only if all grades of its pair are older than this instant; so nobody
+            learns how others graded while a grade of that pair can still be taken back.
+    """
+    rows = db.conn.execute(
+        """
+        WITH fresh AS MATERIALIZED (  -- CROSS JOIN: people are few, and each has an index by time
+          SELECT j.pair_id FROM annotator a CROSS JOIN judgement j USING (annotator_id) WHERE j.graded_at > :final)
+        SELECT j.grade, j.graded_at, j.active_ms, j.revision = 1,
+          EXISTS (SELECT 1 FROM standing s WHERE s.judgement_id = j.judgement_id), j.simulated,
+          j.imported, j.pair_id IN (SELECT pair_id FROM fresh) AS recent, c.relevance,
+          CASE c.verdict WHEN 'consensus' THEN c.mean ELSE c.relevance END
+        FROM judgement j
+        LEFT JOIN consensus c ON c.pair_id = j.pair_id AND c.verdict IN ('consensus', 'adjudicated') AND NOT recent
+        WHERE j.annotator_id = :me
+        UNION ALL
+        SELECT g.grade, g.graded_at, g.active_ms, g.revision = 1, g.revision = n.revision, 0, 0,
+          n.graded_at > :final, iif(n.graded_at > :final, NULL, c.relevance),
+          iif(n.graded_at > :final, NULL, CASE c.verdict WHEN 'consensus' THEN c.mean ELSE c.relevance END)
+        FROM gold_answer g JOIN (SELECT pair_id, max(revision) AS revision, max(graded_at) AS graded_at
+          FROM gold_answer WHERE annotator_id = :me GROUP BY pair_id) AS n USING (pair_id)
+        LEFT JOIN consensus c ON c.pair_id = g.pair_id AND c.verdict IN ('consensus', 'adjudicated')
+        WHERE g.annotator_id = :me
+        ORDER BY 2
+        """,
+        {"me": me, "final": final_before},
+    )
+    return [
+        Given(r[0], r[1], r[2], bool(r[3]), bool(r[4]), bool(r[5]), bool(r[6]), bool(r[7]), r[8], r[9]) for r in rows
+    ]
+
+
+def skips_of(db: Database, me: AnnotatorId) -> int:
+    """How many skips_of of this person stand."""
+    count: int = db.conn.execute(
+        "SELECT count(*) FROM skip WHERE annotator_id = ? AND lifted_at IS NULL", [me]
+    ).fetchone()[0]
+    return count

@@ -1,1 +1,0 @@
-"""Read what tells how well people judge."""

@@ -1,1 +1,0 @@
-"""The tutorial: practice pairs with the explanation at once."""

@@ -1,0 +1,260 @@
+"""Queries for leads: the list, counts by state, the removal, and the pairs of probes.
+
+The database searches, filters, sorts and cuts the list into pages.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from backend.campaign.nouns import Verdict
+from backend.campaign.review.model import QueryFilter, QueryPlace, QueryReview, QueryShow
+from backend.campaign.review.rows import reviews
+from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
+from backend.core.errors import ProjectError
+from backend.core.ids import QueryId
+from backend.core.messages import said
+from backend.store.engine import Database, containing
+
+_BATCHES = "(SELECT count(b.number) FROM batch b WHERE b.query_id = q.query_id)"
+_DECLINED = "EXISTS (SELECT 1 FROM declined_batch d WHERE d.query_id = q.query_id AND d.ended_at IS NULL)"
+_SORTED_BY = {
+    "query": "q.text COLLATE NOCASE",
+    "split": "q.split",
+    "settled": "1.0 * t.settled / t.pairs",
+    "pairs": "t.pairs",
+    "escalated": "t.escalated",
+    "discarded": "t.discarded",
+    "batches": _BATCHES,
+}
+_SHOWN = {
+    QueryShow.ALL: "TRUE",
+    QueryShow.IN_WORK: "t.settled < t.pairs",
+    # As `QueryReview.more_candidates` says it; what a lead declined waits for nobody.
+    QueryShow.NEXT_BATCH: "t.settled + t.blocked = t.pairs "
+    f"AND {STILL_LISTED.format(query='q.query_id')} > 0 AND NOT {_DECLINED}",
+    QueryShow.DECLINED: _DECLINED,
+}
+# From the batches on: what a probe alone holds is in no list.
+_TALLY = """
+  SELECT p.query_id, count(*) AS pairs, count(c.pair_id) - sum(c.verdict IS 'escalated') AS settled,
+    sum(c.verdict IS 'escalated') AS escalated, sum(c.verdict IS 'discarded') AS discarded,
+    sum(f.moment_id IS NOT NULL AND coalesce(c.verdict, 'escalated') = 'escalated') AS blocked
+  FROM batch b CROSS JOIN pair p USING (batch_id) LEFT JOIN consensus c USING (pair_id)
+    LEFT JOIN clip_fault f USING (moment_id)
+  WHERE b.number IS NOT NULL GROUP BY p.query_id
+"""
+_UNTOLD = "SELECT query_id FROM batch WHERE number IS NOT NULL GROUP BY query_id"
+_TOLD_BY_ITSELF = ("", "query", "split", "batches")
+"""Orders, of all queries, for which nobody has to look at the pairs."""
+
+
+def count(db: Database, wanted: QueryFilter) -> int:
+    """How many queries the list holds."""
+    where, values = _where(wanted)
+    found: int = db.conn.execute(
+        f"SELECT count(*) FROM ({_tally(wanted)}) t JOIN query q USING (query_id) WHERE {where}", values
+    ).fetchone()[0]
+    return found
+
+
+def page(db: Database, wanted: QueryFilter, first: int, most: int) -> list[QueryReview]:
+    """At most so many queries of the list from the given one on, counted from 0, in its order."""
+    where, values = _where(wanted)
+    ids = [
+        QueryId(row[0])
+        for row in db.conn.execute(
+            f"SELECT q.query_id FROM ({_tally(wanted)}) t JOIN query q USING (query_id) WHERE {where} "
+            f"ORDER BY {_order(wanted)} LIMIT :most OFFSET :first",
+            {**values, "most": most, "first": first},
+        )
+    ]
+    found = {review.query_id: review for review in reviews.reviews_of(db, ids)}
+    return [found[query_id] for query_id in ids]
+
+
+def place(db: Database, wanted: QueryFilter, query_id: QueryId) -> QueryPlace | None:
+    """Where a query stands in the list; None where it has no open batch."""
+    where, values = _where(wanted)
+    # A query that has just left the list, by what was decided about it, still stands between its neighbours.
+    row = db.conn.execute(
+        f"""
+        WITH listed AS (
+          SELECT q.query_id, ({where}) AS is_in, row_number() OVER o AS place, lag(q.query_id) OVER o AS before,
+            lead(q.query_id) OVER o AS after
+          FROM ({_tally(wanted)}) t JOIN query q USING (query_id) WHERE ({where}) OR q.query_id = :query
+          WINDOW o AS (ORDER BY {_order(wanted)})
+        )
+        SELECT is_in, place, (SELECT sum(is_in) FROM listed) AS listed, before, after
+        FROM listed WHERE query_id = :query
+        """,
+        {**values, "query": query_id},
+    ).fetchone()
+    if row is None:
+        return None
+    neighbours = [None if row[name] is None else QueryId(row[name]) for name in ("before", "after")]
+    return QueryPlace(row["place"] if row["is_in"] else None, row["listed"], *neighbours)
+
+
+def _tally(wanted: QueryFilter) -> str:
+    simple = wanted.show is QueryShow.ALL and wanted.sort.removeprefix("-") in _TOLD_BY_ITSELF
+    return _UNTOLD if simple else _TALLY
+
+
+def _where(wanted: QueryFilter) -> tuple[str, dict[str, Any]]:
+    """The condition on a query `q` with its tally `t`, and its values."""
+    conditions, values = [_SHOWN[wanted.show]], dict[str, Any]()
+    if wanted.split is not None:
+        conditions.append("q.split = :split")
+        values["split"] = wanted.split.value
+    if wanted.only is not None:
+        conditions.append("q.query_id IN (SELECT value FROM json_each(:only))")
+        values["only"] = json.dumps(sorted(wanted.only))
+    words = wanted.search.split()
+    holds = []
+    for number, word in enumerate(words):
+        holds.append(f"q.text LIKE :word{number} ESCAPE '!'")
+        values[f"word{number}"] = containing(word)
+    if len(words) == 1 and words[0].isascii() and words[0].isdecimal():
+        holds = [f"({holds[0]} OR q.query_id = CAST(:number AS INTEGER))"]
+        values["number"] = words[0]
+    return " AND ".join(f"({condition})" for condition in (*conditions, *holds)), values
+
+
+def _order(wanted: QueryFilter) -> str:
+    if not wanted.sort:
+        return "q.position, q.query_id"
+    column = _SORTED_BY.get(wanted.sort.removeprefix("-"))
+    if column is None:
+        raise ProjectError(
+            said(
+                "queries cannot be sorted by {sort!r}: choose one of {known}",
+                sort=wanted.sort,
+                known=", ".join(_SORTED_BY),
+            )
+        )
+    return f"{column} {'DESC' if wanted.sort.startswith('-') else 'ASC'}, q.position, q.query_id"
+
+
+_WORK = {
+    said("grades"): "judgement",
+    said("skips"): "skip",
+    said("decisions of leads"): "adjudication",
+    said("items of exams"): "exam_item",
+    said("examples of the guideline"): "example",
+    said("queries chosen for somebody"): "assigned_query",
+    said("declined batches"): "declined_batch",
+}
+"""Tables in which a row is somebody's work on a pair or a query, by what people call the rows."""
+
+
+_GOES = ("agenda", "seat", "pair", "batch", "candidate_source", "source", "candidate", "query")
+"""Those that refer to others first."""
+
+
+def work(db: Database) -> dict[str, int]:
+    """How much of each kind of work there is, where there is any."""
+    counts = {what: db.conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for what, table in _WORK.items()}
+    return {what: count for what, count in counts.items() if count}
+
+
+def holding(db: Database, *, now: float) -> list[tuple[str, float]]:
+    """(name, until when) of everybody who has a pair on the desk."""
+    rows = db.conn.execute(
+        "SELECT a.name, max(s.lease_until) FROM seat s JOIN annotator a USING (annotator_id) WHERE s.lease_until >= ? "
+        "GROUP BY a.annotator_id ORDER BY a.name",
+        [now],
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def remove(db: Database) -> tuple[int, int]:
+    """Remove all queries with what hangs on them; how many candidates and pairs that were."""
+    removed = {table: db.conn.execute(f"DELETE FROM {table}").rowcount for table in _GOES}
+    # What only runs found for these queries is no moment of anything else, unless somebody practises on it by now.
+    db.conn.execute(
+        "DELETE FROM moment WHERE origin = 'pooled' AND moment_id NOT IN (SELECT moment_id FROM caption "
+        "UNION SELECT moment_id FROM practice UNION SELECT moment_id FROM clip_fault)"
+    )
+    return removed["candidate"], removed["pair"]
+
+
+_RELEASED = f"p.pair_id NOT IN {PROBE_PAIRS}"
+
+
+def pair_counts(db: Database, *, probes: bool = True) -> dict[str, int]:
+    """Return how many pairs each state has; the seven numbers add up to all pairs, or to those of no probe alone.
+
+    `blocked` pairs are those whose clip cannot be shown and which were not settled before that was found out;
+    `set_aside` those that wait because an exam asks them.
+    """
+    which = "TRUE" if probes else _RELEASED
+    pairs: int = db.conn.execute(f"SELECT count(*) FROM pair p WHERE {which}").fetchone()[0]
+    found = dict(
+        db.conn.execute(f"SELECT verdict, count(*) FROM consensus p WHERE {which} GROUP BY verdict").fetchall()
+    )
+    # Few clips are broken, so what they change is counted by itself.
+    blocked = dict(
+        db.conn.execute(
+            "SELECT coalesce(c.verdict, 'open') AS state, count(*) FROM clip_fault f JOIN pair p USING (moment_id) "
+            f"LEFT JOIN consensus c USING (pair_id) WHERE {which} GROUP BY state HAVING state IN ('open', 'escalated')"
+        ).fetchall()
+    )
+    aside = dict(
+        db.conn.execute(
+            "SELECT coalesce(c.verdict, 'open') AS state, count(*) FROM set_aside o JOIN pair p USING (pair_id) "
+            "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
+            f"WHERE f.moment_id IS NULL AND {which} GROUP BY state HAVING state IN ('open', 'escalated')"
+        ).fetchall()
+    )
+    found["open"] = pairs - sum(found.values())
+    waiting = {state: blocked.get(state, 0) + aside.get(state, 0) for state in ("open", "escalated")}
+    counts = {verdict.value: found.get(verdict, 0) - waiting.get(verdict.value, 0) for verdict in Verdict}
+    return {**counts, "blocked": sum(blocked.values()), "set_aside": sum(aside.values())}
+
+
+def judgement_counts(db: Database, *, probes: bool = True) -> tuple[int, int]:
+    """Return (grades that count, how many are simulated): every judged seat has one, from its first revision on.
+
+    All of them, or without those of pairs that are a probe's alone.
+    """
+    row = db.conn.execute(
+        "SELECT count(*), coalesce(sum(simulated), 0) FROM judgement p WHERE revision = 1 "
+        f"AND {'TRUE' if probes else _RELEASED}"
+    ).fetchone()
+    return row[0], row[1]
+
+
+def annotator_count(db: Database) -> int:
+    """Return how many annotators there are (leads not counted)."""
+    count: int = db.conn.execute("SELECT count(*) FROM annotator WHERE role = 'annotator'").fetchone()[0]
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class ProbePair:
+    """A pair of a probed query; `rank` is that among all moments, `relevance` None while it has none."""
+
+    pair_id: int
+    query_id: int
+    query: str
+    video: str
+    start_s: float
+    end_s: float
+    rank: int
+    similarity: float
+    relevance: int | None
+
+
+def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
+    """What the probes wanted judged: their own pairs, and those of the top that batches of their queries hold."""
+    rows = db.conn.execute(
+        "SELECT p.pair_id, p.query_id, q.text, v.name, m.start_s, m.end_s, p.rank, p.similarity, c.relevance "
+        "FROM batch o JOIN query q USING (query_id) JOIN pair p ON p.query_id = q.query_id "
+        "JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN consensus c USING (pair_id) "
+        # What a later pooling found says nothing about how deep judging by similarity has to go.
+        "WHERE o.number IS NULL AND p.similarity IS NOT NULL AND (p.batch_id = o.batch_id OR p.rank <= ?) "
+        "ORDER BY q.position, p.rank",
+        [top],
+    )
+    return [ProbePair(*row) for row in rows]
