@@ -54,21 +54,6 @@ def test_the_account_says_whose_it_is_and_leads_back(client: TestClient) -> None
     assert page.headers["cache-control"] == "no-store"
 
 
-@pytest.mark.parametrize("who", [None, "unknown", "Cem"], ids=["none", "unknown", "suspended"])
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "/session/account"), ("POST", "/session/password"), ("POST", "/session/sign-out-everywhere")],
-)
-def test_nobody_without_a_session_gets_an_account(
-    client: TestClient, real_project: SmallProject, who: str | None, method: str, path: str
-) -> None:
-    client.cookies.delete("reelrank_session")
-    if who:
-        client.cookies.set("reelrank_session", real_project.tokens.get(who, who))
-    answer = client.request(method, path)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/session/sign-in")
-
-
 def test_a_new_password_ends_all_sessions_but_this_one(client: TestClient, real_project: SmallProject) -> None:
     mine, elsewhere = real_project.tokens["Ana"], sign_in_elsewhere(real_project)
     answer = change(client)

@@ -71,20 +71,10 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture
-def set_up_page(open_screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, project: Project) -> AppTest:
+def set_up_page(
+    open_screen: Callable[..., AppTest], at_once: None, monkeypatch: pytest.MonkeyPatch, project: Project
+) -> AppTest:
     """The page Set up of an empty project, whose work is done before the page goes on."""
-    from concurrent.futures import Future
-
-    from backend.core import processes
-
-    def alone(work: Callable[..., None], *arguments: object) -> "Future[None]":
-        future: Future[None] = Future()
-        work(*arguments)
-        future.set_result(None)
-        return future
-
-    monkeypatch.setattr(processes, "alone", alone)
-    monkeypatch.setattr("os.nice", lambda by: 0)
     lead: Person = people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
     monkeypatch.setattr(auth, "current", lambda: lead)
     return open_screen("set_up")

@@ -18,7 +18,6 @@ from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
-from backend.store.connection import writing
 from support import NOW
 
 HEADERS = {"X-ReelRank": "1"}
@@ -101,10 +100,3 @@ def test_what_no_page_of_that_lead_sends_is_refused(
     before = waiting_rewrites(project)
     assert client.post("/rewriting/decision", json=body, headers=headers).status_code == status
     assert waiting_rewrites(project) == before
-
-
-def test_a_lead_who_stopped_to_be_one_decides_no_more(client: TestClient, project: Project) -> None:
-    enter(client, project, "Lea")
-    with writing(project.store) as db:
-        db.execute("UPDATE annotator SET role = 'annotator' WHERE name = 'Lea'")
-    assert decide(client, 1, None).status_code == 403
