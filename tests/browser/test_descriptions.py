@@ -4,7 +4,6 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -16,7 +15,7 @@ from backend.campaign.corpus.describing.opening import choose_describing
 from backend.campaign.corpus.describing.writing import describe_exchange
 from backend.campaign.demo.building import demo_people
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.folder import Project
 from describing import event
 from hands import page_is_done
 from support import person_of
@@ -25,12 +24,8 @@ pytestmark = pytest.mark.browser
 LEAD, (ANA, BEN, *_), _ = demo_people()
 
 
-@pytest.fixture(scope="module")
-def server(
-    serve: Callable[[Path], AppServer], demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The demo, in which two people described three moments; two of them show the same seconds."""
-    project = open_project(demo(tmp_path_factory.mktemp("described") / "project"))
     now = time.time() - 600
     choose_describing(project, OPERATOR, DescribingChoice(open=True), now=now)
     # Far from the moments that the demo has.
@@ -41,8 +36,6 @@ def server(
     for name, written in said.items():
         sent = [event(key, video=video, span=span, sentence=words) for key, video, span, words in written]
         assert not describe_exchange(project, person_of(project, name), sent, now=now).refused
-    project.store.close()
-    return serve(project.folder)
 
 
 def stands(server: AppServer) -> list[tuple[str, str, str | None]]:

@@ -4,7 +4,6 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,17 +15,10 @@ from backend.media.jobs import THUMBNAIL_WIDTH_PX
 from hands import key_until, page_is_done
 
 pytestmark = pytest.mark.browser
+JUDGED = True
 LEAD, _, _ = demo_people()
 REASON = "dont undo: we open a new one, top 3"
 """Every key of the page is in it."""
-
-
-@pytest.fixture(scope="module")
-def server(
-    serve: Callable[[Path], AppServer], demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
-) -> AppServer:
-    """The demo with simulated judgements: some of its pairs are discarded."""
-    return serve(demo(tmp_path_factory.mktemp("demo") / "project", judged=True))
 
 
 def acts(server: AppServer) -> list[tuple[str, str, object, str, int]]:

@@ -28,14 +28,6 @@ BATCH = 20
 Enter = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
-    """The app over the demo; test_from_videos.py and test_first_run.py have videos that were cut nowhere before."""
-    return serve(demo(tmp_path_factory.mktemp("flow") / "project"))
-
-
 def counts(server: AppServer) -> dict[str, Any]:
     """What `reelrank status` tells."""
     return status_counts(open_project(server.project), OPERATOR)

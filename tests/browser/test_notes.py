@@ -5,7 +5,6 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,7 +15,7 @@ from backend.campaign.demo.building import demo_people
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.setup.project.folder import open_project
 from backend.core.ids import PairKey
-from hands import pair_on_show, player, press, saved
+from hands import pair_on_show, press, saved
 from support import grade_all
 
 pytestmark = pytest.mark.browser
@@ -24,14 +23,6 @@ LEAD, ANNOTATORS, _ = demo_people()
 NOTE = "Is <b>that</b> *a* cup :smile: -> 3?"
 REPLY = "Yes: $a$ cup <i>it</i> is."
 Enter = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
-    """The app over the demo project."""
-    return serve(demo(tmp_path_factory.mktemp("notes") / "project"))
 
 
 def settle(server: AppServer, pair: str) -> None:
@@ -93,30 +84,6 @@ def test_a_note_reaches_the_lead_and_the_reply_its_author_once_the_pair_is_settl
     page.get_by_role("link", name="Back to grading").click()
     pair_on_show(page)
     expect(new).to_have_count(0)
-
-
-@pytest.mark.long
-def test_a_person_is_paused_and_goes_on_without_signing_in_again(enter: Enter, server: AppServer) -> None:
-    page = enter(ANNOTATORS[0])
-    pair_on_show(page)
-    lead = enter(LEAD, url=f"{server.url}/people")
-    row = lead.locator("[class*=st-key-person-]").filter(has_text=ANNOTATORS[0])
-    row.get_by_role("button", name="Pause").click()
-    why = lead.get_by_label(f"Why is {ANNOTATORS[0]} paused?")
-    why.fill("The same grade all day")
-    lead.get_by_test_id("stPopoverBody").get_by_role("button", name="Pause").click()
-    expect(row.get_by_text("paused", exact=True).first).to_be_visible()
-    page.keyboard.press("3")
-    expect(page.get_by_role("heading", name="Your work is paused")).to_be_visible()
-    expect(page.get_by_text("The same grade")).to_have_count(0)
-    page.get_by_role("link", name="My work").click()
-    expect(page.get_by_role("heading", name="My work")).to_be_visible()
-    page.get_by_role("link", name="Back to grading").click()
-    expect(page.get_by_role("heading", name="Your work is paused")).to_be_visible()
-    row.get_by_role("button", name="Go on").click()
-    expect(row.get_by_text("paused", exact=True)).to_have_count(0)
-    page.evaluate("window.dispatchEvent(new Event('online'))")  # what the page does by itself every quarter of a minute
-    expect(player(page)).to_have_attribute("data-state", "ready")
 
 
 def test_a_trial_round_is_taken_before_work_and_read_by_the_lead(enter: Enter, server: AppServer) -> None:

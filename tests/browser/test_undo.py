@@ -24,11 +24,6 @@ _, (ANA, BEN, CLEO, _), _ = demo_people()
 Serve = Callable[[Path], AppServer]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Serve) -> AppServer:
-    return serve(demo(tmp_path_factory.mktemp("undo") / "project"))
-
-
 def seats(server: AppServer, pair: str) -> list[tuple[int, bool, bool]]:
     """(seat, whether somebody sits there, whether they had it on screen) of a pair."""
     with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
