@@ -4,16 +4,15 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backend.core.where import Where
 from backend.scoring.evaluate import evaluate
+from cli.conftest import Run
 from scored import QUERIES, write_files
 
-Run = Callable[..., tuple[int, str, str]]
 OPTIONS = ("--option", "missing=skip", "--min-relevance", "2", "--k", "1,5", "--mu", "0.3,0.5")
 
 

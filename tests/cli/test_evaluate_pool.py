@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ import pytest
 from backend.scoring.pools.pooling import PoolConventions as Pooling
 from backend.scoring.pools.pooling import PoolFile
 from backend.scoring.scored_files import score_files
+from cli.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 EXAMPLE = Path(__file__).parents[2] / "assets/example"
 POOLS, RUN = EXAMPLE / "pools.json", EXAMPLE / "pools_run.json"
 ASKED = ("evaluate", "--pool", POOLS, "--run", RUN)

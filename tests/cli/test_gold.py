@@ -2,16 +2,14 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 
 import pytest
 
 from backend.campaign.desk.exchange import desk
 from backend.campaign.setup.project.folder import open_project
+from cli.conftest import Run
 from support import NOW, Judging
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import io
 import itertools
 import json
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ import numpy as np
 import pytest
 
 from backend.scoring.evaluate import evaluate
+from cli.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 SYSTEMS = ("north", "south", "west")
 QUERIES = 12
 FEW = ("--k", "3", "--mu", "0.3,0.5", "--measure", "ndcg")
