@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from backend.campaign.setup.people.sessions import sign_in
-from served import FULL_DISK, fill_disk
+from served import FULL_DISK, browsing, fill_disk
 from small_project import PASSWORD, SmallProject
 from support import NOW
 
@@ -19,15 +17,10 @@ NEW = "a longer password"
 
 @pytest.fixture
 def client(real_project: SmallProject) -> Iterator[TestClient]:
-    from annotate_app.session.guard import Guard
     from annotate_app.session.routes import Sessions
 
-    app = Starlette(
-        routes=Sessions(lambda: real_project.project).routes(),
-        middleware=[Middleware(Guard, project=lambda: real_project.project)],
-    )
-    with TestClient(app, base_url="http://testserver", follow_redirects=False) as found:
-        found.cookies.set("reelrank_session", real_project.tokens["Ana"], domain="testserver.local")
+    routes = Sessions(lambda: real_project.project).routes()
+    with browsing(real_project.project, routes, real_project.tokens["Ana"]) as found:
         yield found
 
 

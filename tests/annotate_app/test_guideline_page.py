@@ -1,8 +1,6 @@
 """The lead's page "Guideline" over a real project: words, versions, and what newcomers practise on."""
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 
 import pytest
@@ -24,8 +22,7 @@ WHY = "The hand is there."
 @pytest.fixture
 def open_page(judging: Judging, open_judging: Callable[..., AppTest]) -> Open:
     """Opens the page as the lead."""
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
-        db.execute("UPDATE video SET path = name")
+    judging.rows("UPDATE video SET path = name")
     return partial(open_judging, "guideline")
 
 

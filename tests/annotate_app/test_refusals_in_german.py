@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
@@ -21,6 +19,7 @@ from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import Overtaken
 from backend.core.saying import joined, said, said_n
 from reading import read
+from served import browsing
 from support import NOW, Judging
 
 GERMAN = {"accept-language": "de-DE,de;q=0.9"}
@@ -37,14 +36,9 @@ def german(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def client(judging: Judging) -> Iterator[TestClient]:
-    from annotate_app.session.guard import Guard
     from annotate_app.session.routes import Sessions
 
-    app = Starlette(
-        routes=Sessions(lambda: judging.project).routes(),
-        middleware=[Middleware(Guard, project=lambda: judging.project)],
-    )
-    with TestClient(app, follow_redirects=False) as found:
+    with browsing(judging.project, Sessions(lambda: judging.project).routes()) as found:
         yield found
 
 

@@ -5,12 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from annotate_app.server.rewriting_routes import Rewriting
-from annotate_app.session.guard import Guard
 from backend.campaign.corpus.captions.decisions import waiting_rewrites
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.monitoring.videos.adding import import_corpus
@@ -18,6 +15,7 @@ from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
+from served import browsing
 from support import NOW
 
 HEADERS = {"X-ReelRank": "1"}
@@ -42,11 +40,7 @@ def project(corpus_project: Project) -> Project:
 
 @pytest.fixture
 def client(project: Project) -> Iterator[TestClient]:
-    app = Starlette(
-        routes=Rewriting(lambda: project, clock=lambda: NOW).routes(),
-        middleware=[Middleware(Guard, project=lambda: project)],
-    )
-    with TestClient(app) as found:
+    with browsing(project, Rewriting(lambda: project, clock=lambda: NOW).routes()) as found:
         yield found
 
 

@@ -104,13 +104,6 @@ def test_every_lead_reads_of_the_same_work_in_their_own_language(
     assert set(taken["Ton"]) <= {"ja", "nein"}
 
 
-def test_what_was_done_by_commands_is_done_here_too(
-    open_page: Open, project: Project, folder: Path, lead: Person
-) -> None:
-    register_videos(project, OPERATOR, folder, now=NOW)
-    assert "1. Videos — 2 videos" in steps(open_page())
-
-
 def test_a_folder_that_is_none_is_refused_in_words(open_page: Open, at_once: None) -> None:
     app = open_page()
     app.text_input(key="set_up_folder").set_value("/no/such/folder")

@@ -1,9 +1,7 @@
 """A lead reviews descriptions by keyboard: accept, edit, send back, undo; both of two about the same seconds."""
 
-import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -40,10 +38,9 @@ def prepare(project: Project) -> None:
 
 def stands(server: AppServer) -> list[tuple[str, str, str | None]]:
     """How each description stands, and its caption."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        return db.execute(
-            "SELECT description_key, status, c.text FROM description LEFT JOIN caption c USING (caption_id) ORDER BY 1"
-        ).fetchall()
+    return server.rows(
+        "SELECT description_key, status, c.text FROM description LEFT JOIN caption c USING (caption_id) ORDER BY 1"
+    )
 
 
 def shows(page: Page, key: str) -> Locator:
@@ -88,7 +85,4 @@ def test_a_lead_reviews_descriptions_by_keyboard(enter: Callable[..., Page], ser
     case.get_by_role("button", name="Accept as another caption of").click()
     shows(page, "d2")
     assert [one[1] for one in stands(server)] == ["accepted", "waiting", "accepted"]
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        assert db.execute("SELECT count(DISTINCT moment_id), count(*) FROM description WHERE moment_id").fetchone() == (
-            *(1, 2),
-        )
+    assert server.rows("SELECT count(DISTINCT moment_id), count(*) FROM description WHERE moment_id") == [(1, 2)]

@@ -1,9 +1,7 @@
 """A lead goes through disagreements by keyboard: every act, its undoing, the address, and a reason full of keys."""
 
 import re
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -23,10 +21,9 @@ REASON = "dont undo: we open a new one, top 3"
 
 def acts(server: AppServer) -> list[tuple[str, str, object, str, int]]:
     """What leads did: pair, kind, relevance, reason, whether it stands; in the order of doing."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        return db.execute(
-            "SELECT pair_key, kind, relevance, reason, stands FROM lead_act JOIN pair USING (pair_id) ORDER BY at"
-        ).fetchall()
+    return server.rows(
+        "SELECT pair_key, kind, relevance, reason, stands FROM lead_act JOIN pair USING (pair_id) ORDER BY at"
+    )
 
 
 def on_show(page: Page) -> str:

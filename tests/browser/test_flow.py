@@ -161,8 +161,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
 
 def sql(server: AppServer, query: str) -> Any:
     """One number straight from the project's database."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        return db.execute(query).fetchone()[0]
+    return server.rows(query)[0][0]
 
 
 def test_a_skip_reaches_the_lead_who_offers_the_pair_again_and_each_role_keeps_to_its_pages(

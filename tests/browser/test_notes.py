@@ -1,10 +1,8 @@
 """A note with a grade from the annotator's keyboard to the lead and back, and a pause, in real browsers."""
 
 import re
-import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -33,11 +31,10 @@ def settle(server: AppServer, pair: str) -> None:
 
 def let_time_pass(server: AppServer, seconds: float) -> None:
     """Everything that was graded was so much earlier; the record cannot be changed otherwise."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db, db:
-        (rule,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'judgement_no_update'").fetchone()
-        db.execute("DROP TRIGGER judgement_no_update")
-        db.execute("UPDATE judgement SET graded_at = graded_at - ?", [seconds])
-        db.execute(rule)
+    ((rule,),) = server.rows("SELECT sql FROM sqlite_master WHERE name = 'judgement_no_update'")
+    server.rows("DROP TRIGGER judgement_no_update")
+    server.rows("UPDATE judgement SET graded_at = graded_at - ?", seconds)
+    server.rows(rule)
 
 
 @pytest.mark.long

@@ -4,13 +4,13 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from backend.campaign.demo.building import demo_people
+from backend.campaign.setup.project.folder import Project
 from hands import pair_on_show, player, press, saved
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
@@ -18,21 +18,15 @@ _, ANNOTATORS, _ = demo_people()
 LABELS = ("No", "Partly", "Yes")
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The app over the demo, whose scale was another one before anybody graded."""
-    folder = tmp_path_factory.mktemp("scale")
-    demo(folder / "project")
-    with closing(sqlite3.connect(folder / "project" / "reelrank.db")) as db, db:
+    with closing(sqlite3.connect(project.folder / "reelrank.db")) as db, db:
         db.execute("DELETE FROM scale WHERE grade > 2")
         for grade, label in enumerate(LABELS):
             db.execute(
                 "UPDATE scale SET label = ?, meaning = ?, detail = ?, example = '' WHERE grade = ?",
                 [label, f"It is {label.lower()}", f"Say {label} when it is", grade],
             )
-    return serve(folder / "project")
 
 
 def test_the_desk_has_the_campaigns_grades_and_no_others(enter: Callable[..., Page], server: AppServer) -> None:
@@ -61,10 +55,7 @@ def test_the_desk_has_the_campaigns_grades_and_no_others(enter: Callable[..., Pa
     page.keyboard.press("3")  # no grade of this campaign
     assert press(page, 2) == pair
     saved(page)
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        assert db.execute("SELECT p.pair_key, j.grade FROM judgement j JOIN pair p USING (pair_id)").fetchall() == [
-            (pair, 2)
-        ]
+    assert server.rows("SELECT p.pair_key, j.grade FROM judgement j JOIN pair p USING (pair_id)") == [(pair, 2)]
 
     page.get_by_role("link", name="My work").click()
     expect(page.get_by_text("How your grades spread")).to_be_visible()

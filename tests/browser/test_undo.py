@@ -1,10 +1,8 @@
 """Taking back a grade that another person's desk has gone on from, or not yet: three people at a real server."""
 
 import re
-import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,13 +24,12 @@ Serve = Callable[[Path], AppServer]
 
 def seats(server: AppServer, pair: str) -> list[tuple[int, bool, bool]]:
     """(seat, whether somebody sits there, whether they had it on screen) of a pair."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        rows = db.execute(
-            "SELECT seat_no, annotator_id IS NOT NULL, shown_at IS NOT NULL FROM seat JOIN pair USING (pair_id) "
-            "WHERE pair_key = ? ORDER BY seat_no",
-            [pair],
-        )
-        return [(row[0], bool(row[1]), bool(row[2])) for row in rows]
+    rows = server.rows(
+        "SELECT seat_no, annotator_id IS NOT NULL, shown_at IS NOT NULL FROM seat JOIN pair USING (pair_id) "
+        "WHERE pair_key = ? ORDER BY seat_no",
+        pair,
+    )
+    return [(row[0], bool(row[1]), bool(row[2])) for row in rows]
 
 
 def test_undo_outlives_anothers_browser_that_loads_ahead_and_ends_in_words_when_it_shows(

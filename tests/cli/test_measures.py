@@ -230,12 +230,6 @@ def test_an_unknown_preset_is_wrong_usage_and_names_the_present_ones(reelrank: R
     assert "'best' is not one of paper, tvr-ranking" in said
 
 
-def test_numbers_do_not_depend_on_jobs(reelrank: Run, files: dict[str, Any]) -> None:
-    arguments = ("noise", *given(), "--sets", "4", "--noise", "gaussian_ends", "--seed", "7", "--json")
-    alone, together = (reelrank("measures", *arguments, "--jobs", jobs)[1] for jobs in "12")
-    assert alone == together
-
-
 def test_unknown_durations_are_told(reelrank: Run, files: dict[str, Any]) -> None:
     without = [a for a in given() if a not in ("--videos", "videos.json")]
     _, out, _ = reelrank("measures", "noise", *without, "--sets", "2", "--jobs", "1")
@@ -269,15 +263,6 @@ def test_a_refusal_says_why_and_writes_nothing(
     assert (code, out) == (1, "")
     assert message in err
     assert not Path("studies").exists()
-
-
-def test_problems_of_all_files_are_told_at_once(reelrank: Run, files: dict[str, Any]) -> None:
-    Path("north-val.json").write_text('{"val0": [["v0", 5, 4, 1.0]]}')
-    Path("west-val.json").write_text("{")
-    code, _, err = reelrank("measures", "ties", *given())
-    assert code == 1
-    assert "north-val.json, row 1: query val0, moment 1: end 4.0 is not after start 5.0" in err
-    assert "west-val.json, row 1: is not JSON" in err
 
 
 @pytest.mark.parametrize("duration", ["0", '"long"', "true", "null"])
