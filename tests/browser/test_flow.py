@@ -23,7 +23,7 @@ from hands import next_clip_is_here, pair_on_show, press, saved, until
 pytestmark = pytest.mark.browser
 MAIN = "[data-testid='stMainBlockContainer']"
 """What we drew: Streamlit's own frame around it is not ours to judge."""
-LEAD, ANNOTATORS, PASSWORD = demo_people()
+LEAD, ANNOTATORS, _ = demo_people()
 BATCH = 20
 Enter = Callable[..., Page]
 

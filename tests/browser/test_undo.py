@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -19,7 +18,6 @@ from support import grade_all
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 
 _, (ANA, BEN, CLEO, _), _ = demo_people()
-Serve = Callable[[Path], AppServer]
 
 
 def seats(server: AppServer, pair: str) -> list[tuple[int, bool, bool]]:

@@ -76,17 +76,6 @@ def answer(judging: Judging, name: PairKey, grade: int, key: str = "", who: int 
     return exchange.record_grades(judging.project, judging.annotators[who], [event], now=LATER)[0]
 
 
-def right_grades(judging: Judging) -> dict[str, list[int]]:
-    """The key by query text, as the database has it."""
-    return {
-        query: [int(grade) for grade in grades.split(",")]
-        for query, grades in judging.rows(
-            "SELECT q.text, group_concat(i.right_grade) FROM exam_item i JOIN pair p USING (pair_id) "
-            "JOIN query q USING (query_id) GROUP BY q.query_id",
-        )
-    }
-
-
 def right(judging: Judging, name: PairKey) -> int:
     """The right grade of an item, found by its clip: the moment that is cut for it."""
     job = clip_for(judging.project, judging.annotators[EXAMINEE], name)
