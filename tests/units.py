@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from backend.core.arriving import new_files
+from backend.core.atomic_output import new_files
 from backend.core.errors import InputError, Problem
 from backend.core.where import HERE, Where
 

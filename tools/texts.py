@@ -23,7 +23,7 @@ CATALOGUES = FRONT_END / "language" / "catalogues"
 BACK_END = ROOT / "backend"
 KEYWORDS = {"tr": None, "trn": (1, 2), "marked": None, "marked_n": (1, 2)}
 SAYING = {"said": None, "said_n": (1, 2)}
-"""The same of the back end: see `backend.core.saying`."""
+"""The same of the back end: see `backend.core.messages`."""
 FOR_ANNOTATORS = (
     *("annotate_app/session/", "annotate_app/language/", "annotate_app/server/", "annotate_app/pages.py"),
     *("annotate_app/shared/player/", "annotate_app/shared/desk/", "annotate_app/shared/guideline.py"),

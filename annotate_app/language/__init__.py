@@ -20,7 +20,7 @@ import msgspec
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from backend.core.saying import Said, as_text
+from backend.core.messages import Said, as_text
 
 SOURCE = "en"
 """What the texts in the code are written in."""

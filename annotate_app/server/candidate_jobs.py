@@ -13,8 +13,8 @@ from backend.campaign.selection.candidates.submitted_runs import CandidatePoolin
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome
 from backend.core.errors import InputError
+from backend.core.messages import said
 from backend.core.progress import Progress
-from backend.core.saying import said
 
 
 class CandidatesAsked(NamedTuple):

@@ -18,8 +18,8 @@ from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.selection.candidates.choosing import choose_encoder, encoder_name
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome
+from backend.core.messages import said, said_n
 from backend.core.progress import Progress
-from backend.core.saying import said, said_n
 from backend.language.endpoint import Endpoint
 
 _SHOWN = 50

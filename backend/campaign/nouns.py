@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
+from backend.core.messages import said
 
 Relevance = int
 """Consensus of a pair, a grade of the campaign's scale."""

@@ -52,7 +52,7 @@ from backend.cli.several_runs import (
     writing,
 )
 from backend.cli.where import Cluster, ScoringJobs, where, whole
-from backend.core.saying import as_text
+from backend.core.messages import as_text
 from backend.core.typed_text import nfc
 from backend.scoring.requested_values import split as split_measures
 

@@ -14,8 +14,8 @@ from typing import Annotated, Any, NoReturn, TextIO, cast
 import msgspec
 import typer
 
+from backend.core.messages import as_text
 from backend.core.progress import Progress
-from backend.core.saying import as_text
 from backend.core.text_files import visible
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]

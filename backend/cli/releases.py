@@ -25,8 +25,8 @@ from backend.cli.output import (
     table,
     tell_written,
 )
+from backend.core.messages import as_text
 from backend.core.reading import bytes_of
-from backend.core.saying import as_text
 from backend.core.text_files import decode_text
 
 if TYPE_CHECKING:

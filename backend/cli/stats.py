@@ -10,7 +10,7 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import Json, json_text, progress_bar, say, table
-from backend.core.saying import as_text
+from backend.core.messages import as_text
 
 if TYPE_CHECKING:
     from backend.campaign.release.statistics.model import Statistics

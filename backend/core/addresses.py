@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from backend.core.errors import InputError
-from backend.core.saying import said
+from backend.core.messages import said
 
 SCHEMES = ("s3", "gs", "https", "http")
 """What addresses may begin with; `file` is a path of this machine."""

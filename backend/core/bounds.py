@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from backend.core.saying import said
+from backend.core.messages import said
 
 MEMORY_BYTES = 4 << 30
 """Beyond what the process has when a piece of work begins."""

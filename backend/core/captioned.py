@@ -10,7 +10,7 @@ import msgspec
 
 from backend.core.errors import Problem
 from backend.core.json_entries import fault_of, json_list, video_entries
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import decode_text, number
 from backend.core.typed_text import nfc
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.core.saying import joined, said, said_n
+from backend.core.messages import joined, said, said_n
 
 
 class ReelRankError(Exception):
-    """Base of all refusals; its text is written for the person who caused it, with `backend.core.saying`."""
+    """Base of all refusals; its text is written for the person who caused it, with `backend.core.messages`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import SEP_LINE, decode_text, told_control, visible
 from backend.core.typed_text import escaped_control, nfc, unwanted_control
 from backend.core.undecodable import UNDECODABLE

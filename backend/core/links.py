@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from backend.core.errors import InputError
-from backend.core.saying import said
+from backend.core.messages import said
 
 
 def leads_out(path: Path, folder: Path) -> bool:

@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar
 
 from backend.core.bounds import ENDED_BY
 from backend.core.errors import WorkerLost
+from backend.core.messages import said
 from backend.core.processes import pool
 from backend.core.progress import Steps
-from backend.core.saying import said
 from backend.core.where import HERE, Crew, Where, WorkerDied
 
 Shared = TypeVar("Shared")

@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import IGNORED, nfc
 
 LONGEST_NAME = 80

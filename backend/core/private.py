@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 
 UMASK_VARIABLE = "REELRANK_UMASK"
 """Environment variable that shares projects: "007" with the group of their folder, "077" (as if unset) with nobody."""

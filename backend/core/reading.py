@@ -5,7 +5,7 @@ import zlib
 from pathlib import Path
 
 from backend.core.errors import InputError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import utf8
 from backend.core.typed_text import nfc
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from backend.core.errors import Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import control_fault, told_control
 from backend.core.typed_text import escaped_control, nfc
 from backend.core.undecodable import UNDECODABLE

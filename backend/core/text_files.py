@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 from backend.core.typed_text import is_visible, unwanted_control
 
 HAS_NUL = said("a text has the NUL character, which cannot be stored: remove it")

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 
 LONGEST = 500
 """Characters of a pattern."""

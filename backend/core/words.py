@@ -1,6 +1,6 @@
 """How sentences to people say things that many features tell."""
 
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 
 
 def ago(seconds: float) -> str:

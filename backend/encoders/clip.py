@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.core.errors import EncoderUnavailable
+from backend.core.messages import said
 from backend.core.progress import Steps
-from backend.core.saying import said
 from backend.core.where import HERE, Where
 from backend.encoders.cache import keep_array
 from backend.encoders.emscore import SentenceVectors

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.core.errors import EncoderUnavailable
+from backend.core.messages import said
 from backend.core.progress import Steps
-from backend.core.saying import said
 from backend.core.where import HERE
 from backend.encoders.lengths import longest_first
 from backend.encoders.vocabulary import lengths, words

@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from backend.core.saying import said_n
+from backend.core.messages import said_n
 from backend.encoders.sentence import FloatArray
 
 _ALIKE = 1 - 5e-7

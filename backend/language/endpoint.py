@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from backend.core.errors import EndpointUnavailable, ReelRankError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.language import prompt
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backend.core.errors import TaggerUnavailable
+from backend.core.messages import said
 from backend.core.progress import Steps
-from backend.core.saying import said
 
 SCRIPT = Path(__file__).parent / "apart" / "flair_names.py"
 

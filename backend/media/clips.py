@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from backend.core.errors import NoRoom
 from backend.core.locking import locked
+from backend.core.messages import said
 from backend.core.private import make_private, make_private_folder
-from backend.core.saying import said
 from backend.media import clip_bucket
 from backend.media.cut import cut
 from backend.media.gif import cut_gif

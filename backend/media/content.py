@@ -7,7 +7,7 @@ from pathlib import Path
 
 from backend.core.addresses import Address
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.limits import require_file
 from backend.media.sources import FrameFolder, Source, as_source, frame_files
 

@@ -15,7 +15,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.decode import (
     FrameSpan,
     PictureStream,

@@ -27,7 +27,7 @@ from av.video.stream import VideoStream
 
 from backend.core.addresses import Address
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.frame_folder import OpenFolder, place_at
 from backend.media.limits import LARGEST_PIXELS, OPENED_AS, require_file, require_pixels
 from backend.media.refusal import why_not_opened

@@ -10,7 +10,7 @@ import av
 from av.video.frame import VideoFrame
 
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.limits import LARGEST_PIXELS
 from backend.media.sources import PICTURES, FrameFolder, frame_files, linked_frame
 

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.decode import FrameSpan, Opened, opened, packets, picture_stream, time_of, video_stream
 from backend.media.frame_folder import OpenFolder
 from backend.media.sources import Source

@@ -13,7 +13,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.jobs import part_of
 from backend.media.picture import PictureConverter

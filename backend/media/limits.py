@@ -7,7 +7,7 @@ from pathlib import Path
 
 from backend.core.bounds import OutOfBounds, bounded
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.sources import Source, paths_of
 
 FORMATS = "mov,matroska,avi,asf,mpeg,mpegts,mpegvideo,flv,ogg"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from backend.core.arriving import require_room
+from backend.core.atomic_output import require_room
 from backend.core.errors import InputError, VideoUnreadable
 from backend.core.parallel import run_units
 from backend.media import cut as scissors

@@ -19,7 +19,7 @@ from av.video.stream import VideoStream
 from backend.core.addresses import Address
 from backend.core.errors import VideoUnreadable
 from backend.core.links import leads_out
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import nfc
 from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.decode import (

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.limits import MOST_BOXES
 
 

@@ -13,7 +13,7 @@ from av.container import InputContainer
 
 from backend.core.addresses import Address
 from backend.core.errors import StorageUnavailable, VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.limits import OPENED_AS
 from backend.media.sources import NOT_OPENED
 from backend.media.storage import store_at, told

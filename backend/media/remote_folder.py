@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from backend.core.addresses import Address, place_of
 from backend.core.errors import InputError, VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import utf8
 from backend.core.typed_text import nfc
 from backend.media.probe import CLASH, EXTENSIONS

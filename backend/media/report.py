@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import isfinite
 
 from backend.core.errors import InputError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.decode import FrameSpan, PictureStream, frame_interval_s
 from backend.media.sources import Source
 

@@ -15,7 +15,7 @@ from av.video.reformatter import Interpolation
 from numpy.typing import NDArray
 
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.sources import Source
 

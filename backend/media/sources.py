@@ -12,8 +12,8 @@ from pathlib import Path
 
 from backend.core.addresses import SCHEMES, Address, Place
 from backend.core.links import leads_out
+from backend.core.messages import said
 from backend.core.reading import on_disk
-from backend.core.saying import said
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 """What counts as a frame in a folder."""

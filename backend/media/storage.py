@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from backend.core.addresses import Address
 from backend.core.errors import StorageUnavailable, VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

@@ -9,7 +9,7 @@ from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from backend.core.errors import InputError, VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.decode import FrameSpan, Opened, PictureStream, opened, picture_stream
 from backend.media.picture import PictureConverter
 from backend.media.sources import Source

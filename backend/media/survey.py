@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from backend.core.addresses import Address
 from backend.core.errors import StorageUnavailable, VideoUnreadable
+from backend.core.messages import said
 from backend.core.parallel import run_units
 from backend.core.progress import Steps
-from backend.core.saying import said
 from backend.core.where import HERE, Where
 from backend.media.content import size_of
 from backend.media.facts import VideoFacts

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Run, Truth, VideoMap
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from backend.core.errors import InputError, Problem
+from backend.core.messages import said
 from backend.core.parallel import run_units
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.core.timespan import Floats
 from backend.core.where import HERE, Where
 from backend.scoring.analysis.breakdown import Breakdown, break_down

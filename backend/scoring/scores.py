@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.timespan import Flags, Floats
 from backend.scoring import measures as family
 from backend.scoring.matching.columns import Indices, Run, Spans, Truth, order_within

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from backend.core.errors import StoreUnavailable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import secret, sqlite
 from backend.store.engine import Database as Database
 from backend.store.schema import migrations

@@ -6,7 +6,7 @@ from contextlib import closing
 from psycopg import sql
 
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import sqlite
 from backend.store.address import shown
 from backend.store.definitions import table_names, tables, the_rest

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from backend.core.errors import StoreUnavailable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.address import password_of, shown, without_password
 from backend.store.secret import TABLE
 

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from backend.core.errors import TextRefused
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import is_storable
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from backend.core.ids import AnnotatorId
-from backend.core.saying import as_text
+from backend.core.messages import as_text
 from backend.core.typed_text import has_nul_escape
 from backend.store.engine import Database, checked
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from backend.core.arriving import own_folder
+from backend.core.atomic_output import own_folder
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
+from backend.core.messages import said
 from backend.core.private import make_private_file
-from backend.core.saying import said
 from backend.store.sqlite import READ_ERRORS, damage, damaged, is_damage
 
 COMPANIONS = ("-wal", "-shm", "-journal")

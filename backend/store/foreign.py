@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.engine import SqliteDatabase
 from backend.store.schema import migrations
 

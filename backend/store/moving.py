@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from backend.core.errors import ProjectError, StoreUnavailable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import creating, postgresql, secret, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase

@@ -19,7 +19,7 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from backend.core.errors import InputError, ProjectError, SchemaOutOfDate, StoreUnavailable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import sqlite
 from backend.store.address import shown, without_password
 from backend.store.definitions import parts, table_names

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.messages import said
 from backend.core.private import make_private_file
-from backend.core.saying import said
 from backend.store.engine import Database, SqliteDatabase, checked
 from backend.store.foreign import Thing, require_known, things
 from backend.store.nul import texts_with_nul

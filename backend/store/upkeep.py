@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.messages import said
 from backend.core.private import make_private
-from backend.core.saying import said
 from backend.store import events, secret
 from backend.store.connection import Store
 from backend.store.dumping import ENDING

@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.core.arriving import require_new_file
+from backend.core.atomic_output import require_new_file
 from backend.core.progress import Progress
 from backend.core.where import HERE, Where, placed
 from backend.encoders import cache, sentence

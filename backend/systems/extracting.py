@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.core.arriving import require_new_file
+from backend.core.atomic_output import require_new_file
 from backend.core.errors import InputError, VideoUnreadable
 from backend.core.progress import Progress, named
 from backend.encoders.clip import Clip

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.core.arriving import new_files, require_new_file
+from backend.core.atomic_output import new_files, require_new_file
 from backend.core.errors import InputError, Problem
 from backend.core.reading import LARGEST_UNPACKED
 from backend.core.typed_text import nfc

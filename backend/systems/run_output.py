@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from backend.core.arriving import new_files, require_new_file
+from backend.core.atomic_output import new_files, require_new_file
 from backend.systems.model import Answers
 
 

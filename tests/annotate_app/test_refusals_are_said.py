@@ -67,7 +67,7 @@ def test_a_refusal_that_a_page_can_meet_is_said() -> None:
     ]
     assert len(met) > 300
     found = {path.relative_to(BACK_END).as_posix(): unsaid(path.read_text(encoding="utf-8")) for path in met}
-    assert {path: lines for path, lines in found.items() if lines} == {}, "make it with said(...) of core.saying"
+    assert {path: lines for path, lines in found.items() if lines} == {}, "make it with said(...) of core.messages"
 
 
 def test_what_only_commands_meet_is_there() -> None:

@@ -17,7 +17,7 @@ from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import Overtaken
-from backend.core.saying import joined, said, said_n
+from backend.core.messages import joined, said, said_n
 from reading import read
 from served import browsing
 from support import NOW, Judging

@@ -20,7 +20,7 @@ from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions, ReleaseSelection
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import LongWork, WorkState
-from backend.core.saying import said
+from backend.core.messages import said
 
 _ADJUDICATED = {marked("In it, marked"): Adjudicated.INCLUDE, marked("Left out"): Adjudicated.LEAVE_OUT}
 _SHOWN = 50

@@ -19,7 +19,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.jobs import look_at_work
 from backend.campaign.setup.serving.model import LongWork
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 
 KEY = "annotations"
 _MEASURING = "set_up_file"

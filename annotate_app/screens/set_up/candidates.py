@@ -23,7 +23,7 @@ from backend.campaign.setup.project.settings.model import MOST_CANDIDATES
 from backend.campaign.setup.serving.jobs import look_at_work
 from backend.campaign.setup.serving.model import LongWork
 from backend.core.errors import ProjectError
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 
 KEY = "candidates"
 _KINDS = {"": marked("as its name tells"), "sup": marked("with supervision"), "unsup": marked("without supervision")}

@@ -15,7 +15,7 @@ from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 
 KEY = "moments"
 _SHOTS, _WINDOWS = marked("Shots"), marked("Windows")

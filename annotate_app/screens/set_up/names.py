@@ -22,7 +22,7 @@ from backend.campaign.corpus.captions.name_mapping import cast_lines, correct_ca
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError
-from backend.core.saying import said
+from backend.core.messages import said
 
 KEY = "names"
 _KEY_OF_MODELS = "OPENAI_API_KEY"

@@ -21,7 +21,7 @@ from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.jobs import look_at_work
-from backend.core.saying import said
+from backend.core.messages import said
 
 KEY = "videos"
 _MEASURING = "videos"

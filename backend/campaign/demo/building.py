@@ -36,13 +36,13 @@ from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import places
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
-from backend.core.arriving import OURS, require_new_folder
+from backend.core.atomic_output import OURS, require_new_folder
 from backend.core.errors import ProjectError, SchemaOutOfDate
 from backend.core.ids import QueryId
 from backend.core.locking import locked
+from backend.core.messages import said
 from backend.core.private import make_private, make_private_folder
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.encoders import sentence
 from backend.store.connection import writing
 

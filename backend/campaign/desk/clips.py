@@ -22,7 +22,7 @@ from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed, VideoUnreadable
 from backend.core.ids import PairKey
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media import jobs
 from backend.media.jobs import ClipJob
 from backend.store.connection import Database, reading, writing

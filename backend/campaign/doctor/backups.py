@@ -7,8 +7,8 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import commands_only, in_charge, lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
+from backend.core.messages import said
 from backend.core.private import make_private_folder
-from backend.core.saying import said
 from backend.store import upkeep
 from backend.store.upkeep import Backup
 

@@ -20,7 +20,6 @@ from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_RO
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import entries
-from backend.core import arriving
 from backend.core.links import leads_out
 from backend.core.private import close_to_others, open_to_others, private_umask
 from backend.core.typed_text import nfc
@@ -37,6 +36,7 @@ from backend.media.jobs import (
     with_context,
 )
 from backend.store.connection import Database, reading, writing
+from backend.store.files import arriving
 
 UNTOUCHED_S = 3600.0
 """What nothing was written to for so long, nobody is still making."""

@@ -15,7 +15,7 @@ from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.project import rows as facts
 from backend.core.errors import ProjectError
 from backend.core.ids import PairId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind

@@ -19,7 +19,7 @@ from backend.campaign.setup.project import rows as facts
 from backend.core import days, typed_text
 from backend.core.errors import PairLocked, ReelRankError, SeatUnavailable
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind

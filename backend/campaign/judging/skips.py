@@ -13,7 +13,7 @@ from backend.campaign.setup.people.permissions import lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, PairLocked
 from backend.core.ids import AnnotatorId, PairKey
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, writing

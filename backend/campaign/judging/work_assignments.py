@@ -17,7 +17,7 @@ from backend.campaign.setup.people.permissions import in_charge, lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import Database, reading, writing

@@ -16,7 +16,7 @@ from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import PairKey
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import is_visible
 from backend.core.words import ago
 from backend.store import events

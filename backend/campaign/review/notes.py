@@ -9,7 +9,7 @@ from backend.campaign.review.rows import reviews
 from backend.campaign.setup.people.permissions import in_charge, lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import csv_text
 from backend.core.typed_text import tidy
 from backend.core.words import ago

@@ -16,7 +16,7 @@ from backend.campaign.review.rules import Bin
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
-from backend.core.arriving import new_files
+from backend.core.atomic_output import new_files
 from backend.core.errors import ProjectError
 from backend.core.text_files import csv_text
 from backend.store.connection import reading

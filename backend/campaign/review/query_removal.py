@@ -14,7 +14,7 @@ from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind

@@ -21,7 +21,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.analysis.meeting import Meeting
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE, Indices, Truth
 from backend.scoring.scores import AnswerKey

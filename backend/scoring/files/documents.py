@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import nfc
 from backend.scoring.files.entries import Group, mapping_groups, names_of, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, first_doubled, lasting, name_only, resolver, short

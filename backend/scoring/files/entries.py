@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.timespan import Floats
 from backend.core.typed_text import are_plain, is_visible, nfc
 from backend.scoring.files.entry_rows import (

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.timespan import Floats
 from backend.core.typed_text import is_visible, nfc
 from backend.scoring.matching.columns import QueryKey

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
 from backend.scoring.files.entry_rows import resolver

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import nfc
 from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files.documents import named_groups

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import read_csv
 from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files import text

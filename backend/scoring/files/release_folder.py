@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.core.errors import InputError
+from backend.core.messages import said
 from backend.core.reading import unpacked
-from backend.core.saying import said
 from backend.scoring.files.reading import map_of, read_run, read_truth, read_videos
 from backend.scoring.matching.columns import QueryKey
 

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 
 from backend.core.errors import InputError, Problem
+from backend.core.messages import said
 from backend.core.reading import unpacked
-from backend.core.saying import said
 from backend.core.timespan import Floats
 from backend.core.typed_text import nfc
 from backend.core.undecodable import UNDECODABLE

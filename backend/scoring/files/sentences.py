@@ -20,7 +20,7 @@ from backend.core.captioned import (
     sentences_of_videos,
 )
 from backend.core.errors import InputError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.undecodable import UNDECODABLE
 from backend.scoring.files.entries import Group, truth_of
 from backend.scoring.files.entry_rows import Names, name_only

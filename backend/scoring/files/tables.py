@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, name_only, resolver

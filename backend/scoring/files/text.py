@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import table_head, utf8
 from backend.scoring.files.entry_rows import Doubled, NotANumber, short
 from backend.scoring.files.partial_reads import Some

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.core.errors import Problem
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.timespan import Flags, Floats
 
 Indices = NDArray[np.int64]

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from backend.core.arriving import new_files
+from backend.core.atomic_output import new_files
 from backend.core.errors import InputError
 from backend.scoring.drawing import PALETTE, Specification, channel, heading, save
 from backend.scoring.measures import measure_of

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 from backend.core.text_files import csv_text
 from backend.scoring.analysis.meeting import best_iou_of_queries
 from backend.scoring.drawing import PALETTE, Specification

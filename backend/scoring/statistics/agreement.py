@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.core.saying import said
+from backend.core.messages import said
 
 Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]

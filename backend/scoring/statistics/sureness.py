@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from backend.core.errors import InputError
+from backend.core.messages import said
 from backend.core.progress import Progress
-from backend.core.saying import said
 from backend.core.timespan import Floats
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.resampling import (

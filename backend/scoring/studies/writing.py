@@ -8,7 +8,7 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 
-from backend.core.arriving import new_files
+from backend.core.atomic_output import new_files
 from backend.scoring.studies.study import Study
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 from backend.scoring.analysis.cases import Case, CaseMoment, CasePrediction, CaseRun, Worth, notable
 from backend.scoring.analysis.fates import WORDS, Fate
 from backend.scoring.files.facts import Facts

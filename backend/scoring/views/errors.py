@@ -6,7 +6,7 @@ Reads and writes nothing; the summary is what `Scoreboard.summary` makes with `e
 from collections.abc import Mapping
 from typing import Any
 
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 from backend.scoring.analysis.fates import FATES, MEANINGS, NEVER_FOUND, WORDS, Fate
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.views.table import Cell, Column, Table, times

@@ -6,7 +6,7 @@ Reads and writes nothing; the summary is what `Scoreboard.summary` makes with `b
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.views.naming import named
 from backend.scoring.views.number_format import PLAIN, Shown
 from backend.scoring.views.ranking import conventions

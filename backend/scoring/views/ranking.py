@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.views.marking import counted, eligible, marks
 from backend.scoring.views.naming import keys_of, legend, named
 from backend.scoring.views.number_format import PLAIN, Shown

@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from backend.core.arriving import OURS, new_files, require_room
+from backend.core.atomic_output import OURS, new_files, require_room
 from backend.core.errors import InputError, ProjectError
 from backend.core.locking import locked
 from backend.core.reading import bytes_of

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from backend.core.arriving import new_files
+from backend.core.atomic_output import new_files
 from backend.core.text_files import csv_text
 from backend.systems.learning.checkpoints import HISTORY, Epoch
 

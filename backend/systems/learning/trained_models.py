@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from backend.core import release_entries
-from backend.core.arriving import require_new_file, require_room
+from backend.core.atomic_output import require_new_file, require_room
 from backend.core.errors import InputError
 from backend.core.progress import Progress, named
 from backend.core.reading import bytes_of

@@ -20,8 +20,8 @@ from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
 from backend.core.ids import AnnotatorId
+from backend.core.messages import said
 from backend.core.reading import bytes_of
-from backend.core.saying import said
 from backend.core.text_files import read_csv
 from backend.core.typed_text import tidy
 from backend.core.words import ago

@@ -22,9 +22,9 @@ from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import SETTINGS_FILE
 from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.messages import said
 from backend.core.progress import Progress, named
 from backend.core.reading import bytes_of
-from backend.core.saying import said
 from backend.core.text_files import csv_text, read_csv
 from backend.store.files import arriving
 

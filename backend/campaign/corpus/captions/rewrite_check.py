@@ -12,8 +12,8 @@ from backend.campaign.corpus.captions.model import Tagger
 from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, Known, Slips, names_in, unknown_names
 from backend.campaign.corpus.captions.rules.name_mapping import NameMapping
 from backend.campaign.corpus.captions.rules.spelling import key_of
+from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 

@@ -29,8 +29,8 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import People
 from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError
+from backend.core.messages import joined, said
 from backend.core.progress import Progress, Steps, named
-from backend.core.saying import joined, said
 from backend.encoders.sentence import Encoder
 from backend.language import endpoint as language
 from backend.language.endpoint import Endpoint

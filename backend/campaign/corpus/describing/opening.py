@@ -13,7 +13,7 @@ from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed, ProjectError
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 from backend.core.typed_text import nfc
 from backend.store import events
 from backend.store.connection import Database, reading, writing

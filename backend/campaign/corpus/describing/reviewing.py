@@ -21,7 +21,7 @@ from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import MomentId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import tidy
 from backend.core.words import ago
 from backend.store import events

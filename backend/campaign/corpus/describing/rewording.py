@@ -9,7 +9,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import reading, writing

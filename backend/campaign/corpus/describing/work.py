@@ -27,7 +27,7 @@ from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, ProjectError, VideoUnreadable
 from backend.core.ids import VideoId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.jobs import ClipJob, clip_job, is_cut, predicted
 from backend.store.connection import Database, reading, writing
 

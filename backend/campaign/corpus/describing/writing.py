@@ -24,7 +24,7 @@ from backend.campaign.setup.people.crediting import work_time
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed
 from backend.core.ids import VideoId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import tidy
 from backend.store import events as log
 from backend.store.connection import Database, Store, reading, writing

@@ -26,9 +26,9 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Place
 from backend.core.errors import InputError, Problem
+from backend.core.messages import said, said_n
 from backend.core.progress import Steps
 from backend.core.reading import bytes_of
-from backend.core.saying import said, said_n
 from backend.core.where import Where
 from backend.media.facts import VideoFacts
 from backend.media.probe import EXTENSIONS

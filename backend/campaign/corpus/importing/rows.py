@@ -10,7 +10,7 @@ from sqlite3 import Row
 
 from backend.campaign.corpus.importing.model import CaptionedMoment, Trouble, VideoTrouble
 from backend.core.ids import MomentId
-from backend.core.saying import kept, recalled
+from backend.core.messages import kept, recalled
 from backend.media.facts import VideoFacts
 from backend.store.engine import Database
 

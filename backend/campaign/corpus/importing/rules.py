@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from backend.campaign.corpus.importing.model import END_SLACK_S, CaptionedMoment, LeftOut, Parsed
 from backend.core.errors import InputError, Problem
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 from backend.core.typed_text import is_visible
 
 LONGEST_CAPTION = 5000

@@ -8,7 +8,7 @@ from backend.campaign.nouns import Lead
 from backend.campaign.setup.people.permissions import lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.jobs import ClipJob, clip_job, predicted, thumbnail
 
 

@@ -16,8 +16,8 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
 from backend.core.ids import MomentId
+from backend.core.messages import joined, said
 from backend.core.reading import bytes_of
-from backend.core.saying import joined, said
 from backend.core.text_files import csv_text, read_csv
 from backend.core.typed_text import nfc
 from backend.store import events

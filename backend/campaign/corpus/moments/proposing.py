@@ -16,9 +16,9 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Problem, ProjectError, VideoUnreadable
+from backend.core.messages import joined, said
 from backend.core.parallel import each_unit
 from backend.core.progress import Progress, Steps, named
-from backend.core.saying import joined, said
 from backend.core.where import HERE, Where
 from backend.media.facts import VideoFacts
 from backend.media.shots import DETECTOR, find_shots

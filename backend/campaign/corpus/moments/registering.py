@@ -13,8 +13,8 @@ from backend.campaign.corpus.moments.model import FoundVideo, RegisterReport
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, VideoUnreadable
+from backend.core.messages import Said, said
 from backend.core.progress import Steps
-from backend.core.saying import Said, said
 from backend.core.text_files import control_fault
 from backend.core.typed_text import is_visible
 from backend.core.where import Where

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from backend.campaign.corpus.moments.model import ByShots, ByWindows
-from backend.core.saying import said
+from backend.core.messages import said
 
 Span = tuple[float, float]
 MOST = 2_000_000

@@ -1,7 +1,7 @@
 """Clips that cannot be shown: which moments, why, and who found out."""
 
 from backend.core.ids import MomentId
-from backend.core.saying import kept
+from backend.core.messages import kept
 from backend.store.engine import Database
 from backend.store.events import EventKind
 

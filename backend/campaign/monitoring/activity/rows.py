@@ -7,7 +7,7 @@ from typing import Any
 from backend.campaign.monitoring.activity.model import USUAL, ActivityEntry, ActivityFilter, ActivityGroup
 from backend.campaign.monitoring.activity.rules import graded, kinds_of, told
 from backend.core.ids import QueryId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.engine import Database, containing
 
 _FEW = 20_000

@@ -5,7 +5,7 @@ from string import Formatter
 from typing import Any
 
 from backend.campaign.monitoring.activity.model import ActivityGroup
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 
 Payload = Mapping[str, Any]
 _LONGEST = 300

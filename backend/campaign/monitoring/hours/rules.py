@@ -9,8 +9,8 @@ from statistics import NormalDist
 
 from backend.campaign.monitoring.hours.model import MS_AN_HOUR, Outlook, PersonHours, WorkDay
 from backend.core.days import within_a_day
+from backend.core.messages import said
 from backend.core.person_names import name_key
-from backend.core.saying import said
 
 CENT = Decimal("0.01")
 FEWEST_DAYS = 10

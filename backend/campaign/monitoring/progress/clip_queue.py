@@ -11,8 +11,8 @@ from backend.campaign.monitoring.progress.rows import queue
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
+from backend.core.messages import said
 from backend.core.progress import Steps
-from backend.core.saying import said
 from backend.core.where import HERE, Where
 from backend.media.jobs import ClipJob, CutAhead, clip_job, free_bytes
 from backend.media.sources import USUAL_FPS, place_in, source_at

@@ -23,8 +23,8 @@ from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import day_of, monday_of
 from backend.core.errors import ProjectError
+from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.scoring.statistics.bootstrap import RESAMPLES
 from backend.store.connection import Database, Store, reading
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
 from backend.campaign.monitoring.quality.rules import board_tables as tables
-from backend.core.arriving import new_files
+from backend.core.atomic_output import new_files
 from backend.core.text_files import csv_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import altair as alt
 
 from backend.campaign.monitoring.quality.model import AgreementBoard
 from backend.campaign.monitoring.quality.rules.board_tables import Rows, table
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring import drawing
 
 _INDIGO = ["#e0e7ff", "#a5b4fc", "#6063f1", "#4338ca", "#312e81"]

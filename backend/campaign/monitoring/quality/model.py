@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from backend.core.ids import AnnotatorId, PairId
-from backend.core.saying import said
+from backend.core.messages import said
 
 
 @dataclass(frozen=True, slots=True)

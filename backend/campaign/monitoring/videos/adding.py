@@ -17,8 +17,8 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Place
+from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.core.where import Where
 from backend.media.sources import USUAL_FPS
 from backend.store.connection import writing

@@ -26,8 +26,8 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Address, Place
 from backend.core.errors import InputError, Problem, VideoUnreadable
 from backend.core.links import leads_out
+from backend.core.messages import said
 from backend.core.progress import Progress, Steps, named
-from backend.core.saying import said
 from backend.core.typed_text import nfc
 from backend.core.where import Where
 from backend.media.content import changed_words, sha256_of

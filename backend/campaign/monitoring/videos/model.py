@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from backend.campaign.corpus.importing.model import Trouble
-from backend.core.saying import joined, said, said_n
+from backend.core.messages import joined, said, said_n
 
 
 @dataclass(frozen=True, slots=True)

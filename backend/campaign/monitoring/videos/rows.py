@@ -5,7 +5,7 @@ from fractions import Fraction
 from backend.campaign.corpus.importing.model import Trouble
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.core.ids import MomentId
-from backend.core.saying import recalled
+from backend.core.messages import recalled
 from backend.store.engine import Database
 
 _NOT_SHOWN = "k.trouble IN ('missing', 'unreadable', 'changed')"

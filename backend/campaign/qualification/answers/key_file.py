@@ -9,7 +9,7 @@ from backend.campaign.qualification.answers import rows as pairs_known
 from backend.campaign.setup.project import rows as facts
 from backend.core.errors import InputError, Problem
 from backend.core.ids import PairId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import CsvTable, read_csv, whole
 from backend.store.connection import Database
 

@@ -11,7 +11,7 @@ from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.answers.rules import KnownPair
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
-from backend.core.saying import recalled, said
+from backend.core.messages import recalled, said
 from backend.store.engine import Database
 
 CLIP = "JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id)"

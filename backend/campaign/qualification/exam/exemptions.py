@@ -15,7 +15,7 @@ from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, writing
 from backend.store.events import EventKind

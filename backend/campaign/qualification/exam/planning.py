@@ -17,7 +17,7 @@ from backend.campaign.qualification.exam.rules.guessing import Guesses, guesses,
 from backend.campaign.setup.project import rows as facts
 from backend.core.errors import ProjectError
 from backend.core.ids import PairId, QueryId
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 from backend.core.typed_text import tidy
 from backend.store.connection import Database
 

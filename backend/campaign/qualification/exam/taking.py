@@ -28,7 +28,7 @@ from backend.campaign.setup.project import rows as facts
 from backend.core import days
 from backend.core.errors import NotAllowed
 from backend.core.ids import PairKey
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind

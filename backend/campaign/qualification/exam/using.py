@@ -22,7 +22,7 @@ from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId, PairId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind

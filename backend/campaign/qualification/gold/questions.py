@@ -23,8 +23,8 @@ from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import GoldSettings
 from backend.core.errors import ProjectError
+from backend.core.messages import joined, said
 from backend.core.reading import bytes_of
-from backend.core.saying import joined, said
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind

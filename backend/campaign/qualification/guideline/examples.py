@@ -13,7 +13,7 @@ from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, VideoUnreadable
 from backend.core.ids import PairKey
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 from backend.media.jobs import ClipJob, clip_job
 from backend.store import events
 from backend.store.connection import writing

@@ -15,7 +15,7 @@ from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.connection import Database, reading, writing
 
 

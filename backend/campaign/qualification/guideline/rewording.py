@@ -15,7 +15,7 @@ from backend.campaign.setup.project import rules, scale_file
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading, GuidelineVersion
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Store, writing

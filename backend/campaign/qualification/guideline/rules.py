@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from backend.campaign.nouns import Rounding
 from backend.campaign.qualification.guideline.model import Change, Reading
 from backend.campaign.setup.project.model import Grading
-from backend.core.saying import said
+from backend.core.messages import said
 
 _PARTS = {
     "label": said("Grade {grade}, label"),

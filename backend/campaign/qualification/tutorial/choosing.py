@@ -20,8 +20,8 @@ from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Problem, ProjectError
 from backend.core.ids import MomentId, PairId, PairKey
+from backend.core.messages import said
 from backend.core.reading import bytes_of
-from backend.core.saying import said
 from backend.core.text_files import number, read_csv, stripped
 from backend.store import events
 from backend.store.connection import Database, reading, writing

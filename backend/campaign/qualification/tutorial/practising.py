@@ -12,7 +12,7 @@ from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed, ProjectError, VideoUnreadable
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.jobs import ClipJob, clip_job
 from backend.store.connection import reading, writing
 

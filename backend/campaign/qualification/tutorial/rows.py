@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.qualification.answers.rows import clip_fault
 from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.engine import Database
 
 

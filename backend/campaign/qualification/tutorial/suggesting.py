@@ -16,7 +16,7 @@ from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.ids import QueryId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.encoders import sentence
 from backend.store.connection import reading
 

@@ -15,9 +15,9 @@ from backend.campaign.release.board.truths import OWN_TRUTHS
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.messages import said
 from backend.core.person_names import is_readable, spaced
 from backend.core.reading import bytes_of, unpack
-from backend.core.saying import said
 from backend.scoring.collected_problems import by_row
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import run_file, truth_file

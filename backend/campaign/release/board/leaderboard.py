@@ -19,7 +19,7 @@ from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 from backend.scoring.files.facts import Facts, Inputs, Source
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle

@@ -9,7 +9,7 @@ import numpy as np
 from backend.campaign.release.board.model import Kept
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import nfc
 from backend.scoring.files.entry_rows import canonical
 from backend.scoring.files.facts import Facts

@@ -17,7 +17,7 @@ from backend.campaign.review.rows import reviews
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.files.entries import parse_truth_mapping
 from backend.scoring.files.formats import truth_file
 from backend.scoring.matching.columns import Truth

@@ -15,8 +15,8 @@ from backend.campaign.release.export.opening import ReleaseFiles, opened
 from backend.campaign.release.export.statistics.model import Documents, JudgedPair, ReleaseStatistics
 from backend.campaign.release.export.statistics.rules import statistics
 from backend.core.errors import InputError, Problem
+from backend.core.messages import said
 from backend.core.release_entries import GradedMoment, read_queries, read_videos
-from backend.core.saying import said
 from backend.core.text_files import read_csv
 
 _BATCH_SIZE = 20

@@ -12,9 +12,9 @@ from backend.campaign.release.export.model import Adjudicated
 from backend.campaign.release.export.opening import ReleaseFiles, opened
 from backend.campaign.release.export.rules.diffing import ComparedRelease, JudgedSpan, ReleaseDiff, Span, compare
 from backend.core.errors import InputError
+from backend.core.messages import said
 from backend.core.progress import Progress
 from backend.core.release_entries import GradedMoment, read_queries
-from backend.core.saying import said
 from backend.core.text_files import csv_text, read_csv, whole
 from backend.core.typed_text import nfc
 from backend.core.undecodable import UNDECODABLE

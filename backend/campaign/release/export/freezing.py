@@ -30,12 +30,12 @@ from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import commands_only, in_charge
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.project.places import DATABASE_FILE
-from backend.core.arriving import new_files, new_folder, require_new_file, require_new_folder
+from backend.core.atomic_output import new_files, new_folder, require_new_file, require_new_folder
 from backend.core.errors import ProjectError
+from backend.core.messages import as_text, said
 from backend.core.private import make_private_folder
 from backend.core.progress import Progress
 from backend.core.release_entries import training_file
-from backend.core.saying import as_text, said
 from backend.core.text_files import csv_text
 from backend.core.where import HERE, Where
 from backend.encoders.sentence import Encoder

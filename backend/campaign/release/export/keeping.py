@@ -15,11 +15,11 @@ from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.kept_releases import FOLDER, file_sha256
 from backend.campaign.release.export.model import ReleaseRow
 from backend.campaign.setup.project.folder import Project
-from backend.core.arriving import new_files
+from backend.core.atomic_output import new_files
 from backend.core.errors import ProjectError
+from backend.core.messages import said
 from backend.core.person_names import is_readable, spaced
 from backend.core.private import make_private, make_private_folder
-from backend.core.saying import said
 from backend.core.text_files import control_fault
 from backend.core.typed_text import nfc
 from backend.store import events

@@ -20,8 +20,8 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.links import leads_out
+from backend.core.messages import said
 from backend.core.progress import Progress
-from backend.core.saying import said
 from backend.core.typed_text import nfc
 from backend.store.connection import Database, reading
 

@@ -15,8 +15,8 @@ from typing import IO
 
 from backend.core.errors import InputError
 from backend.core.links import require_own
+from backend.core.messages import said
 from backend.core.reading import LARGEST_UNPACKED
-from backend.core.saying import said
 
 _NOT_OURS = ("__MACOSX", ".DS_Store", "Thumbs.db")
 """What other programs put beside the files of a folder, or into a zip."""

@@ -9,7 +9,7 @@ from backend.campaign.setup.project import rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Terms
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import control_fault
 from backend.core.typed_text import tidy
 from backend.store import events

@@ -16,8 +16,8 @@ from backend.campaign.setup.project import steps as project_steps
 from backend.campaign.setup.project.folder import Project
 from backend.core import lexicon
 from backend.core.errors import ProjectError
+from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.store.connection import reading
 
 NO_QUERIES = "no queries are drawn yet: the captions are counted in their place, as `queries` would draw from them"

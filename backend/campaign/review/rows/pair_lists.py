@@ -3,7 +3,7 @@
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import ReviewList, ReviewPage, ReviewRow
 from backend.core.ids import PairId, PairKey, QueryId
-from backend.core.saying import recalled, said
+from backend.core.messages import recalled, said
 from backend.store.engine import Database, containing
 
 _SHOWN_AS_RIGHT = {

@@ -8,7 +8,7 @@ from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates.rows.lists import STILL_LISTED
 from backend.core.errors import ProjectError
 from backend.core.ids import QueryId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.engine import Database, containing
 
 _BATCHES = "(SELECT count(b.number) FROM batch b WHERE b.query_id = q.query_id)"

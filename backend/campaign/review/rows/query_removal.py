@@ -1,6 +1,6 @@
 """What stands in the way of taking queries back, and the removal."""
 
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.engine import Database
 
 _WORK = {

@@ -22,7 +22,7 @@ from backend.campaign.selection.candidates.model import CandidateSource, FoundBy
 from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
 from backend.core.days import within_a_day
 from backend.core.ids import PairId, PairKey, QueryId
-from backend.core.saying import recalled
+from backend.core.messages import recalled
 from backend.store.engine import Database
 
 _AT_ONCE = 500

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from backend.campaign.nouns import Split
 from backend.core.ids import QueryId
-from backend.core.saying import joined, said, said_n
+from backend.core.messages import joined, said, said_n
 
 
 class RuleWord(StrEnum):

@@ -18,7 +18,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import QueryId
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 from backend.core.typed_text import tidy
 from backend.core.words import ago
 from backend.store import events

@@ -14,7 +14,7 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.words import ago
 from backend.store import events
 from backend.store.connection import reading, writing

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from backend.campaign.nouns import Scale
 from backend.campaign.selection.batches.model import BatchRule, NextState, RuleReading, RuleWord
-from backend.core.saying import said
+from backend.core.messages import said
 
 LONGEST = 40
 """A query has no more candidates than this."""

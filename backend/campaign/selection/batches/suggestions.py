@@ -19,8 +19,8 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
+from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.core.words import ago
 from backend.store.connection import Database, Store, reading, writing
 

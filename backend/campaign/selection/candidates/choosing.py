@@ -29,8 +29,8 @@ from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError
 from backend.core.ids import MomentId, QueryId
+from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.core.where import HERE, Where
 from backend.encoders import sentence
 from backend.encoders.cache import encode_cached

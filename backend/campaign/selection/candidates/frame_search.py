@@ -20,8 +20,8 @@ from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, VideoUnreadable
 from backend.core.ids import MomentId
+from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.encoders.clip import Clip
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.encoders.spans import of_span

@@ -22,8 +22,8 @@ from backend.campaign.selection.candidates.submitted_runs import CandidatePoolin
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId, QueryId
+from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.saying import said
 from backend.core.timespan import decimal_fraction
 from backend.store import events
 from backend.store.connection import Database

@@ -37,8 +37,8 @@ from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError
 from backend.core.ids import QueryId
+from backend.core.messages import said
 from backend.core.progress import Progress
-from backend.core.saying import said
 from backend.core.where import HERE, Where, placed
 from backend.encoders.clip import FOR_CANDIDATES, Clip, load_clip
 from backend.encoders.sentence import Encoder

@@ -16,7 +16,7 @@ from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import MomentId, QueryId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.run_files import RunFile
 from backend.store.connection import Database, reading
 

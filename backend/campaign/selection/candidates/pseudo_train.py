@@ -24,9 +24,9 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError
 from backend.core.ids import MomentId
+from backend.core.messages import said
 from backend.core.progress import Progress
 from backend.core.release_entries import training_file
-from backend.core.saying import said
 from backend.core.where import HERE, Where
 from backend.encoders.search import QUERIES_AT_ONCE
 from backend.encoders.selection import Candidate

@@ -17,9 +17,9 @@ from backend.campaign.selection.candidates.model import CandidateSource, SourceK
 from backend.campaign.selection.queries.model import QueryRow
 from backend.core.errors import InputError, Problem
 from backend.core.ids import QueryId
+from backend.core.messages import said
 from backend.core.person_names import is_readable
 from backend.core.reading import bytes_of, unpack
-from backend.core.saying import said
 from backend.scoring.files.formats import run_file
 from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.files.reading import read_videos

@@ -27,11 +27,11 @@ from backend.campaign.selection.pools.rules import (
     select,
 )
 from backend.campaign.selection.pools.similarity import sentence_vectors, similarities_of
-from backend.core.arriving import new_folder
+from backend.core.atomic_output import new_folder
 from backend.core.captioned import query_id
 from backend.core.errors import ProjectError
+from backend.core.messages import as_text
 from backend.core.progress import Progress, Steps, named
-from backend.core.saying import as_text
 from backend.core.text_files import csv_text
 from backend.encoders.sentence import Encoder, FloatArray
 from backend.scoring.pools.files import write_pools

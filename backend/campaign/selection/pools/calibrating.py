@@ -18,10 +18,10 @@ from backend.campaign.selection.pools.model import Measured
 from backend.campaign.selection.pools.rules import Doubles, Thresholds, calibrate, judged
 from backend.campaign.selection.pools.similarity import PoolVectors, rounded
 from backend.campaign.selection.pools.thresholds_file import RULE, StoredThresholds
-from backend.core.arriving import new_folder, require_new_folder
+from backend.core.atomic_output import new_folder, require_new_folder
 from backend.core.errors import InputError
+from backend.core.messages import as_text
 from backend.core.progress import Progress, Steps, named
-from backend.core.saying import as_text
 from backend.core.where import HERE, Where, placed
 from backend.encoders import cache
 from backend.encoders.cache import encode_cached

@@ -22,7 +22,7 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import encoder_spec
-from backend.core.arriving import require_new_folder
+from backend.core.atomic_output import require_new_folder
 from backend.core.errors import InputError, ProjectError
 from backend.core.progress import Progress
 from backend.core.reading import unpacked

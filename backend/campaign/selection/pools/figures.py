@@ -23,7 +23,7 @@ from backend.campaign.selection.pools.charts import (
     shares,
 )
 from backend.campaign.selection.pools.similarity import PoolVectors
-from backend.core.arriving import new_files
+from backend.core.atomic_output import new_files
 from backend.core.errors import InputError, ProjectError, VideoUnreadable
 from backend.core.progress import Progress, named
 from backend.core.text_files import csv_text

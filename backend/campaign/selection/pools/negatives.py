@@ -21,11 +21,11 @@ from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
 from backend.campaign.selection.pools.distribution import LEAST_TEMPERATURE, Drawn, distribution
 from backend.campaign.selection.pools.similarity import query_video, video_starts
-from backend.core.arriving import new_folder, require_new_folder
+from backend.core.atomic_output import new_folder, require_new_folder
 from backend.core.errors import InputError, ProjectError
+from backend.core.messages import as_text
 from backend.core.progress import Progress, named
 from backend.core.reading import bytes_of
-from backend.core.saying import as_text
 from backend.core.where import HERE, Where, placed
 from backend.encoders import cache
 from backend.encoders.cache import encode_cached

@@ -3,7 +3,7 @@
 from backend.campaign.selection.queries import rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 
 
 def require_no_lists(project: Project) -> None:

@@ -21,8 +21,8 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
+from backend.core.messages import said
 from backend.core.reading import bytes_of
-from backend.core.saying import said
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind

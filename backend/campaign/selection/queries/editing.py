@@ -13,7 +13,7 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import QueryId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import control_fault, csv_text
 from backend.core.typed_text import is_visible, nfc
 from backend.store import events

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from backend.campaign.nouns import Split
 from backend.campaign.selection.queries.model import Draw, Drawable, DrawnQuery, OwnQuery, Repeats
 from backend.core.errors import InputError, Problem, ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import decode_text, read_csv, table_head
 from backend.core.typed_text import is_visible, nfc
 from backend.core.user_patterns import first_groups

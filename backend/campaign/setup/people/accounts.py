@@ -15,7 +15,7 @@ from backend.campaign.setup.people.sessions import DAY_S, digest, new_session, p
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, SignInRefused
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.typed_text import normalised_password
 from backend.store import events
 from backend.store.connection import Database, Store, writing

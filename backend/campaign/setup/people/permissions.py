@@ -14,7 +14,7 @@ from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.connection import Store
 
 P = ParamSpec("P")

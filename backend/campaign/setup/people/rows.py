@@ -8,7 +8,7 @@ from backend.core import person_names as rules
 from backend.core.days import midnight
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.engine import Database, added
 
 

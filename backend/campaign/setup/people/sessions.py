@@ -13,7 +13,7 @@ from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import public
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import SignInRefused
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.connection import Database, writing
 
 DAY_S = 24 * 3600.0

@@ -8,7 +8,7 @@ from backend.campaign.setup.project.settings.model import DATABASE
 from backend.campaign.setup.project.settings.registry import toml_value
 from backend.campaign.setup.project.settings_file import read_toml, replace_lines
 from backend.core.errors import InputError, ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.address import shown, understood, without_password
 
 ADDRESS_VARIABLE = DATABASE.key

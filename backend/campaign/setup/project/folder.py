@@ -25,9 +25,9 @@ from backend.campaign.setup.project.settings.registry import template, toml_valu
 from backend.campaign.setup.project.settings_file import read_settings, replace_lines, write_whole
 from backend.core.addresses import Address, Place
 from backend.core.errors import ProjectError
+from backend.core.messages import said
 from backend.core.mounts import network_file_system
 from backend.core.private import make_private_folder
-from backend.core.saying import said
 from backend.media.facts import VideoFacts
 from backend.media.jobs import ClipCache, Profile
 from backend.media.sources import Source, place_in, source_at

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from backend.core.errors import ProjectError
 from backend.core.links import leads_out
-from backend.core.saying import said
+from backend.core.messages import said
 
 DATABASE_FILE, SETTINGS_FILE = "reelrank.db", "reelrank.toml"
 PLACES = (

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from backend.campaign.nouns import GradeMeaning
 from backend.campaign.setup.project.model import Question
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 from backend.core.text_files import control_fault
 from backend.core.typed_text import is_visible
 

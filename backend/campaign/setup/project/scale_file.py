@@ -11,8 +11,8 @@ from backend.campaign.nouns import GradeMeaning, Rounding, Scale
 from backend.campaign.setup.project import rules
 from backend.campaign.setup.project.model import Grading, Question
 from backend.core.errors import InputError, Problem, ProjectError
+from backend.core.messages import said
 from backend.core.reading import bytes_of
-from backend.core.saying import said
 from backend.core.undecodable import UNDECODABLE
 
 FOLDER = Path(__file__).parent / "scales"

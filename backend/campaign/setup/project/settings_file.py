@@ -11,7 +11,7 @@ import msgspec
 from backend.campaign.setup.project.places import SETTINGS_FILE
 from backend.campaign.setup.project.settings.file import ProjectSettings
 from backend.core.errors import InputError, ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.undecodable import UNDECODABLE
 from backend.store.files import arriving
 

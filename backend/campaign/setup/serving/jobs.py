@@ -15,7 +15,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving import rows, rules
 from backend.campaign.setup.serving.model import LongWork, WorkOutcome, WorkState
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.connection import Database, writing
 
 

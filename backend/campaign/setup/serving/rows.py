@@ -6,7 +6,7 @@ import msgspec
 
 from backend.campaign.setup.serving.model import Failures, LongWork, OutcomeTable, Typed, WorkOutcome, WorkState
 from backend.core.ids import AnnotatorId
-from backend.core.saying import kept, recalled
+from backend.core.messages import kept, recalled
 from backend.store.engine import Database
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from backend.campaign.monitoring.activity.model import ActivityGroup
 from backend.campaign.monitoring.activity.rules import WORDS, graded, kinds_of, told
-from backend.core.saying import Said
+from backend.core.messages import Said
 from backend.store import events
 from backend.store.events import EventKind
 

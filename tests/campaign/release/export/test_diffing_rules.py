@@ -13,7 +13,7 @@ from backend.campaign.release.export.rules.diffing import (
     Span,
     compare,
 )
-from backend.core.saying import Said
+from backend.core.messages import Said
 
 FIRST, SECOND, THIRD, OTHERS, GONE, NEW = (
     *(Span("1", "v", float(start), start + 2.0) for start in range(3)),

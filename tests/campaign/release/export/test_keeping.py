@@ -19,7 +19,7 @@ from backend.campaign.release.export.kept_releases import list_releases, release
 from backend.campaign.release.export.model import KeptRelease
 from backend.campaign.release.export.terms import set_release_terms
 from backend.campaign.setup.project.folder import open_project
-from backend.core.arriving import OURS
+from backend.core.atomic_output import OURS
 from backend.core.errors import NotAllowed, ProjectError
 from backend.store.connection import writing
 from support import NOW, PARTLY, Judging

@@ -13,7 +13,7 @@ from backend.campaign.setup.serving.model import Delay, LongWork, OutcomeTable, 
 from backend.campaign.setup.serving.server import not_ready
 from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt, keep_draft, take_draft
 from backend.core.errors import NotAllowed, ProjectError
-from backend.core.saying import Said, said
+from backend.core.messages import Said, said
 from backend.store.connection import writing
 from postgres import SQLITE_FIRST
 from support import NOW, Judging

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from backend.campaign.corpus.captions.model import RewriteCounts, TakenDecision
 from backend.campaign.corpus.captions.rows.rewrites import BY_HAND
 from backend.core.ids import AnnotatorId
-from backend.core.saying import recalled
+from backend.core.messages import recalled
 from backend.store.engine import Database
 
 _WAITS = "c.kind = 'rewritten' AND c.accepted = 0 AND c.decided_at IS NULL"

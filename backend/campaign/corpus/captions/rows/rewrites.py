@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from backend.campaign.corpus.captions.model import Usage
 from backend.campaign.corpus.importing.rows import CaptionRow, captions_where
 from backend.core.ids import MomentId
-from backend.core.saying import kept, recalled
+from backend.core.messages import kept, recalled
 from backend.store.engine import Database, added
 
 BY_HAND = "by-hand"

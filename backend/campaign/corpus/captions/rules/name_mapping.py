@@ -11,7 +11,7 @@ from backend.campaign.corpus.captions.rules.counting import NUMBERS, plural
 from backend.campaign.corpus.captions.rules.spelling import Spellings, spellings_of
 from backend.campaign.corpus.captions.rules.text import TITLES, marks, split, tidy
 from backend.core.errors import InputError, Problem
-from backend.core.saying import said
+from backend.core.messages import said
 
 ADJECTIVE = r"(?:[a-z]+(?:ed|ing|less|ful|ous)|upset|drunk|young|old|little|sad|happy|angry|sleepy|naked|pregnant)"
 ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")

@@ -6,7 +6,7 @@ from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions,
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.captioned import sentences_of_videos
 from backend.core.json_entries import FileLayout, Sample
-from backend.core.saying import said
+from backend.core.messages import said
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:

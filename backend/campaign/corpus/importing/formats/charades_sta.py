@@ -5,7 +5,7 @@ from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions,
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.captioned import CHARADES_LINE, charades_lines
 from backend.core.json_entries import FileLayout, Sample
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import decode_text
 
 

@@ -6,7 +6,7 @@ from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions,
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.captioned import DIDEMO_SEGMENT_S, didemo_entries
 from backend.core.json_entries import FileLayout
-from backend.core.saying import said
+from backend.core.messages import said
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:

@@ -6,7 +6,7 @@ from backend.campaign.corpus.importing.model import CaptionedMoment, CorpusForma
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.errors import InputError
 from backend.core.json_entries import FileLayout, json_lines
-from backend.core.saying import said
+from backend.core.messages import said
 
 
 class _Line(msgspec.Struct):

@@ -6,7 +6,7 @@ from backend.campaign.corpus.importing.model import CaptionedMoment, CorpusForma
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.errors import Problem
 from backend.core.json_entries import FileLayout, Sample
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.core.text_files import read_csv, table_head
 
 REQUIRED = ("video", "start", "end", "caption")

@@ -23,7 +23,7 @@ from backend.campaign.monitoring.quality.rules.origins import Origins, first_of_
 from backend.campaign.monitoring.quality.rules.pairs import Codes, GradedPairs, Patterns
 from backend.campaign.monitoring.quality.rules.summary import summary
 from backend.campaign.nouns import Verdict
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.statistics import bootstrap
 from backend.scoring.statistics.agreement import (
     ALL_THE_SAME,

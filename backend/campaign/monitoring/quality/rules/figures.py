@@ -12,7 +12,7 @@ import numpy as np
 from backend.campaign.monitoring.quality.model import Figure
 from backend.campaign.monitoring.quality.rules.pairs import UNDECIDED, GradedPairs, Patterns, patterns
 from backend.campaign.nouns import Verdict
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.statistics import bootstrap
 from backend.scoring.statistics.agreement import (
     MIN_SHARED,

@@ -2,7 +2,7 @@
 
 from backend.campaign.monitoring.quality.model import FlagKind
 from backend.campaign.monitoring.quality.rules.intervals import Interval
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 
 NO_GRADES = said("No grade yet.")
 NOTHING_MET = said("No grade and no skip yet.")

@@ -24,7 +24,7 @@ from backend.campaign.monitoring.quality.rules.columns import (
 )
 from backend.campaign.monitoring.quality.rules.people import MOST_USED_SHARE, leanings, most_used
 from backend.core.ids import PairId
-from backend.core.saying import joined
+from backend.core.messages import joined
 
 FEWEST = 50
 """Grades below which no share and no mean is a flag; as many as two annotators must share for a kappa."""

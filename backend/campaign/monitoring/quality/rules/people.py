@@ -11,7 +11,7 @@ All of it is description for the lead's eyes; nothing acts by it.
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.statistics.agreement import Agreement, Floats, Integers
 
 MOST_USED_SHARE = 0.45

@@ -8,7 +8,7 @@ import numpy as np
 from backend.campaign.qualification.answers.rules import missed as count_missed
 from backend.campaign.qualification.exam.rules.marking import passes
 from backend.core.errors import ProjectError
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 
 MARGIN = 10.0
 """A guess that misses at most this much more than may be missed, in percent of the answers, is near passing."""

@@ -7,7 +7,7 @@ import numpy as np
 from backend.campaign.qualification.answers.rules import missed as count_missed
 from backend.campaign.qualification.exam.model import PASS_RULE, ExamResult
 from backend.core.errors import ProjectError
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.statistics.agreement import cohen_kappa
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from backend.campaign.qualification.answers.rules import misses
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.scoring.statistics.agreement import Weights, cohen_kappa, kappas
 from backend.scoring.statistics.bootstrap import RESAMPLES, SEED, drawn_patterns, interval
 from backend.scoring.statistics.distributions import wilson

@@ -23,11 +23,11 @@ from backend.campaign.release.export.statistics.rules import statistics
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
-from backend.core.arriving import new_folder
+from backend.core.atomic_output import new_folder
 from backend.core.errors import ProjectError
+from backend.core.messages import as_text
 from backend.core.progress import Progress
 from backend.core.release_entries import training_file
-from backend.core.saying import as_text
 from backend.encoders.sentence import Encoder
 
 

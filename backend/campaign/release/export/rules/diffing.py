@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from backend.core.saying import joined, said
+from backend.core.messages import joined, said
 
 _Key = TypeVar("_Key")
 

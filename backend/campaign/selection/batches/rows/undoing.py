@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from backend.campaign.selection.candidates.rows import agenda
 from backend.core.ids import AnnotatorId, BatchId, PairId, QueryId
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.store.engine import Database
 
 _WORK = {

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from backend.campaign.setup.project.model import People
 from backend.core.addresses import Address, place_of
-from backend.core.saying import said
+from backend.core.messages import said
 from backend.media.jobs import DEFAULT_CACHE_BYTES, DEFAULT_CONTEXT_S, DEFAULT_HEIGHT_PX, ClipForm
 
 GIB = 1024**3

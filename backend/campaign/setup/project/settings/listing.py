@@ -7,7 +7,7 @@ from backend.campaign.nouns import Rounding
 from backend.campaign.setup.project.model import Campaign, GuidelineVersion, Terms
 from backend.campaign.setup.project.settings.file import ProjectSettings
 from backend.campaign.setup.project.settings.registry import BY_KEY
-from backend.core.saying import said, said_n
+from backend.core.messages import said, said_n
 from backend.media.jobs import ClipForm
 
 SCALE, PEOPLE, TRAINING, WORK, RESULTS = (

@@ -7,9 +7,9 @@ from functools import partial
 from backend.campaign.nouns import FIRST_ROUND_SEATS, SECOND_ROUND_SEATS
 from backend.core.base_path import BASE_PATH_VARIABLE
 from backend.core.logs import LOG_VARIABLE
+from backend.core.messages import said
 from backend.core.metrics import METRICS_VARIABLE
 from backend.core.private import UMASK_VARIABLE
-from backend.core.saying import said
 
 
 class Home(StrEnum):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError, StoreUnavailable
-from backend.core.saying import Said, joined, kept, recalled, said, said_n
+from backend.core.messages import Said, joined, kept, recalled, said, said_n
 
 WORDS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 NAMES = ("name", "row", "what")

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from backend.core.errors import ProjectError, ReelRankError
-from backend.core.saying import said
+from backend.core.messages import said
 
 OURS = ".reelrank-"
 """How the names of such folders begin; one that is found was left by a process that was killed."""
