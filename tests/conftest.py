@@ -301,6 +301,37 @@ def corpus_project(corpus_folder: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.fixture(scope="session")
+def make_twelve_pairs() -> Callable[..., Path]:
+    """Makes a project of twelve pairs of two queries, a lead and annotators; nobody has it open any more."""
+
+    def made(folder: Path, *annotators: str, settings: Callable[[str], str] = str) -> Path:
+        lines = [
+            json.dumps({"video": m.video, "start": m.start_s, "end": m.end_s, "caption": m.caption, "duration": 60})
+            for m in MOMENTS[:6]
+        ]
+        (folder / "moments.jsonl").write_text("\n".join(lines))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sentence, "load", lambda spec: WordEncoder())
+            begun = init_project(folder / "project", encoder="minilm")
+            begun.store.close()  # now, and not while examples copy the folder
+            file = begun.folder / "reelrank.toml"
+            file.write_text(settings(file.read_text()))
+            project = open_project(begun.folder)
+            import_corpus(project, OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
+            draw_queries(project, OPERATOR, val=1, test=1, seed=5, now=NOW)
+            choose_candidates(project, OPERATOR, now=NOW)
+        lead = people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
+        them = [people.add(project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in annotators]
+        have_read(project)
+        Judging(project, lead, them).give_videos_files()
+        project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        project.store.close()
+        return project.folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
 def judging_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Judging:
     """What `judging` copies."""
     project = open_project(shutil.copytree(corpus_folder / "project", tmp_path_factory.mktemp("judging") / "project"))

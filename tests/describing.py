@@ -1,7 +1,5 @@
 """People who describe videos: a project where they may, and what their browsers send."""
 
-import sqlite3
-from contextlib import closing
 from itertools import count
 
 from backend.campaign.corpus.describing.model import DescribeAnswer, DescribeEvent, DescribeKind, DescribingChoice
@@ -14,8 +12,7 @@ _number = count()
 
 def opened(judging: Judging, *, at: float = NOW - 3600) -> Judging:
     """The project with describing open for everybody in all six videos of 60 s, which have files by name."""
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
-        db.execute("UPDATE video SET path = name, fps_num = 25, fps_den = 1, has_audio = 0, sha256 = name")
+    judging.rows("UPDATE video SET path = name, fps_num = 25, fps_den = 1, has_audio = 0, sha256 = name")
     choose_describing(judging.project, judging.lead, DescribingChoice(open=True), now=at)
     return judging
 

@@ -1,8 +1,6 @@
 """What the tests of exam rounds share: people who take one, and the tables as they are."""
 
-from contextlib import closing
 from dataclasses import dataclass
-from sqlite3 import connect
 
 from backend.campaign.desk.clips import clip_for
 from backend.campaign.desk.exchange import desk, exam_act, record_grades
@@ -110,12 +108,7 @@ class Round:
         return {int(str(pair)): None if grade is None else int(str(grade)) for pair, grade in found}
 
     def rows(self, sql: str) -> list[tuple[object, ...]]:
-        with closing(connect(self.project.folder / "reelrank.db")) as db:
-            return db.execute(sql).fetchall()
-
-    def change(self, sql: str) -> None:
-        with closing(connect(self.project.folder / "reelrank.db")) as db, db:
-            db.execute(sql)
+        return self.judging.rows(sql)
 
     def pair_named(self, key: str) -> int:
         return int(str(self.rows(f"SELECT pair_id FROM pair WHERE pair_key = '{key}'")[0][0]))

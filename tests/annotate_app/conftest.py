@@ -4,7 +4,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, Executor
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,14 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import small_project
+from backend.campaign.nouns import Person
 from backend.campaign.release.export import card, freezing
 from backend.campaign.setup.project.folder import Project
+from backend.core import processes
 from backend.encoders import sentence
 from backend.store.sqlite import SqliteStore
 from small_project import SmallProject
-from support import NOW, WordEncoder
+from support import NOW, Judging, WordEncoder
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -150,6 +152,37 @@ def open_page_of(browser_of: Callable[[str], None], show_screen: Callable[..., A
         return show_screen(screen, query)
 
     return opened
+
+
+@pytest.fixture
+def open_judging(
+    judging: Judging, monkeypatch: pytest.MonkeyPatch, show_screen: Callable[..., AppTest]
+) -> Callable[..., AppTest]:
+    """Opens a page over `judging` as its lead, or as somebody else of it; the clock stands at `NOW`."""
+    from annotate_app.session import auth
+
+    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
+    monkeypatch.setattr("time.time", lambda: NOW)
+
+    def opened(screen: str, who: Person | None = None, **query: str) -> AppTest:
+        monkeypatch.setattr(auth, "current", lambda: who or judging.lead)
+        return show_screen(screen, query)
+
+    return opened
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would run in a process of its own is done before the page goes on."""
+
+    def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
+        future: Future[None] = Future()
+        work(*arguments)
+        future.set_result(None)
+        return future
+
+    monkeypatch.setattr(processes, "alone", alone)
+    monkeypatch.setattr("os.nice", lambda by: 0)
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
@@ -24,6 +24,7 @@ from backend.campaign.desk.exchange import desk
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.model import PairReview, ReviewList
 from backend.campaign.review.status import case, case_page
+from backend.campaign.setup.project.folder import Project
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import PairKey
 from backend.media.jobs import ClipJob
@@ -83,6 +84,16 @@ def client(real_project: SmallProject) -> Iterator[Browser]:
         lifespan=lifespan,
     )
     with Browser(app, real_project.tokens) as found:
+        yield found
+
+
+@contextmanager
+def browsing(project: Project, routes: Sequence[BaseRoute], token: str = "") -> Iterator[TestClient]:
+    """A browser in front of the guard and some routes; `token` is the session that it has."""
+    app = Starlette(routes=routes, middleware=[Middleware(Guard, project=lambda: project)])
+    with TestClient(app, base_url="http://testserver", follow_redirects=False) as found:
+        if token:
+            found.cookies.set("reelrank_session", token, domain="testserver.local")
         yield found
 
 

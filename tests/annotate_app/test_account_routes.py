@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from backend.campaign.setup.people.sessions import sign_in
-from served import FULL_DISK, fill_disk
+from served import FULL_DISK, browsing, fill_disk
 from small_project import PASSWORD, SmallProject
 from support import NOW
 
@@ -19,15 +17,10 @@ NEW = "a longer password"
 
 @pytest.fixture
 def client(real_project: SmallProject) -> Iterator[TestClient]:
-    from annotate_app.session.guard import Guard
     from annotate_app.session.routes import Sessions
 
-    app = Starlette(
-        routes=Sessions(lambda: real_project.project).routes(),
-        middleware=[Middleware(Guard, project=lambda: real_project.project)],
-    )
-    with TestClient(app, base_url="http://testserver", follow_redirects=False) as found:
-        found.cookies.set("reelrank_session", real_project.tokens["Ana"], domain="testserver.local")
+    routes = Sessions(lambda: real_project.project).routes()
+    with browsing(real_project.project, routes, real_project.tokens["Ana"]) as found:
         yield found
 
 
@@ -52,21 +45,6 @@ def test_the_account_says_whose_it_is_and_leads_back(client: TestClient) -> None
     assert "Signed in as <b>Ana</b>, annotator." in page.text
     assert '<a href="/">Back to grading</a>' in page.text
     assert page.headers["cache-control"] == "no-store"
-
-
-@pytest.mark.parametrize("who", [None, "unknown", "Cem"], ids=["none", "unknown", "suspended"])
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "/session/account"), ("POST", "/session/password"), ("POST", "/session/sign-out-everywhere")],
-)
-def test_nobody_without_a_session_gets_an_account(
-    client: TestClient, real_project: SmallProject, who: str | None, method: str, path: str
-) -> None:
-    client.cookies.delete("reelrank_session")
-    if who:
-        client.cookies.set("reelrank_session", real_project.tokens.get(who, who))
-    answer = client.request(method, path)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/session/sign-in")
 
 
 def test_a_new_password_ends_all_sessions_but_this_one(client: TestClient, real_project: SmallProject) -> None:

@@ -10,16 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 from backend.campaign.monitoring.quality.agreement_board import agreement_board, other_relevances
 from backend.campaign.monitoring.quality.model import BoardPart
-from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
-from reading import read
+from backend.campaign.nouns import OPERATOR
+from reading import words
 from support import NOW, Judging
 
 Open = Callable[..., AppTest]
 HOSTILE = "<img src=x onerror=alert(1)>"
-PASSWORD = "a long password"
-PARTS = ("Figures", "Grades", "People", "Over time", "Queries")
 
 
 @pytest.fixture
@@ -44,30 +40,13 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> list[Future[Any]]:
 
 
 @pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch, judging: Judging, worker: list[Future[Any]], now: list[float]) -> Open:
-    """Opens the page as a lead who is signed in, or as somebody else."""
-    from annotate_app.session import auth
-
+def open_page(
+    open_judging: Callable[..., AppTest], worker: list[Future[Any]], now: list[float], monkeypatch: pytest.MonkeyPatch
+) -> Open:
+    """Opens the page as the lead."""
     st.cache_resource.clear()
-    add_person_with_password(judging.project, OPERATOR, "Leo", Role.LEAD, PASSWORD, now=NOW)
-    add_person_with_password(judging.project, OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
-    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
     monkeypatch.setattr("time.time", lambda: now[0])
-
-    def opened(who: str = "Leo") -> AppTest:
-        token = sign_in(judging.project, who, PASSWORD, now=NOW)
-        monkeypatch.setattr(auth, "token", lambda: token)
-
-        def script() -> None:
-            from annotate_app.screens import agreement
-
-            agreement.page()
-
-        app = AppTest.from_function(script, default_timeout=60).run()
-        assert not app.exception
-        return app
-
-    return opened
+    return lambda: open_judging("agreement")
 
 
 @pytest.fixture
@@ -79,13 +58,6 @@ def graded(judging: Judging) -> Judging:
     return judging
 
 
-def words(app: AppTest) -> str:
-    """Everything that is said, tables too."""
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error")
-    written = [str(element.value) for kind in kinds for element in app.get(kind)]
-    return read("\n".join([*written, *(element.proto.body for element in app.get("html"))]))
-
-
 def part(app: AppTest, name: str) -> AppTest:
     app.segmented_control(key="address-part").set_value(name).run()
     assert not app.exception
@@ -95,11 +67,6 @@ def part(app: AppTest, name: str) -> AppTest:
 def test_an_empty_project_says_what_will_be_here(open_page: Open, worker: list[Future[Any]]) -> None:
     app = open_page()
     assert "Nobody has graded anything yet" in words(app)
-
-
-def test_only_leads_see_it(open_page: Open, graded: Judging) -> None:
-    assert "0.9" not in words(open_page("Ada"))
-    assert not open_page("Ada").segmented_control
 
 
 def test_figures_stand_there_before_their_intervals(

@@ -1,6 +1,5 @@
 """The page People over a project: a lead gives assignments, reads them, takes them back."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -10,30 +9,20 @@ from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.staffing import assign, assignments_standing, suspend
 from backend.campaign.nouns import Split
 from backend.campaign.review.queries import list_queries
+from reading import words
 from support import NOW, Judging
 
 Open = Callable[[], AppTest]
 
 
 @pytest.fixture
-def open_people(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Open:
+def open_people(open_judging: Callable[..., AppTest]) -> Open:
     """The page as the lead sees it, with the form open."""
-    from annotate_app.session import auth
-
-    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
-    monkeypatch.setattr(auth, "current", lambda: judging.lead)
-
-    def script() -> None:
-        from annotate_app.screens import people
-
-        people.page()
 
     def opened() -> AppTest:
-        app = AppTest.from_function(script, default_timeout=60)
+        app = open_judging("people")
         app.session_state["assign"] = True
-        app.run()
-        assert not app.exception
-        return app
+        return app.run()
 
     return opened
 
@@ -42,10 +31,6 @@ def standing(judging: Judging) -> dict[str, Assignment]:
     given = assignments_standing(judging.project, judging.lead)
     names = {person.annotator_id: person.name for person in judging.annotators}
     return {names[who]: one for who, one in given.items()}
-
-
-def sentences(app: AppTest) -> str:
-    return re.sub(r"\\(.)", r"\1", " ".join(one.value for one in [*app.markdown, *app.success, *app.error]))
 
 
 def test_several_people_get_a_part_of_a_split_and_a_quota(judging: Judging, open_people: Open) -> None:
@@ -62,11 +47,11 @@ def test_several_people_get_a_part_of_a_split_and_a_quota(judging: Judging, open
     assert set(found) == {"Anna", "Boris"}
     assert (found["Anna"].split, found["Anna"].part, found["Anna"].parts, found["Anna"].a_day) == (Split.VAL, 2, 2, 40)
     told = "the validation queries, part 2 of 2; at most 40 grades a day"
-    assert f"Assigned: {told}. That is 1 query with open batches." in sentences(app)
+    assert f"Assigned: {told}. That is 1 query with open batches." in words(app)
     assert not app.multiselect(key="assign_who").value, "the form is empty again"
     app.button(key=f"unassign-{anna}").click().run()
     assert set(standing(judging)) == {"Boris"}
-    assert "Anna grades whatever there is again" in sentences(app)
+    assert "Anna grades whatever there is again" in words(app)
 
 
 def test_queries_are_found_by_their_words_and_chosen(judging: Judging, open_people: Open) -> None:
@@ -78,7 +63,7 @@ def test_queries_are_found_by_their_words_and_chosen(judging: Judging, open_peop
     app.button(key="assign_button").click().run()
     assert not app.exception
     assert standing(judging)["Carla"].queries == (query.query_id,)
-    assert "1 query chosen by name" in sentences(app)
+    assert "1 query chosen by name" in words(app)
 
 
 def test_what_cannot_be_is_said_and_the_form_keeps_what_was_typed(judging: Judging, open_people: Open) -> None:
@@ -87,7 +72,7 @@ def test_what_cannot_be_is_said_and_the_form_keeps_what_was_typed(judging: Judgi
     app.number_input(key="assign_part").set_value(3)
     app.number_input(key="assign_parts").set_value(2)
     app.button(key="assign_button").click().run()
-    assert "there is no part 3 of 2" in sentences(app)
+    assert "there is no part 3 of 2" in words(app)
     assert app.number_input(key="assign_part").value == 3
     assert standing(judging) == {}
 
@@ -99,8 +84,8 @@ def test_what_another_lead_assigned_meanwhile_is_told_and_shown_first(judging: J
     app.multiselect(key="assign_who").set_value([anna])
     app.number_input(key="assign_day").set_value(9)
     app.button(key="assign_button").click().run()
-    assert "gave Anna another assignment" in sentences(app)
-    assert "at most 5 grades a day" in sentences(app), "and there it is"
+    assert "gave Anna another assignment" in words(app)
+    assert "at most 5 grades a day" in words(app), "and there it is"
     assert app.number_input(key="assign_day").value == 9
     app.button(key="assign_button").click().run()
     assert standing(judging)["Anna"].a_day == 9
@@ -111,7 +96,7 @@ def test_an_assignment_of_somebody_who_was_suspended_can_be_taken_back(judging: 
     assign(judging.project, judging.lead, [dev], Assignment(in_all=500), now=NOW)
     suspend(judging.project, judging.lead, dev, True, now=NOW)
     app = open_people()
-    assert "at most 500 grades in all" in sentences(app)
+    assert "at most 500 grades in all" in words(app)
     assert dev not in app.multiselect(key="assign_who").options
     app.button(key=f"unassign-{dev}").click().run()
     assert standing(judging) == {}

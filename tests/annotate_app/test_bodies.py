@@ -11,9 +11,7 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
@@ -24,13 +22,13 @@ from annotate_app.server.turns import Turns
 from annotate_app.session import bodies
 from annotate_app.session import rate_limit as patience
 from annotate_app.session.bodies import BodyRefused, TooMuch, parsed
-from annotate_app.session.guard import Guard
 from annotate_app.session.rate_limit import RequestLimits
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import AnnotatorId
 from backend.media.clips import ensure as cut_clip
+from served import browsing
 from support import NOW, Judging, have_read
 
 PASSWORD = "a long password"
@@ -404,12 +402,8 @@ def ana(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClien
     monkeypatch.setattr(patience, "TOLD_AT_ONCE", 1_000_000)  # these tests are the storm
     add_person_with_password(judging.project, OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
     have_read(judging.project)
-    app = Starlette(
-        routes=own_routes(lambda: judging.project, ClipWorker(cut_clip), lambda project, lead: {}),
-        middleware=[Middleware(Guard, project=lambda: judging.project)],
-    )
-    with TestClient(app, follow_redirects=False) as client:
-        client.cookies.set("reelrank_session", sign_in(judging.project, "Ada", PASSWORD, now=NOW))
+    routes = own_routes(lambda: judging.project, ClipWorker(cut_clip), lambda project, lead: {})
+    with browsing(judging.project, routes, sign_in(judging.project, "Ada", PASSWORD, now=NOW)) as client:
         yield client
 
 

@@ -11,13 +11,10 @@ from time import monotonic, sleep
 
 import av
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
-from annotate_app.session.guard import Guard
 from backend.campaign.corpus.describing.opening import close_describing
 from backend.campaign.nouns import OPERATOR, Person
 from backend.campaign.setup.people.accounts import add_person_with_password
@@ -26,6 +23,7 @@ from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import ClipJob
 from backend.media.probe import probe
 from describing import opened
+from served import browsing
 from support import NOW, Judging
 
 PASSWORD = "a long password"
@@ -70,12 +68,8 @@ def dana(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Describe
         )
     person = add_person_with_password(project, OPERATOR, "Dana", judging.annotators[0].role, PASSWORD, now=NOW)
     videos = ClipWorker(cut_clip)
-    app = Starlette(
-        routes=own_routes(lambda: project, ClipWorker(somebody_waits), lambda project, lead: {}, videos),
-        middleware=[Middleware(Guard, project=lambda: project)],
-    )
-    with TestClient(app, follow_redirects=False) as client:
-        client.cookies.set("reelrank_session", sign_in(project, "Dana", PASSWORD, now=NOW))
+    routes = own_routes(lambda: project, ClipWorker(somebody_waits), lambda project, lead: {}, videos)
+    with browsing(project, routes, sign_in(project, "Dana", PASSWORD, now=NOW)) as client:
         yield Describer(judging, person, client, source)
     videos.stop()
 

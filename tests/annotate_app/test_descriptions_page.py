@@ -1,29 +1,26 @@
 """The lead's page Descriptions, over a real project: review, who describes, the guideline."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate_app.screens.descriptions import choice as describing_choice
-from annotate_app.session import auth
 from backend.campaign.corpus.describing import opening
 from backend.campaign.corpus.describing.model import DescriptionStatus
 from backend.campaign.corpus.describing.opening import describing_guideline
 from backend.campaign.corpus.describing.reviewing import accept_description, description
 from describing import event, opened, send
-from reading import read
+from reading import read, words
 from support import NOW, Judging
 
 Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def describing(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Judging:
+def describing(judging: Judging) -> Judging:
     """Three descriptions wait; two of them show the same seconds."""
-    monkeypatch.setattr(auth, "project", lambda: judging.project)
-    monkeypatch.setattr(auth, "require", lambda role: judging.lead)
-    monkeypatch.setattr(auth, "current", lambda: judging.lead)
     opened(judging)
     send(judging, 0, event("d1", span=(40.0, 44.0)), event("d2", video="2", sentence="Then Mona *waves*."))
     send(judging, 1, event("d3", span=(40.0, 43.6), sentence="Somebody fills a cup."))
@@ -31,27 +28,8 @@ def describing(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Judging:
 
 
 @pytest.fixture
-def open_page(describing: Judging) -> Open:
-    def shown(**query: str) -> AppTest:
-        def script() -> None:
-            from annotate_app.screens import descriptions
-
-            descriptions.page()
-
-        app = AppTest.from_function(script, default_timeout=60)
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
-    return shown
-
-
-def told(app: AppTest) -> str:
-    """Everything that the page says in words."""
-    texts = (one.value for part in (app.markdown, app.caption, app.success, app.info, app.error) for one in part)
-    return read("\n".join([*texts, *(one.proto.body for one in app.get("html"))]))
+def open_page(describing: Judging, open_judging: Open) -> Open:
+    return partial(open_judging, "descriptions")
 
 
 def status(judging: Judging, key: str) -> DescriptionStatus:
@@ -70,7 +48,7 @@ def test_accepting_edited_words_goes_on_to_the_next_and_undo_brings_it_back(
     assert not app.exception
     assert app.query_params["description"] == "d2"
     assert status(describing, "d1") is DescriptionStatus.ACCEPTED
-    assert "may be a name" in told(app)
+    assert "may be a name" in words(app)
     app.button(key="description-undo").click().run()
     assert app.query_params["description"] == "d1"
     assert status(describing, "d1") is DescriptionStatus.WAITING
@@ -84,15 +62,15 @@ def test_a_description_goes_back_with_words_and_never_without(open_page: Open, d
     app.button(key="FormSubmitter:return-d2-Send back").click().run()
     assert status(describing, "d2") is DescriptionStatus.RETURNED
     back = open_page(show="returned")
-    assert "No names, please" in told(back)
+    assert "No names, please" in words(back)
 
 
 def test_both_descriptions_of_the_same_seconds_stand_side_by_side_and_both_can_be_accepted(
     open_page: Open, describing: Judging
 ) -> None:
     app = open_page(description="d1")
-    assert "described more than once" in told(app)
-    assert "Somebody fills a cup." in told(app)
+    assert "described more than once" in words(app)
+    assert "Somebody fills a cup." in words(app)
     app.button(key="FormSubmitter:accept-d1-Accept").click().run()
     again = open_page(description="d3")
     moment = describing.project.store.db.execute("SELECT moment_id FROM description WHERE moment_id").fetchone()[0]
@@ -110,10 +88,10 @@ def test_what_somebody_did_meanwhile_is_told_and_nothing_is_done(open_page: Open
 
 
 def test_the_list_is_narrowed_by_the_address_and_says_when_it_is_empty(open_page: Open, describing: Judging) -> None:
-    assert "1 of 3" in told(open_page())
-    assert "1 of 1" in told(open_page(q="boris cup", show="all"))
-    assert "has these words" in told(open_page(q="elephant"))
-    assert "No description is accepted yet." in told(open_page(show="accepted"))
+    assert "1 of 3" in words(open_page())
+    assert "1 of 1" in words(open_page(q="boris cup", show="all"))
+    assert "has these words" in words(open_page(q="elephant"))
+    assert "No description is accepted yet." in words(open_page(show="accepted"))
 
 
 def test_a_lead_opens_describing_for_people_and_closes_it(open_page: Open, describing: Judging) -> None:
@@ -129,7 +107,7 @@ def test_a_lead_opens_describing_for_people_and_closes_it(open_page: Open, descr
     assert (chosen.open, chosen.people, chosen.per_minute, chosen.videos) == (True, (anna.annotator_id,), 2.5, None)
     app.button(key="FormSubmitter:describing-choice-Close").click().run()
     assert not opening.may_describe(describing.project, anna)
-    assert "closed" in told(app)
+    assert "closed" in words(app)
 
 
 def test_of_very_many_videos_the_names_are_pasted(
@@ -151,4 +129,4 @@ def test_a_lead_rewords_the_guideline_for_describers(open_page: Open, describing
     app.text_input(key="describing-words-1-reason").set_value("shorter")
     next(one for one in app.button if one.label == "Save as version 2").click().run()
     assert describing_guideline(describing.project, describing.lead).text == "Mark one thing.\nNo names."
-    assert "Version 2 stands now" in told(app)
+    assert "Version 2 stands now" in words(app)

@@ -14,8 +14,8 @@ from backend.campaign.review.model import ReviewList
 from backend.campaign.review.status import case_page
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.core.ids import PairKey
-from reading import read
-from served import FULL_DISK, blocked, fill_disk, review
+from reading import html, read
+from served import blocked, review
 from small_project import DISCARDED, ESCALATED, FAULT, OPEN, PASSWORD, SKIPPED, SmallProject
 from support import NOW, have_read, sit
 
@@ -63,10 +63,6 @@ def sentences(app: AppTest) -> list[str]:
     return [read(element.value) for kind in kinds for element in app.get(kind)]
 
 
-def html(app: AppTest) -> str:
-    return "".join(element.proto.body for element in app.get("html"))
-
-
 def undecided(small: SmallProject) -> list[PairKey]:
     """The pairs of the list To decide, in order."""
     return [row.pair for row in case_page(small.project, small.lead, ReviewList.TO_DECIDE, size=99).rows]
@@ -89,12 +85,6 @@ def buttons(app: AppTest) -> list[str]:
 def on_show(app: AppTest) -> str:
     [control] = [str(control.key) for control in app.segmented_control if str(control.key).startswith("relevance-")]
     return control.removeprefix("relevance-")
-
-
-def listed(app: AppTest) -> list[str]:
-    """The pairs of the list beside the case."""
-    [mounted] = [element for element in app.get("bidi_component") if "rr-list" in str(element.proto)]
-    return str(mounted.proto).split("data-opens=")[1:]
 
 
 def test_a_case_tells_the_grades_and_the_rule(open_page: Open, escalated: PairKey, discarded: PairKey) -> None:
@@ -271,15 +261,6 @@ def test_next_and_previous_go_through_the_list_and_over_its_pages(open_page: Ope
     assert "page" not in app.query_params
 
 
-def test_ten_pairs_are_listed_beside_the_case(open_page: Open, real_project: SmallProject) -> None:
-    escalate(real_project, 1, 18)
-    everything = len(undecided(real_project))
-    assert everything == 23
-    first, last = listed(open_page()), listed(open_page(page="3"))
-    assert (len(first), len(last)) == (10, 3)
-    assert not set(first) & set(last)
-
-
 def test_a_search_narrows_the_list(open_page: Open, real_project: SmallProject) -> None:
     escalate(real_project, 2, 4)
     real_project.sql("UPDATE query SET text = 'A dog barks' WHERE query_id = 2")
@@ -343,21 +324,6 @@ def test_a_settled_pair_has_no_button_that_offers_it_to_nobody(
     app = skipped_page(open_page)
     assert f"offer-{skipped}" not in [button.key for button in app.button]
     assert "Settled: nobody is asked about this pair any more." in sentences(app)
-
-
-def test_a_failed_offer_says_why_at_its_pair(
-    open_page: Open, real_project: SmallProject, skipped: PairKey, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = skipped_page(open_page)
-    fill_disk(monkeypatch)
-    app.button(key=f"offer-{skipped}").click().run()
-    assert [read(error.value) for error in app.error] == [FULL_DISK]
-    assert len(review(real_project, skipped).skips) == 2
-
-
-def test_a_skipped_pair_can_be_decided(open_page: Open, skipped: PairKey) -> None:
-    app = skipped_page(open_page)
-    assert f"FormSubmitter:decide-{skipped}-Decide" in [button.key for button in app.button]
 
 
 def test_blocked_clips_are_listed_with_their_reason(open_page: Open) -> None:

@@ -24,8 +24,8 @@ from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.setup.people.accounts import add_person, add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import PairKey
-from reading import read
-from served import FULL_DISK, clip_of, fill_disk
+from reading import words
+from served import clip_of
 from small_project import PASSWORD, TEXTS, SmallProject
 from support import NOW, have_read, person_of
 
@@ -128,22 +128,9 @@ def exam(small: SmallProject) -> Exam | None:
 
 
 @pytest.fixture
-def open_page(open_page_of: Open) -> Open:
-    """Opens one page as the lead, or as somebody else."""
-    return open_page_of
-
-
-@pytest.fixture
 def without_results(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the tab Results, whose charts take long to draw and have a test of their own."""
     monkeypatch.setattr(figures, "outcomes", lambda found: None)
-
-
-def words(app: AppTest) -> str:
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text")
-    written = [element.value for kind in kinds for element in app.get(kind)]
-    written += [expander.label for expander in app.expander]
-    return read("\n".join([*written, *(element.proto.body for element in app.get("html"))]))
 
 
 def look(app: AppTest, most: float) -> AppTest:
@@ -161,8 +148,8 @@ def press(app: AppTest, label: str) -> AppTest:
     return app
 
 
-def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page: Open, settled: SmallProject) -> None:
-    app = open_page("exam")
+def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page_of: Open, settled: SmallProject) -> None:
+    app = open_page_of("exam")
     assert "This project has no exam: everybody may judge at once." in words(app)
     assert not app.tabs
     app.checkbox(key="exam_newcomers").check()
@@ -185,10 +172,10 @@ def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page: Open, set
     assert "Held all the same" not in words(app)
 
 
-def test_an_exam_that_pressing_0_passes_is_held_for_a_reason_only(open_page: Open, settled: SmallProject) -> None:
+def test_an_exam_that_pressing_0_passes_is_held_for_a_reason_only(open_page_of: Open, settled: SmallProject) -> None:
     settled.sql("UPDATE consensus SET relevance = 0 WHERE relevance > 0")
     settled.sql("UPDATE consensus SET relevance = 4 WHERE pair_id = (SELECT min(pair_id) FROM pair WHERE query_id = 1)")
-    app = look(open_page("exam"), 20)
+    app = look(open_page_of("exam"), 20)
     said = words(app)
     assert "always 0 misses 1 of 20 and would pass" in said
     assert "passes" in said
@@ -202,10 +189,10 @@ def test_an_exam_that_pressing_0_passes_is_held_for_a_reason_only(open_page: Ope
 
 
 def test_fewer_pairs_than_asked_for_are_told_before_and_the_draw_is_changed(
-    open_page: Open, settled: SmallProject
+    open_page_of: Open, settled: SmallProject
 ) -> None:
     unsettle(settled, "rank > 3")
-    app = look(open_page("exam"), 20)
+    app = look(open_page_of("exam"), 20)
     assert "Asked for 2 queries with 10 pairs each; there were only 6 pairs of 2 queries to be had." in words(app)
     app = press(app, "Change the draw")
     assert (app.number_input(key="exam_queries").value, app.number_input(key="exam_pairs").value) == (2, 10)
@@ -217,8 +204,8 @@ def test_fewer_pairs_than_asked_for_are_told_before_and_the_draw_is_changed(
 
 
 @pytest.mark.usefixtures("without_results")
-def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, untaken: SmallProject) -> None:
-    app = open_page("exam")
+def test_a_round_is_told_of_closed_and_its_answers_used(open_page_of: Open, untaken: SmallProject) -> None:
+    app = open_page_of("exam")
     assert "The round is open" not in words(app), "an exam of settled pairs has its key from the beginning"
     app.radio(key="exam_key").set_value(ExamKey.MEDIAN)
     app.number_input(key="exam_queries").set_value(40)
@@ -258,10 +245,10 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, untaken
 
 
 @pytest.mark.usefixtures("without_results")
-def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page: Open, held: SmallProject) -> None:
+def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page_of: Open, held: SmallProject) -> None:
     item = next(item for item in exam_items(held.project, held.lead) if item.right == 0)
     block_clip(held.project, held.lead, item.pair_key, "black", now=NOW)
-    app = open_page("exam")
+    app = open_page_of("exam")
     said = words(app)
     assert f"from settled pairs, seed {SEED}" in said
     assert "1 pair left out because the clip cannot be shown." in said
@@ -279,9 +266,9 @@ def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page: Open, 
     assert phase(held, "Ana") is ExamPhase.FIRST
 
 
-def test_an_exemption_without_a_reason_is_refused_in_words(open_page: Open, untaken: SmallProject) -> None:
+def test_an_exemption_without_a_reason_is_refused_in_words(open_page_of: Open, untaken: SmallProject) -> None:
     ben = untaken.person("Ben").annotator_id
-    app = open_page("exam")
+    app = open_page_of("exam")
     (button,) = [button for button in app.button if button.form_id == f"exam-exempt-{ben}"]
     button.click().run()
     assert "an exemption needs a reason" in words(app)
@@ -301,11 +288,11 @@ def listed(app: AppTest) -> list[str]:
 
 
 @pytest.mark.usefixtures("without_results")
-def test_an_item_is_explained_by_the_lead(open_page: Open, held: SmallProject) -> None:
+def test_an_item_is_explained_by_the_lead(open_page_of: Open, held: SmallProject) -> None:
     items = exam_items(held.project, held.lead)
     missed = [item for item in items if item.right == 4]
     (other,) = [item.item_id for item in missed if item.explanation != WHY]
-    app = open_page("exam", item=str(other))
+    app = open_page_of("exam", item=str(other))
     rows = listed(app)
     assert len(rows) == ITEMS
     query = items[0].query
@@ -318,29 +305,29 @@ def test_an_item_is_explained_by_the_lead(open_page: Open, held: SmallProject) -
     assert explained[other] == "The cup is put down in full view."
 
 
-def test_items_are_searched_and_the_address_says_which_is_on_show(open_page: Open, settled: SmallProject) -> None:
+def test_items_are_searched_and_the_address_says_which_is_on_show(open_page_of: Open, settled: SmallProject) -> None:
     for number, text in ((1, "Somebody calls a dog"), (2, "Somebody calls a cat")):
         settled.sql("UPDATE query SET text = ? WHERE query_id = ?", text, number)
     hold(settled, queries=2, pairs=13)
     dogs = [item.item_id for item in exam_items(settled.project, settled.lead) if "dog" in item.query]
-    app = open_page("exam", item=str(dogs[6]), q="dog")
+    app = open_page_of("exam", item=str(dogs[6]), q="dog")
     assert len(listed(app)) == 10, "a page of them"
     assert all("a dog" in row for row in listed(app))
     assert app.text_area(key=f"exam-text-{dogs[6]}")
-    assert len(listed(open_page("exam", q="dog", page="2"))) == 3
-    assert "No item has these words." in words(open_page("exam", q="dog cat"))
+    assert len(listed(open_page_of("exam", q="dog", page="2"))) == 3
+    assert "No item has these words." in words(open_page_of("exam", q="dog cat"))
 
 
 @pytest.mark.parametrize("page", ["exam", "people"])
-def test_many_people_are_searched_and_cut_into_pages(page: str, open_page: Open, untaken: SmallProject) -> None:
+def test_many_people_are_searched_and_cut_into_pages(page: str, open_page_of: Open, untaken: SmallProject) -> None:
     """A hundred rows of six controls each took seconds to draw, and nobody was found among them."""
     name = {"exam": "people", "people": "q"}[page]
-    assert not any("Search" in box.label for box in open_page(page).text_input), "few people need no search"
+    assert not any("Search" in box.label for box in open_page_of(page).text_input), "few people need no search"
     for n in range(20):
         add_person(untaken.project, OPERATOR, f"Newcomer {n}", Role.ANNOTATOR, now=NOW)
     last = person_of(untaken.project, "Newcomer 19").annotator_id
     rows = {"exam": "exam-retake-", "people": "suspend-"}[page]
-    app = open_page(page)
+    app = open_page_of(page)
     shown = [button.key for button in app.button if str(button.key).startswith(rows)]
     assert len(shown) == 20
     app.text_input(key=f"address-{name}").set_value("newcomer 19").run()
@@ -350,47 +337,33 @@ def test_many_people_are_searched_and_cut_into_pages(page: str, open_page: Open,
     assert "No person in this list has these words." in words(app)
 
 
-def test_the_exam_is_ended(open_page: Open, untaken: SmallProject) -> None:
-    app = open_page("exam")
+def test_the_exam_is_ended(open_page_of: Open, untaken: SmallProject) -> None:
+    app = open_page_of("exam")
     app.button(key="exam-off").click().run()
     assert exam(untaken) is None
     assert "This project has no exam" in words(app)
 
 
-def test_trouble_with_the_database_is_said(
-    open_page: Open, untaken: SmallProject, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = open_page("exam")
-    fill_disk(monkeypatch)
-    app.button(key="exam-off").click().run()
-    assert FULL_DISK in words(app)
-    assert exam(untaken) is not None
-
-
-def test_the_page_is_for_leads(open_page: Open) -> None:
-    assert "This page is for leads." in words(open_page("exam", "Ana"))
-
-
-def test_people_shows_where_everybody_stands(open_page: Open, held: SmallProject) -> None:
-    said = words(open_page("people"))
+def test_people_shows_where_everybody_stands(open_page_of: Open, held: SmallProject) -> None:
+    said = words(open_page_of("people"))
     for badge in ("exam: failed", "exam: not begun", "exam: exempt"):
         assert badge in said
     end_exam(held.project, held.lead, now=NOW)
-    assert "exam:" not in words(open_page("people"))
+    assert "exam:" not in words(open_page_of("people"))
 
 
 def test_results_show_misses_and_kappas_with_intervals_or_why_there_is_none(
-    open_page: Open, settled: SmallProject
+    open_page_of: Open, settled: SmallProject
 ) -> None:
     settled.sql("UPDATE consensus SET relevance = 2 WHERE relevance IS NOT NULL")
     hold(settled)
-    assert "Nobody has handed an exam in yet." in words(open_page("exam"))
+    assert "Nobody has handed an exam in yet." in words(open_page_of("exam"))
     take(settled, "Ben", lambda right: right)
     settled.sql("UPDATE consensus SET relevance = pair_id % 5 WHERE relevance IS NOT NULL")
     hold(settled)
     take(settled, "Ana", lambda right: {4: 1}.get(right, right))
     look_again(settled, "Ana", most=1)
-    app = open_page("exam")
+    app = open_page_of("exam")
     said = words(app)
     # Wilson, 2 of 9, z = 1.959964: (.222222 + .213414 +- 1.959964 sqrt(.019204 + .011856)) / 1.426829.
     assert "<b>22.2 %</b><small>6.3 to 54.7 %</small>" in said
@@ -400,16 +373,16 @@ def test_results_show_misses_and_kappas_with_intervals_or_why_there_is_none(
     assert "11.8 % missed, at a mean kappa of 0.49" in said
     assert len(app.get("vega_lite_chart")) == 3
     end_exam(settled.project, settled.lead, now=NOW)
-    assert "Results so far" in words(open_page("exam"))
+    assert "Results so far" in words(open_page_of("exam"))
 
 
-def test_my_work_shows_attempts_score_and_misses(open_page: Open, held: SmallProject) -> None:
+def test_my_work_shows_attempts_score_and_misses(open_page_of: Open, held: SmallProject) -> None:
     held.sql("UPDATE query SET text = 'A <i>cup</i> ' || query_id")
     grant_retake(held.project, held.lead, held.person("Ana").annotator_id, now=NOW)
     take(held, "Ana", lambda right: right)
     exchange.exam_act(held.project, held.person("Ana"), ExamAct.GO_ON, now=NOW)
     assert attempts(held, "Ana") == [2, 0]
-    said = words(open_page("my_work", "Ana"))
+    said = words(open_page_of("my_work", "Ana"))
     assert "You passed." in said
     assert "Attempt 1, 21 Sep 2026, 14:13: failed, missed 2 of 9 (22.2 %, at most 20 %)" in said
     assert "Attempt 2, 21 Sep 2026, 14:13: passed, missed 0 of 9 (0 %, at most 20 %)" in said
@@ -417,7 +390,7 @@ def test_my_work_shows_attempts_score_and_misses(open_page: Open, held: SmallPro
     assert "A &lt;i&gt;cup&lt;/i&gt;" in said
 
 
-def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page: Open, held: SmallProject) -> None:
+def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page_of: Open, held: SmallProject) -> None:
     for name in ("Fay", "Gus"):
         held.annotators = [
             *held.annotators,
@@ -427,8 +400,8 @@ def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page:
     have_read(held.project)
     take(held, "Fay", lambda right: {4: 1}.get(right, right))
     look_again(held, "Fay")
-    assert "You did not pass. Your lead annotator sees it" in words(open_page("my_work", "Fay"))
-    assert "The exam comes before your first pair" in words(open_page("my_work", "Gus"))
+    assert "You did not pass. Your lead annotator sees it" in words(open_page_of("my_work", "Fay"))
+    assert "The exam comes before your first pair" in words(open_page_of("my_work", "Gus"))
 
 
 def test_a_kappa_that_is_undefined_says_why() -> None:

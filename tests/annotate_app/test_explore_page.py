@@ -148,9 +148,3 @@ def test_a_project_without_pairs_says_what_comes_next(
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(corpus_project.folder))
     app = open_part()
     assert app.info[0].value.startswith("No pair has been handed out yet. Next: reelrank ")
-
-
-def test_only_leads_see_it(open_part: Open) -> None:
-    app = open_part("Ada")
-    assert not app.get("bidi_component")
-    assert not app.get("vega_lite_chart")

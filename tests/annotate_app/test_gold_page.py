@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.gold.questions import GoldOptions, gold_results, set_gold
 from backend.campaign.setup.people.accounts import list_people
-from reading import read
+from reading import words
 from small_project import SmallProject
 from support import NOW
 
@@ -71,12 +71,6 @@ def open_page(open_page_of: Open) -> Open:
     return partial(open_page_of, "gold")
 
 
-def words(app: AppTest) -> str:
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text")
-    written = [element.value for kind in kinds for element in app.get(kind)]
-    return read("\n".join([*written, *(element.proto.body for element in app.get("html"))]))
-
-
 def mounted(app: AppTest) -> str:
     """The list of answers."""
     found = [json.loads(one.proto.json).get("html", "") for one in app.get("bidi_component") if one.proto.json]
@@ -124,13 +118,6 @@ def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(open_page: 
     assert not any(one.pause for one in list_people(at_work.project, OPERATOR))
     app.button(key="gold-off").click().run()
     assert "No gold is mixed into anybody's work just now." in words(app)
-
-
-@pytest.mark.usefixtures("at_work")
-def test_the_page_is_for_leads(open_page: Open) -> None:
-    app = open_page("Ana")
-    assert WHY not in words(app)
-    assert "This page is for leads." in words(app)
 
 
 def test_gold_that_one_grade_alone_would_pass_is_said(open_page: Open, gold: SmallProject) -> None:

@@ -1,13 +1,12 @@
 """The lead's page "Guideline" over a real project: words, versions, and what newcomers practise on."""
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from functools import partial
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.guideline.practice_pairs import choose_practice, practice_figures
 from backend.campaign.qualification.guideline.practising import (
     answer_practice,
@@ -16,47 +15,19 @@ from backend.campaign.qualification.guideline.practising import (
     practice_texts,
 )
 from backend.campaign.qualification.guideline.versions import guideline_versions, reword_guideline
-from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import MomentId
-from reading import read
+from reading import words
 from support import NOW, Judging
 
 Open = Callable[..., AppTest]
-PASSWORD = "a long password"
 WHY = "The hand is there."
 
 
 @pytest.fixture
-def open_page(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Open:
-    """Opens the page as somebody with this role."""
-    from annotate_app.session import auth
-
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
-        db.execute("UPDATE video SET path = name")
-    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
-    monkeypatch.setattr("time.time", lambda: NOW)
-
-    def script() -> None:
-        from annotate_app.screens import guideline
-
-        guideline.page()
-
-    def opened(role: Role = Role.LEAD) -> AppTest:
-        name = f"Somebody, {role}"
-        add_person_with_password(judging.project, OPERATOR, name, role, PASSWORD, now=NOW)
-        token = sign_in(judging.project, name, PASSWORD, now=NOW)
-        monkeypatch.setattr(auth, "token", lambda: token)
-        app = AppTest.from_function(script, default_timeout=60).run()
-        assert not app.exception
-        return app
-
-    return opened
-
-
-def words(app: AppTest) -> str:
-    kinds = ("markdown", "caption", "error", "success", "info", "warning")
-    return "\n".join(read(text.value) for kind in kinds for text in app.get(kind))
+def open_page(judging: Judging, open_judging: Callable[..., AppTest]) -> Open:
+    """Opens the page as the lead."""
+    judging.rows("UPDATE video SET path = name")
+    return partial(open_judging, "guideline")
 
 
 def press(app: AppTest, label: str) -> None:
@@ -83,7 +54,7 @@ def test_words_are_saved_as_a_version_with_a_reason(judging: Judging, open_page:
     table = next(one.proto.body for one in app.get("html") if "rr-changes" in one.proto.body)
     assert "<del>Well</del>" in table
     assert "<ins>Is it &lt;loud&gt;? Listen.</ins>" in table
-    assert guideline_versions(judging.project, OPERATOR)[-1].by == "Somebody, lead"
+    assert guideline_versions(judging.project, OPERATOR)[-1].by == "Lea"
 
 
 def test_an_emptied_question_is_taken_out_and_a_label_may_not_be_empty(judging: Judging, open_page: Open) -> None:
@@ -144,7 +115,3 @@ def test_the_tutorial_is_switched_off_and_on(judging: Judging, open_page: Open) 
     assert not judging.project.campaign.tutorial
     app.toggle(key="tutorial-on").set_value(True).run()
     assert judging.project.campaign.tutorial
-
-
-def test_annotators_do_not_get_the_page(open_page: Open) -> None:
-    assert "This page is for leads." in words(open_page(Role.ANNOTATOR))

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app.screens.hours import ahead, bounds
 from backend.campaign.monitoring.hours.model import Outlook
-from reading import read
+from reading import html, read
 from small_project import OPEN, SmallProject
 
 Open = Callable[..., AppTest]
@@ -52,10 +52,6 @@ def open_page(open_page_of: Open) -> Open:
 def words(app: AppTest) -> str:
     kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error")
     return read("\n".join(element.value for kind in kinds for element in app.get(kind)))
-
-
-def html(app: AppTest) -> str:
-    return "".join(element.proto.body for element in app.get("html"))
 
 
 @pytest.mark.usefixtures("paid")

@@ -11,11 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app.server import job_functions, jobs
 from annotate_app.server.job_functions import HowToMeasure
-from annotate_app.session import auth
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.setup.people import accounts as people
-from backend.campaign.setup.people import sessions
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.campaign.setup.serving.jobs import look_at_work
@@ -25,7 +23,7 @@ from backend.core.errors import NotAllowed, ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.progress import Progress
 from backend.store.connection import writing
-from reading import read
+from reading import words
 from support import NOW, Judging
 
 USUAL = HowToMeasure(Fraction(3), None)
@@ -192,48 +190,29 @@ def test_an_act_whose_server_is_asked_to_stop_is_cut_short_and_no_failure(
 def test_a_release_is_a_job_that_every_lead_sees_and_can_start_again(
     judging: Judging,
     futures: list[tuple[Future[None], Callable[[], None]]],
-    monkeypatch: pytest.MonkeyPatch,
+    open_judging: Callable[..., AppTest],
 ) -> None:
     project, lea = judging.project, judging.lead
     leo = people.add(project.store, OPERATOR, "Leo", Role.LEAD, now=NOW)
-    with writing(project.store) as db:
-        tokens = {one.name: sessions.new_session(db, one, now=time.time()) for one in (lea, leo)}
-    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
-
-    def opened(name: str) -> AppTest:
-        monkeypatch.setattr(auth, "token", lambda: tokens[name])
-
-        def script() -> None:
-            from annotate_app.screens import release
-
-            release.page()
-
-        app = AppTest.from_function(script, default_timeout=60).run()
-        assert not app.exception
-        return app
-
-    def words(page: AppTest) -> str:
-        return read("\n".join(one.value for kind in ("markdown", "error", "info") for one in page.get(kind)))
-
     for annotator in (0, 1):
         judging.grade(annotator, judging.pairs()[0].pair, 3)
-    page = opened("Lea")
+    page = open_judging("release")
     assert not page.checkbox(key="with_published").value, "names leave the project only where a lead says so"
     page.checkbox(key="release_unfinished").check().run()
     page.text_input(key="release_name").set_value("v2").run()
     page.button(key="make_release").click().run()
-    for name in ("Lea", "Leo"):  # whoever looks, and after a reload
-        page = opened(name)
+    for lead in (lea, leo):  # whoever looks, and after a reload
+        page = open_judging("release", lead)
         assert page.button(key="make_release").disabled, "one at a time"
         assert "**Making a release**" in words(page)
         assert jobs.in_menu(project, leo) == {"Release": "working"}
     future, _ = futures[0]
     future.set_exception(RuntimeError("killed"))
-    page = opened("Leo")
+    page = open_judging("release", leo)
     assert "**Making a release** failed." in words(page)
     page.button(key="release_again").click().run()
     futures[1][1]()
-    page = opened("Leo")
+    page = open_judging("release", leo)
     assert "The release v2 is ready; it stands below." in words(page)
     (kept,) = list_releases(project, leo)
     assert (kept.name, kept.settings) == ("v2", ("with unfinished queries",))

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Message
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
@@ -19,6 +17,7 @@ from backend.campaign.monitoring.activity import rules as acts
 from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.nouns import OPERATOR
 from backend.store.events import EventKind
+from served import browsing
 from small_project import SmallProject
 from support import Judging
 from tools import texts
@@ -155,14 +154,9 @@ def test_the_language_is_the_chosen_one_or_the_first_of_the_browser(cookie: str,
 
 @pytest.fixture
 def client(real_project: SmallProject) -> Iterator[TestClient]:
-    from annotate_app.session.guard import Guard
     from annotate_app.session.routes import Sessions
 
-    app = Starlette(
-        routes=Sessions(lambda: real_project.project).routes(),
-        middleware=[Middleware(Guard, project=lambda: real_project.project)],
-    )
-    with TestClient(app, follow_redirects=False) as found:
+    with browsing(real_project.project, Sessions(lambda: real_project.project).routes()) as found:
         yield found
 
 

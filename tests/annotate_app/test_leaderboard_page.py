@@ -3,19 +3,18 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.board.kept_runs import add_run, add_truth, list_runs, load_run
 from backend.campaign.release.board.leaderboard import score_kept_runs
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.queries import list_queries, query_pairs
-from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
 from backend.scoring import measures as family
 from backend.scoring.measure import Measure
 from backend.scoring.measures import MEASURES
@@ -25,34 +24,13 @@ from support import NOW, Judging
 
 Open = Callable[..., AppTest]
 HOSTILE = "<img src=x onerror=alert(1)> **run** :material/bug_report:"
-PASSWORD = "a long password"
 PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
 
 
 @pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch, judging: Judging) -> Open:
-    """Opens the page as a lead who is signed in, or as somebody else."""
-    from annotate_app.session import auth
-
-    add_person_with_password(judging.project, OPERATOR, "Leo", Role.LEAD, PASSWORD, now=NOW)
-    add_person_with_password(judging.project, OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
-    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
-    monkeypatch.setattr("time.time", lambda: NOW)
-
-    def opened(who: str = "Leo") -> AppTest:
-        token = sign_in(judging.project, who, PASSWORD, now=NOW)
-        monkeypatch.setattr(auth, "token", lambda: token)
-
-        def script() -> None:
-            from annotate_app.screens import leaderboard
-
-            leaderboard.page()
-
-        app = AppTest.from_function(script, default_timeout=60).run()
-        assert not app.exception
-        return app
-
-    return opened
+def open_page(open_judging: Callable[..., AppTest]) -> Open:
+    """Opens the page as the lead."""
+    return partial(open_judging, "leaderboard")
 
 
 @pytest.fixture
@@ -120,13 +98,6 @@ def test_without_a_run_only_the_run_is_asked_for(open_page: Open, settled: Judgi
     app = open_page()
     assert "No run is kept yet." in words(app)
     assert "Nothing can be scored yet" not in words(app)
-
-
-def test_annotators_read_nothing_of_it(open_page: Open, board: Judging) -> None:
-    app = open_page("Ada")
-    assert "This page is for leads." in words(app)
-    assert not app.dataframe
-    assert "good" not in words(app)
 
 
 def test_the_ranking_stands_under_its_preset_and_options(open_page: Open, board: Judging) -> None:
@@ -329,7 +300,7 @@ def test_a_good_file_is_kept_by_the_lead_under_the_given_name(open_page: Open, s
     app.text_input(key="board_name").set_value("  the best  ")
     submit(app)
     (kept,) = list_runs(settled.project, OPERATOR)
-    assert (kept.name, kept.file, kept.added_by, kept.queries) == ("the best", "mine.json", "Leo", 3)
+    assert (kept.name, kept.file, kept.added_by, kept.queries) == ("the best", "mine.json", "Lea", 3)
     assert "Kept the best: 3 queries, 60 moments." in [toast.value for toast in app.toast]
     assert app.dataframe[0].value["Run"].tolist() == ["the best"]
 

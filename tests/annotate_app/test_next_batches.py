@@ -13,7 +13,7 @@ from backend.campaign.selection.batches.model import AcceptedReport, BatchRule
 from backend.campaign.selection.batches.next_batch import open_batch
 from backend.campaign.selection.batches.suggestions import batch_suggestions, set_batch_rule
 from backend.campaign.setup.people import accounts as people
-from reading import read
+from reading import words
 from settled_batches import settle
 from support import NOW, Judging
 
@@ -57,11 +57,6 @@ def one(open_widget: Open, judging: Judging) -> Open:
     """Shows the widget of the query with this place."""
     queries = [query.query_id for query in list_queries(judging.project, OPERATOR)]
     return lambda place: open_widget("next_batch", queries[place])
-
-
-def words(app: AppTest) -> str:
-    kinds = ("markdown", "caption", "success", "error")
-    return read("\n".join(element.value for kind in kinds for element in app.get(kind)))
 
 
 def buttons(app: AppTest) -> dict[str, bool]:

@@ -31,8 +31,7 @@ from backend.campaign.release.export.kept_releases import list_releases, release
 from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.review.adjudicating import adjudicate, confirm_discard
 from backend.campaign.review.model import GivenGrade, PairReview
-from backend.campaign.review.queries import list_queries, query_pairs
-from backend.campaign.review.status import status_counts
+from backend.campaign.review.queries import query_pairs
 from backend.campaign.selection.batches.next_batch import decline_batch
 from backend.campaign.setup.people.accounts import invited, list_people
 from backend.campaign.setup.people.model import Pause, PersonReview
@@ -40,18 +39,12 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import QueryId
 from backend.store.events import EventKind
-from reading import read
+from reading import KINDS, html, read
 from served import FULL_DISK, fill_disk
 from small_project import AGREED, BLOCKED, DISCARDED, ESCALATED, OPEN, SKIPPED, SmallProject
 from support import NOW, new_campaign
 
 Open = Callable[..., AppTest]
-
-
-@pytest.fixture
-def open_page(open_page_of: Open) -> Open:
-    """Opens one page as somebody, as if their browser sent the cookie."""
-    return open_page_of
 
 
 @pytest.fixture
@@ -64,12 +57,7 @@ def without_work(real_project: SmallProject, corpus_project: Project) -> SmallPr
 
 
 def sentences(app: AppTest) -> list[str]:
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text")
-    return [read(element.value) for kind in kinds for element in app.get(kind)]
-
-
-def html(app: AppTest) -> str:
-    return "".join(element.proto.body for element in app.get("html"))
+    return [read(element.value) for kind in KINDS for element in app.get(kind)]
 
 
 def mounted(app: AppTest, what: str) -> str:
@@ -82,8 +70,8 @@ PAGES = ("queries", "progress", "disagreements", "people", "release")
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_has_the_heading_of_its_name(open_page: Open, page: str) -> None:
-    app = open_page(page)
+def test_a_page_has_the_heading_of_its_name(open_page_of: Open, page: str) -> None:
+    app = open_page_of(page)
     assert [title.value for title in app.title] == [page.capitalize()]
     assert not any("Simulated" in text for text in sentences(app))
     if page == "progress":
@@ -94,24 +82,24 @@ def test_a_page_has_the_heading_of_its_name(open_page: Open, page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_annotators_are_told_why_they_see_nothing(open_page: Open, page: str) -> None:
-    app = open_page(page, "Ana")
+def test_annotators_are_told_why_they_see_nothing(open_page_of: Open, page: str) -> None:
+    app = open_page_of(page, "Ana")
     assert sentences(app) == ["This page is for leads. You are signed in as Ana (annotator)."]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_who_was_signed_out_is_shown_the_way_back(open_page: Open, page: str) -> None:
-    app = open_page(page, "nobody")
+def test_who_was_signed_out_is_shown_the_way_back(open_page_of: Open, page: str) -> None:
+    app = open_page_of(page, "nobody")
     assert sentences(app) == []
     assert "You are signed out." in html(app)
     assert 'href="/session/sign-in"' in html(app)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_simulated_judgements_are_labelled(open_page: Open, real_project: SmallProject, page: str) -> None:
+def test_simulated_judgements_are_labelled(open_page_of: Open, real_project: SmallProject, page: str) -> None:
     real_project.unlock("judgement")
     real_project.sql("UPDATE judgement SET simulated = 1 WHERE annotator_id <> 3")
-    assert any("**Simulated judgements**: 57 of the 112" in text for text in sentences(open_page(page)))
+    assert any("**Simulated judgements**: 57 of the 112" in text for text in sentences(open_page_of(page)))
 
 
 @pytest.mark.parametrize("where", ["at the door", "in the page"])
@@ -146,25 +134,13 @@ def press(app: AppTest, key: str) -> AppTest:
 
 @pytest.mark.parametrize(("page", "button"), BUTTONS)
 def test_a_button_that_meets_a_full_disk_says_so(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch, page: str, button: str
+    open_page_of: Open, monkeypatch: pytest.MonkeyPatch, page: str, button: str
 ) -> None:
-    app = open_page(page, show="blocked")
+    app = open_page_of(page, show="blocked")
     fill_disk(monkeypatch)
     press(app, button)
     assert not app.exception
     assert [read(error.value) for error in app.error] == [FULL_DISK]
-
-
-@pytest.mark.parametrize(("page", "button"), BUTTONS)
-def test_a_button_of_somebody_who_is_no_lead_any_more_does_nothing(
-    open_page: Open, real_project: SmallProject, page: str, button: str
-) -> None:
-    app = open_page(page, show="blocked")
-    real_project.sql("UPDATE annotator SET role = 'annotator' WHERE name = 'Lea'")
-    press(app, button)
-    assert status_counts(real_project.project, OPERATOR)["pairs"]["blocked"] == 1
-    assert not people(real_project)["Ana"].person.suspended
-    assert not (real_project.folder / "backups").exists()
 
 
 def people(project: SmallProject) -> dict[str, PersonReview]:
@@ -251,13 +227,13 @@ def test_the_sentence_ends_with_the_relevance_of_the_rule_for_all_grades(pair: P
 # Progress
 
 
-def test_progress_shows_the_counts_of_status_and_what_is_left(open_page: Open, real_project: SmallProject) -> None:
+def test_progress_shows_the_counts_of_status_and_what_is_left(open_page_of: Open, real_project: SmallProject) -> None:
     real_project.unlock("judgement")
     real_project.sql("UPDATE judgement SET imported = 1 WHERE judgement_id = 1")
     pair = real_project.pair(3, ESCALATED[0])
     adjudicate(real_project.project, real_project.lead, pair.pair, 2, "seen twice", now=NOW)
     exchange(real_project.project, real_project.person("Ana"), [], [], now=NOW)
-    app = open_page("progress")
+    app = open_page_of("progress")
     shown = html(app)
     for count, words in ((50, "consensus"), (1, "decided by a lead"), (1, "discarded"), (3, "escalated"), (4, "open")):
         assert f"<b>{count}</b> {words}" in shown
@@ -276,34 +252,34 @@ def test_progress_shows_the_counts_of_status_and_what_is_left(open_page: Open, r
 
 
 def test_progress_tells_of_a_disk_that_is_nearly_full_and_of_a_bucket_that_is_away(
-    open_page: Open, real_project: SmallProject, monkeypatch: pytest.MonkeyPatch
+    open_page_of: Open, real_project: SmallProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=12 << 20))
     trouble = "s3://lab/clips cannot be reached."
     monkeypatch.setattr("backend.media.clip_bucket.troubles", lambda _: [trouble])
-    app = open_page("progress")
+    app = open_page_of("progress")
     assert [read(one.value).partition(":")[0] for one in app.error] == [
         f"The disk of {real_project.folder}/cache/clips has 12 MB left"
     ]
     assert [one.value for one in app.warning] == [plain(trouble)]
 
 
-def test_progress_lists_the_videos_with_something_wrong(open_page: Open, real_project: SmallProject) -> None:
+def test_progress_lists_the_videos_with_something_wrong(open_page_of: Open, real_project: SmallProject) -> None:
     (video,) = real_project.project.store.db.conn.execute("SELECT video_id FROM video WHERE name = 'v1'").fetchone()
     real_project.sql("UPDATE video SET name = '<b>dog</b>' WHERE video_id = ?", video)
     real_project.sql(
         "INSERT INTO video_check (video_id, trouble, message) VALUES (?, 'changed', 'dog.mp4 has changed')", video
     )
-    shown = html(open_page("progress"))
+    shown = html(open_page_of("progress"))
     assert "<b>&lt;b&gt;dog&lt;/b&gt;</b>" in shown
     assert "2 pairs wait for it. 4 pairs were graded by the former content, and the grades stay." in shown
 
 
-def test_progress_shows_who_judged_how_much(open_page: Open, real_project: SmallProject) -> None:
+def test_progress_shows_who_judged_how_much(open_page_of: Open, real_project: SmallProject) -> None:
     real_project.join("Fay")
     for rank in OPEN[:2]:
         real_project.grade(0, real_project.pair(3, rank).pair, 3)
-    app = open_page("progress")
+    app = open_page_of("progress")
     assert "<td>Ana</td><td>2</td><td><span class='rr-pace' style='--share:1.000'>57</span>" in html(app)
     assert "<td>Ben</td><td>0</td><td><span class='rr-pace' style='--share:0.965'>55</span>" in html(app)
     assert "Fay" not in html(app)
@@ -341,10 +317,10 @@ def nobody_left(project: SmallProject) -> None:
     suspend(project.project, project.lead, project.person("Eli").annotator_id, True, now=NOW)
 
 
-def test_progress_says_what_is_stuck_and_why_and_what_waits(open_page: Open, real_project: SmallProject) -> None:
-    assert "Nothing: those who may work can grade all that is handed out." in sentences(open_page("progress"))
+def test_progress_says_what_is_stuck_and_why_and_what_waits(open_page_of: Open, real_project: SmallProject) -> None:
+    assert "Nothing: those who may work can grade all that is handed out." in sentences(open_page_of("progress"))
     nobody_left(real_project)
-    app = open_page("progress")
+    app = open_page_of("progress")
     shown = re.sub(r"<[^>]+>", "|", html(app))
     for sentence in (
         "4 pairs wait for a third and fourth person: two more annotators are needed.",
@@ -385,32 +361,32 @@ def test_what_is_stuck_is_said_in_words() -> None:
     assert line.text == "1,204 pairs are discarded, and nobody has said whether that is right."
 
 
-def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page: Open, real_project: SmallProject) -> None:
+def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page_of: Open, real_project: SmallProject) -> None:
     project, lead = real_project.project, real_project.lead
     confirm_discard(project, lead, real_project.pair(3, DISCARDED).pair, now=NOW)
     offer_again(project, lead, real_project.pair(3, SKIPPED).pair, now=NOW)
     restore_clip(project, lead, real_project.pair(3, BLOCKED).pair, now=NOW)
     for query in (1, 2):
         decline_batch(project, lead, QueryId(query), "enough", number=2, now=NOW)
-    assert "rr-waiting" not in html(open_page("queries"))
+    assert "rr-waiting" not in html(open_page_of("queries"))
     for rank in (1, 2, 3):
         real_project.note("Ana", 1, rank, "Is this a cup?")
     nobody_left(real_project)
     from annotate_app.shared import waiting
 
     waiting.forget()
-    shown = html(open_page("queries"))
+    shown = html(open_page_of("queries"))
     link = '<a href="/disagreements?show=notes" target="_self">3 notes without a reply</a>'
     assert f"Waits for you: {link}" in shown
     assert '<b>4 pairs are stuck.</b> <a href="/progress"' in shown
 
 
-def test_a_query_says_which_of_its_pairs_are_stuck_and_why(open_page: Open, real_project: SmallProject) -> None:
-    assert "**Stuck**" not in sentences(open_page("queries", query="1"))
+def test_a_query_says_which_of_its_pairs_are_stuck_and_why(open_page_of: Open, real_project: SmallProject) -> None:
+    assert "**Stuck**" not in sentences(open_page_of("queries", query="1"))
     suspend(real_project.project, real_project.lead, real_project.person("Eli").annotator_id, True, now=NOW)
     skip(real_project, "Dee", SkipKind.SKIP, 3, *ESCALATED[:3])
     start_trial(real_project.project, real_project.lead, queries=1, pairs=2, seed=1, chosen=[], now=NOW)
-    app = open_page("queries", query="3")
+    app = open_page_of("queries", query="3")
     assert "**Stuck**" in sentences(app)
     shown = re.sub(r"<[^>]+>", "|", html(app))
     for sentence in (
@@ -422,7 +398,7 @@ def test_a_query_says_which_of_its_pairs_are_stuck_and_why(open_page: Open, real
     ):
         assert f"|{sentence}|" in shown, sentence
     assert 'href="/disagreements?show=blocked"' in html(app)
-    listed = mounted(open_page("queries", show="stuck"), "aria-label='Queries'")
+    listed = mounted(open_page_of("queries", show="stuck"), "aria-label='Queries'")
     assert re.findall(r"data-opens='(\d+)'", listed) == ["3"]
 
 
@@ -480,7 +456,7 @@ def test_every_wait_has_a_sentence() -> None:
 
 
 def test_progress_of_a_check_of_pools_tells_how_many_videos_are_wrong(
-    open_page: Open, real_project: SmallProject
+    open_page_of: Open, real_project: SmallProject
 ) -> None:
     real_project.sql("UPDATE query SET text = 'A <b> waits.' WHERE query_id = 2")
     real_project.sql("INSERT INTO pool_check VALUES (1, 'pools.json', 'ab', 7, 812, 100, 5)")
@@ -496,7 +472,7 @@ def test_progress_of_a_check_of_pools_tells_how_many_videos_are_wrong(
                 " SELECT query_id, moment_id, ? FROM pair WHERE query_id = ? AND rank = ?",
                 *(as_what, query, rank),
             )
-    app = open_page("progress")
+    app = open_page_of("progress")
     assert "Wrong videos in the pools" in [title.value for title in app.subheader]
     shown = html(app)
     assert "<td>none settled yet</td><td></td><td></td><td>3 waiting</td>" in shown
@@ -507,14 +483,14 @@ def test_progress_of_a_check_of_pools_tells_how_many_videos_are_wrong(
     assert any(text.startswith("Of pools.json: 100 queries of 812.") for text in sentences(app))
 
 
-def test_progress_of_a_project_without_work_says_what_to_do(open_page: Open, without_work: SmallProject) -> None:
-    app = open_page("progress")
+def test_progress_of_a_project_without_work_says_what_to_do(open_page_of: Open, without_work: SmallProject) -> None:
+    app = open_page_of("progress")
     assert any(text.startswith("No pair has been handed out yet. Next: reelrank ") for text in sentences(app))
     told = [info.value for info in app.info]
     assert told[0].startswith("Nobody has judged anything in the last 30 days.")
     assert told[1].startswith("There is no annotator yet.")
     without_work.join("Ana")
-    assert open_page("progress").info[1].value == "Nobody has judged anything in the last 7 days."
+    assert open_page_of("progress").info[1].value == "Nobody has judged anything in the last 7 days."
 
 
 def test_bars_of_simulated_judgements_are_told_apart(real_project: SmallProject) -> None:
@@ -530,8 +506,8 @@ def test_bars_of_simulated_judgements_are_told_apart(real_project: SmallProject)
     assert told(0, 40) == ["All 40 of them are simulated; people have judged nothing in these 30 days."]
 
 
-def test_a_backup_is_made_and_offered_with_size_and_time(open_page: Open, real_project: SmallProject) -> None:
-    app = open_page("progress")
+def test_a_backup_is_made_and_offered_with_size_and_time(open_page_of: Open, real_project: SmallProject) -> None:
+    app = open_page_of("progress")
     assert len(app.get("download_button")) == 0
     app.button(key="back_up").click().run()
     (made,) = (real_project.folder / "backups").glob("*.db")
@@ -543,13 +519,13 @@ def test_a_backup_is_made_and_offered_with_size_and_time(open_page: Open, real_p
     assert len(app.get("download_button")) == 0
 
 
-def test_backups_of_before_are_listed_the_newest_first(open_page: Open, real_project: SmallProject) -> None:
+def test_backups_of_before_are_listed_the_newest_first(open_page_of: Open, real_project: SmallProject) -> None:
     (real_project.folder / "backups").mkdir()
     for number in range(12):
         file = real_project.folder / "backups" / f"{number:02}.db"
         file.write_bytes(bytes(1000))
         os.utime(file, (NOW + number, NOW + number))
-    app = open_page("progress")
+    app = open_page_of("progress")
     shown = [read(one.value).partition(" ")[0] for one in app.markdown if " MB · made " in one.value]
     assert shown == [f"{number:02}.db" for number in range(11, 1, -1)]
     assert "And 2 older ones under backups/." in sentences(app)
@@ -558,8 +534,8 @@ def test_backups_of_before_are_listed_the_newest_first(open_page: Open, real_pro
 # Queries
 
 
-def test_queries_shows_the_counts_of_status(open_page: Open) -> None:
-    shown = {metric.label: metric.value for metric in open_page("queries").metric}
+def test_queries_shows_the_counts_of_status(open_page_of: Open) -> None:
+    shown = {metric.label: metric.value for metric in open_page_of("queries").metric}
     assert shown == {
         "Judgements": "112",
         "Pairs settled": "51 of 60",
@@ -570,11 +546,11 @@ def test_queries_shows_the_counts_of_status(open_page: Open) -> None:
 
 
 def test_a_pair_without_a_verdict_is_not_charted_as_a_relevance_of_0(
-    open_page: Open, real_project: SmallProject
+    open_page_of: Open, real_project: SmallProject
 ) -> None:
     from annotate_app.screens.queries import figure as query_figure
 
-    rows = mounted(open_page("queries"), "data-opens")
+    rows = mounted(open_page_of("queries"), "data-opens")
     assert rows.count("rr-ranks") == 3
     assert "aria-label='Relevances by rank: 4–3–21–00–4–3–21––––'" in rows
     pairs = query_pairs(real_project.project, OPERATOR, QueryId(3))
@@ -586,19 +562,19 @@ def test_a_pair_without_a_verdict_is_not_charted_as_a_relevance_of_0(
     assert [bar["Similarity"] for bar in bars] == [pair.similarity for pair in pairs]
 
 
-def test_the_query_in_the_url_is_shown(open_page: Open) -> None:
-    assert open_page("queries").subheader.len == 0
-    app = open_page("queries", query="2")
+def test_the_query_in_the_url_is_shown(open_page_of: Open) -> None:
+    assert open_page_of("queries").subheader.len == 0
+    app = open_page_of("queries", query="2")
     assert app.subheader[0].value == "Two people argue in a kitchen"
     assert "the last five, ranks 16–20" in html(app)
-    assert open_page("queries", query="nonsense").subheader.len == 0
-    app = open_page("queries", query="999")
+    assert open_page_of("queries", query="nonsense").subheader.len == 0
+    app = open_page_of("queries", query="999")
     assert app.subheader.len == 0
     assert app.info[0].value == "There is no such query, or it has no candidates yet."
 
 
-def test_a_candidate_tells_its_grades_the_rule_and_its_frames(open_page: Open, real_project: SmallProject) -> None:
-    shown = mounted(open_page("queries", query="1"), "rr-board")
+def test_a_candidate_tells_its_grades_the_rule_and_its_frames(open_page_of: Open, real_project: SmallProject) -> None:
+    shown = mounted(open_page_of("queries", query="1"), "rr-board")
     assert shown.count("<article") == 20
     second = shown.split("<article")[2]
     assert "4 and 4 differ by at most 1; their mean is 4." in second
@@ -612,36 +588,36 @@ def test_a_candidate_tells_its_grades_the_rule_and_its_frames(open_page: Open, r
     assert times == pytest.approx([pair.start_s + 2.5 * (eighth + 0.5) / 8 for eighth in range(8)], abs=0.051)
 
 
-def test_probe_pairs_are_told_of_and_in_no_list(open_page: Open, real_project: SmallProject) -> None:
+def test_probe_pairs_are_told_of_and_in_no_list(open_page_of: Open, real_project: SmallProject) -> None:
     real_project.sql("INSERT INTO batch (batch_id, query_id, number, opened_at) VALUES (9, 1, NULL, ?)", NOW)
     real_project.sql("UPDATE pair SET batch_id = 9 WHERE query_id = 1 AND rank > 18")
-    app = open_page("queries", query="1")
+    app = open_page_of("queries", query="1")
     assert mounted(app, "rr-board").count("<article") == 18
     told = "This query is probed: 2 further pairs of it are judged to see how deep judging has to go, "
     assert any(caption.value.startswith(told) for caption in app.caption)
 
 
-def test_an_opened_candidate_shows_its_clip_its_grades_and_the_rule(open_page: Open) -> None:
-    assert "Ana" not in html(open_page("queries", query="1"))
-    app = open_page("queries", query="1", pair="3")
+def test_an_opened_candidate_shows_its_clip_its_grades_and_the_rule(open_page_of: Open) -> None:
+    assert "Ana" not in html(open_page_of("queries", query="1"))
+    app = open_page_of("queries", query="1", pair="3")
     assert "2 and 3 differ by at most 1; their mean 2.5, half up, is 3." in " ".join(sentences(app))
     assert "<span class='rr-grade rr-r3'>3</span>" in html(app)
-    assert open_page("queries", query="1", pair="99").markdown.len < app.markdown.len
+    assert open_page_of("queries", query="1", pair="99").markdown.len < app.markdown.len
 
 
-def test_filters_of_the_address_choose_the_queries(open_page: Open) -> None:
+def test_filters_of_the_address_choose_the_queries(open_page_of: Open) -> None:
     def listed(**address: str) -> list[str]:
-        return re.findall(r"data-opens='(\d+)'", mounted(open_page("queries", **address), "data-opens"))
+        return re.findall(r"data-opens='(\d+)'", mounted(open_page_of("queries", **address), "data-opens"))
 
     assert listed() == ["1", "2", "3"]
     assert listed(show="work") == ["3"]
     assert listed(show="next", q="kitchen") == ["2"]
     assert listed(split="val") == ["1"]
-    assert open_page("queries", q="no such words").info[0].value == "No query is in this list just now."
+    assert open_page_of("queries", q="no such words").info[0].value == "No query is in this list just now."
 
 
-def test_next_and_previous_keep_to_the_filter(open_page: Open) -> None:
-    app = open_page("queries", query="1", show="next", pair="3")
+def test_next_and_previous_keep_to_the_filter(open_page_of: Open) -> None:
+    app = open_page_of("queries", query="1", show="next", pair="3")
     assert app.button(key="query-previous").disabled
     assert "1 of 2 queries" in sentences(app)
     app.button(key="query-next").click().run()
@@ -650,22 +626,7 @@ def test_next_and_previous_keep_to_the_filter(open_page: Open) -> None:
     assert app.button(key="query-next").disabled
     app.button(key="all_queries").click().run()
     assert "query" not in app.query_params
-    assert "not among the 1 query listed" in sentences(open_page("queries", query="2", show="work"))
-
-
-def test_batch_2_opens_once(open_page: Open, real_project: SmallProject) -> None:
-    app = open_page("queries", query="1")
-    assert "4 of 5 graded 3 or more :green-badge[open]" in "".join(sentences(app))
-    app.button(key="open_batch").click().run()
-    assert read(app.success[0].value) == "Batch 2 is open: 20 pairs went to the annotators."
-    assert list_queries(real_project.project, OPERATOR)[0].batches_open == 2
-    assert app.button(key="open_batch").disabled
-
-
-def test_batch_2_says_why_it_cannot_be_opened(open_page: Open) -> None:
-    app = open_page("queries", query="3")
-    assert app.button(key="open_batch").disabled
-    assert any("pairs are not settled yet." in caption.value for caption in app.caption)
+    assert "not among the 1 query listed" in sentences(open_page_of("queries", query="2", show="work"))
 
 
 @pytest.mark.parametrize(
@@ -682,26 +643,26 @@ def test_a_count_has_the_noun_of_its_number(count: int, noun: str, words: str) -
 
 
 def test_a_query_without_any_relevance_has_its_similarities_charted(
-    open_page: Open, real_project: SmallProject
+    open_page_of: Open, real_project: SmallProject
 ) -> None:
     real_project.unlock("judgement")
     for table in ("consensus", "judgement"):
         real_project.sql(f"DELETE FROM {table}")
-    app = open_page("queries", query="3")
+    app = open_page_of("queries", query="3")
     assert len(app.get("vega_lite_chart")) == 1
     assert "no relevance (yet): <b>20</b>" in html(app)
 
 
 @pytest.mark.usefixtures("without_work")
-def test_a_project_without_candidates_says_what_to_do(open_page: Open) -> None:
-    assert open_page("queries").info[0].value.startswith("No query has candidates yet.")
+def test_a_project_without_candidates_says_what_to_do(open_page_of: Open) -> None:
+    assert open_page_of("queries").info[0].value.startswith("No query has candidates yet.")
 
 
 # People
 
 
-def test_somebody_new_gets_a_link_that_is_shown_once(open_page: Open, real_project: SmallProject) -> None:
-    app = open_page("people")
+def test_somebody_new_gets_a_link_that_is_shown_once(open_page_of: Open, real_project: SmallProject) -> None:
+    app = open_page_of("people")
     app.text_input(key="new_name").input("Fay")
     app.selectbox(key="new_role").select("lead")
     app.button(key="FormSubmitter:add_person-Add and invite").click().run()
@@ -713,10 +674,10 @@ def test_somebody_new_gets_a_link_that_is_shown_once(open_page: Open, real_proje
     assert app.run().code.len == 0
 
 
-def test_a_row_tells_how_much_and_how_fast_a_person_works(open_page: Open, real_project: SmallProject) -> None:
+def test_a_row_tells_how_much_and_how_fast_a_person_works(open_page_of: Open, real_project: SmallProject) -> None:
     for rank in OPEN:
         real_project.grade(0, real_project.pair(3, rank).pair, 3)
-    shown = html(open_page("people"))
+    shown = html(open_page_of("people"))
     row = {"Judgements": "58", "Today": "3", "Median active": "6.0 s", "Skips": "1"}
     assert "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in row.items()) in shown
     assert "<dt>Median active</dt><dd>not measured</dd>" in shown
@@ -745,8 +706,8 @@ def flagged(real_project: SmallProject) -> SmallProject:
 
 
 @pytest.mark.usefixtures("flagged")
-def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page: Open) -> None:
-    app = open_page("people")
+def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page_of: Open) -> None:
+    app = open_page_of("people")
     # 3 is 20 pairs of the first query, 10 of the second and three others; 30 by number. 63 of 85.
     assert [button.label for button in app.button if (button.key or "").startswith("flag-")] == [
         "One grade 74.1 %, n = 85"
@@ -779,7 +740,7 @@ def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page: Open
     ],
 )
 def test_a_lead_undoes_all_skips_or_all_reports_of_a_person_after_a_question(
-    open_page: Open, real_project: SmallProject, kind: FlagKind, told: str, toast: str
+    open_page_of: Open, real_project: SmallProject, kind: FlagKind, told: str, toast: str
 ) -> None:
     skip(real_project, "Ana", SkipKind.SKIP, 1, *range(1, 21))
     for name in ("Ana", "Ben"):
@@ -793,7 +754,7 @@ def test_a_lead_undoes_all_skips_or_all_reports_of_a_person_after_a_question(
         f" SELECT ?, ?, ?, 'moment:' || moment_id, '{{}}' {reported}",
         *(NOW, real_project.person("Ben").annotator_id, EventKind.CLIP_REPORTED),
     )
-    app = open_page("people")
+    app = open_page_of("people")
     app.button(key=f"flag-2-{kind.value}").click().run()
     assert any(text.startswith(told) for text in sentences(app))
     assert any("shown to everybody again" in text for text in sentences(app)), "what it does, before it is done"
@@ -802,11 +763,11 @@ def test_a_lead_undoes_all_skips_or_all_reports_of_a_person_after_a_question(
 
 
 def test_clips_that_one_person_reported_are_listed_and_kept_back_by_a_lead(
-    open_page: Open, real_project: SmallProject
+    open_page_of: Open, real_project: SmallProject
 ) -> None:
     pairs = [real_project.pair(3, rank) for rank in OPEN[:2]]
     skip(real_project, "Ana", SkipKind.BROKEN_CLIP, 3, *OPEN[:2])
-    app = open_page("progress")
+    app = open_page_of("progress")
     assert "Clips that one person reported as broken" in [subheader.value for subheader in app.subheader]
     lines = [f"**{one.video}**, {one.start_s:.1f}\u2013{one.end_s:.1f} s, reported by Ana: *black*" for one in pairs]
     assert [line in sentences(app) for line in lines] == [True, True]
@@ -816,11 +777,11 @@ def test_clips_that_one_person_reported_are_listed_and_kept_back_by_a_lead(
 
 
 @pytest.mark.usefixtures("flagged")
-def test_another_figure_of_the_same_person(open_page: Open) -> None:
-    app = open_page("people")
+def test_another_figure_of_the_same_person(open_page_of: Open) -> None:
+    app = open_page_of("people")
     app.button(key="look-3").click().run()
     assert [header.value for header in app.header] == ["Ben"]
-    app = open_page("people")
+    app = open_page_of("people")
     app.button(key="look-2").click().run()
     assert [subheader.value for subheader in app.subheader] == ["One grade"], "what is flagged is shown first"
     assert app.button(key="behind-one_grade").disabled
@@ -834,8 +795,8 @@ def test_another_figure_of_the_same_person(open_page: Open) -> None:
 
 
 @pytest.mark.parametrize("who", ["99", "x"])
-def test_an_address_of_nobody_leads_back(open_page: Open, who: str) -> None:
-    app = open_page("people")
+def test_an_address_of_nobody_leads_back(open_page_of: Open, who: str) -> None:
+    app = open_page_of("people")
     app.query_params["who"] = who
     app.run()
     assert not app.exception
@@ -848,16 +809,16 @@ def test_an_address_of_nobody_leads_back(open_page: Open, who: str) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"), [(" ", "Please give a name"), ("Ana", "there is already somebody named Ana")]
 )
-def test_a_name_that_cannot_be(open_page: Open, name: str, sentence: str) -> None:
-    app = open_page("people")
+def test_a_name_that_cannot_be(open_page_of: Open, name: str, sentence: str) -> None:
+    app = open_page_of("people")
     app.text_input(key="new_name").input(name)
     app.button(key="FormSubmitter:add_person-Add and invite").click().run()
     assert read(app.error[0].value).startswith(sentence)
     assert app.code.len == 0
 
 
-def test_suspending_and_reinstating(open_page: Open, real_project: SmallProject) -> None:
-    app = open_page("people")
+def test_suspending_and_reinstating(open_page_of: Open, real_project: SmallProject) -> None:
+    app = open_page_of("people")
     assert [app.button(key=f"suspend-{number}").label for number in (1, 2, 4)] == [
         "Suspend",
         "Suspend",
@@ -869,8 +830,8 @@ def test_suspending_and_reinstating(open_page: Open, real_project: SmallProject)
     assert app.button(key="suspend-2").label == "Reinstate"
 
 
-def test_pausing_with_a_reason_and_going_on(open_page: Open, real_project: SmallProject) -> None:
-    app = open_page("people")
+def test_pausing_with_a_reason_and_going_on(open_page_of: Open, real_project: SmallProject) -> None:
+    app = open_page_of("people")
     pausable = [key for key in ("pause-reason-1", "pause-reason-2") if any(box.key == key for box in app.text_input)]
     assert pausable == ["pause-reason-2"], "a lead takes no pairs"
     app.button(key="FormSubmitter:pause-2-Pause").click().run()
@@ -906,18 +867,20 @@ def test_an_invitation_leads_to_the_address_the_lead_uses() -> None:
 # Release
 
 
-def test_what_a_release_would_leave_out(open_page: Open) -> None:
-    texts = open_page("release").warning[0].value.split("  \n")[1:]
+def test_what_a_release_would_leave_out(open_page_of: Open) -> None:
+    texts = open_page_of("release").warning[0].value.split("  \n")[1:]
     assert texts[0] == "1 query is left out: pairs of it still wait for grades, and would count as not relevant."
     assert texts[1] == "8 pairs are not settled yet (4 open, 4 escalated)."
     assert texts[2].startswith("1 pair is discarded")
     assert texts[3] == "1 pair is blocked, because the clip cannot be shown."
 
 
-def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(open_page: Open, real_project: SmallProject) -> None:
+def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(
+    open_page_of: Open, real_project: SmallProject
+) -> None:
     pair = real_project.pair(3, ESCALATED[0])
     adjudicate(real_project.project, real_project.lead, pair.pair, 2, "seen twice", now=NOW)
-    app = open_page("release")
+    app = open_page_of("release")
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["Queries for test"].startswith("1 of ")
     assert shown["Pairs with a relevance"] == "40"
@@ -935,17 +898,17 @@ def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(open_page: Ope
 
 
 @pytest.mark.usefixtures("without_work")
-def test_before_any_rewrite_the_page_says_what_comes_next(open_page: Open) -> None:
+def test_before_any_rewrite_the_page_says_what_comes_next(open_page_of: Open) -> None:
     assert any(
-        text.startswith("No caption was rewritten yet. Next: reelrank ") for text in sentences(open_page("rewrites"))
+        text.startswith("No caption was rewritten yet. Next: reelrank ") for text in sentences(open_page_of("rewrites"))
     )
 
 
 def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
-    open_page: Open, real_project: SmallProject
+    open_page_of: Open, real_project: SmallProject
 ) -> None:
     as_published = "No caption was rewritten yet. Queries were drawn from the captions as published."
-    assert as_published in sentences(open_page("rewrites"))
+    assert as_published in sentences(open_page_of("rewrites"))
     # Of eight, five are accepted, two of these by hand; one is rejected, two wait. Three were tried again.
     for caption, (rule, accepted, decided_at, attempts) in enumerate(
         [
@@ -962,14 +925,14 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
             " WHERE caption_id = ?",
             *(rule, accepted, decided_at, attempts, caption),
         )
-    app = open_page("rewrites")
+    app = open_page_of("rewrites")
     assert "Queries were drawn from these captions, so their texts are fixed now." in sentences(app)
     assert [(metric.label, metric.value) for metric in app.metric] == [
         *(("Accepted", "5"), ("By hand", "2"), ("Retried", "3"), ("Rejected", "1"), ("Never decided", "2")),
     ]
 
 
-def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page: Open, real_project: SmallProject) -> None:
+def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page_of: Open, real_project: SmallProject) -> None:
     from annotate_app.screens.release.sections import told
 
     project, lead = real_project.project, real_project.lead
@@ -977,7 +940,7 @@ def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page: Open,
         options = ReleaseOptions(unfinished=unfinished)
         export_release(project, lead, None, options, name=name, notes=notes, now=NOW)
     release_file(project, lead, "v0").unlink()
-    app = open_page("release")
+    app = open_page_of("release")
     assert len(app.get("download_button")) == 1
     assert any("**v0**" in one.value and "its file is gone" in one.value for one in app.markdown)
     kept = list_releases(project, lead)[0]

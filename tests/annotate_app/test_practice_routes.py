@@ -1,20 +1,15 @@
 """The routes that the tutorial talks to, over a real project: who is let in, what is told when."""
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from annotate_app.screens.grade import lesson
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
-from annotate_app.session.guard import Guard
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.qualification.guideline.practice_pairs import choose_practice
 from backend.campaign.qualification.guideline.practising import practice_items
@@ -22,6 +17,7 @@ from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import MomentId
 from backend.media.clips import ensure as cut_clip
+from served import browsing
 from support import NOW, Judging
 
 PASSWORD, WHY = "a long password", "qqwhy it is right"
@@ -44,20 +40,14 @@ class Newcomer:
 
 @pytest.fixture
 def nova(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Newcomer]:
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
-        db.execute("UPDATE video SET path = name")
+    judging.rows("UPDATE video SET path = name")
     monkeypatch.setattr("time.time", lambda: NOW)
     project = judging.project
     choose_practice(project, judging.lead, "Somebody waves.", MomentId(1), 3, WHY, now=NOW)
     person = add_person_with_password(project, OPERATOR, "Nova", Role.ANNOTATOR, PASSWORD, now=NOW)
     clips = ClipWorker(cut_clip)
-    app = Starlette(
-        routes=own_routes(lambda: project, clips, lambda project, lead: {}),
-        middleware=[Middleware(Guard, project=lambda: project)],
-    )
-    with TestClient(app, follow_redirects=False) as client:
-        token = sign_in(project, "Nova", PASSWORD, now=NOW)
-        client.cookies.set("reelrank_session", token)
+    token = sign_in(project, "Nova", PASSWORD, now=NOW)
+    with browsing(project, own_routes(lambda: project, clips, lambda project, lead: {}), token) as client:
         yield Newcomer(judging, person, client, token)
     clips.stop()
 
@@ -89,10 +79,10 @@ def test_another_site_or_another_person_answers_nothing(nova: Newcomer) -> None:
     other = nova.judging.annotators[0].annotator_id
     assert nova.client.post(path, json={"grade": 1, "key": "k", "person": other}, headers=OURS).status_code == 401
     for token in ("", "wrong"):
-        nova.client.cookies.set("reelrank_session", token)
+        nova.client.cookies.set("reelrank_session", token, domain="testserver.local")
         assert nova.client.post(path, json={"grade": 1, "key": "k"}, headers=OURS).status_code in (303, 401)
         assert nova.client.get(f"{path}.mp4").status_code in (303, 401)
-    nova.client.cookies.set("reelrank_session", nova.token)
+    nova.client.cookies.set("reelrank_session", nova.token, domain="testserver.local")
     assert practice_items(nova.judging.project, nova.person, now=NOW)[0].own is None
 
 

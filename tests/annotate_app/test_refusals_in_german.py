@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
@@ -21,6 +19,7 @@ from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import Overtaken
 from backend.core.messages import joined, said, said_n
 from reading import read
+from served import browsing
 from support import NOW, Judging
 
 GERMAN = {"accept-language": "de-DE,de;q=0.9"}
@@ -37,14 +36,9 @@ def german(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def client(judging: Judging) -> Iterator[TestClient]:
-    from annotate_app.session.guard import Guard
     from annotate_app.session.routes import Sessions
 
-    app = Starlette(
-        routes=Sessions(lambda: judging.project).routes(),
-        middleware=[Middleware(Guard, project=lambda: judging.project)],
-    )
-    with TestClient(app, follow_redirects=False) as found:
+    with browsing(judging.project, Sessions(lambda: judging.project).routes()) as found:
         yield found
 
 
@@ -71,20 +65,10 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture
-def set_up_page(open_screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, project: Project) -> AppTest:
+def set_up_page(
+    open_screen: Callable[..., AppTest], at_once: None, monkeypatch: pytest.MonkeyPatch, project: Project
+) -> AppTest:
     """The page Set up of an empty project, whose work is done before the page goes on."""
-    from concurrent.futures import Future
-
-    from backend.core import processes
-
-    def alone(work: Callable[..., None], *arguments: object) -> "Future[None]":
-        future: Future[None] = Future()
-        work(*arguments)
-        future.set_result(None)
-        return future
-
-    monkeypatch.setattr(processes, "alone", alone)
-    monkeypatch.setattr("os.nice", lambda by: 0)
     lead: Person = people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
     monkeypatch.setattr(auth, "current", lambda: lead)
     return open_screen("set_up")

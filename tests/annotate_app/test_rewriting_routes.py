@@ -5,12 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from annotate_app.server.lead_routes import Rewriting
-from annotate_app.session.guard import Guard
 from backend.campaign.corpus.captions.decisions import waiting_rewrites
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.monitoring.videos.adding import import_corpus
@@ -18,7 +15,7 @@ from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
-from backend.store.connection import writing
+from served import browsing
 from support import NOW
 
 HEADERS = {"X-ReelRank": "1"}
@@ -43,11 +40,7 @@ def project(corpus_project: Project) -> Project:
 
 @pytest.fixture
 def client(project: Project) -> Iterator[TestClient]:
-    app = Starlette(
-        routes=Rewriting(lambda: project, clock=lambda: NOW).routes(),
-        middleware=[Middleware(Guard, project=lambda: project)],
-    )
-    with TestClient(app) as found:
+    with browsing(project, Rewriting(lambda: project, clock=lambda: NOW).routes()) as found:
         yield found
 
 
@@ -101,10 +94,3 @@ def test_what_no_page_of_that_lead_sends_is_refused(
     before = waiting_rewrites(project)
     assert client.post("/rewriting/decision", json=body, headers=headers).status_code == status
     assert waiting_rewrites(project) == before
-
-
-def test_a_lead_who_stopped_to_be_one_decides_no_more(client: TestClient, project: Project) -> None:
-    enter(client, project, "Lea")
-    with writing(project.store) as db:
-        db.execute("UPDATE annotator SET role = 'annotator' WHERE name = 'Lea'")
-    assert decide(client, 1, None).status_code == 403

@@ -3,7 +3,6 @@
 import shutil
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
-from backend.core import processes
 from backend.encoders import sentence
 from support import NOW, WordEncoder
 
@@ -75,17 +73,8 @@ def rows(project: Project) -> dict[str, list[dict[str, object]]]:
 
 
 @pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do what would run in a process of its own before the page goes on, at one instant, without chance."""
-
-    def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
-        future: Future[None] = Future()
-        work(*arguments)
-        future.set_result(None)
-        return future
-
-    monkeypatch.setattr(processes, "alone", alone)
-    monkeypatch.setattr("os.nice", lambda by: 0)
+def at_once(at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At one instant too, and without chance."""
     monkeypatch.setattr("time.time", lambda: NOW)
     # Pairs get their numbers in random order: here in that of their ranks.
     monkeypatch.setattr("secrets.SystemRandom.sample", lambda _, rows, count: list(rows)[:count])

@@ -5,7 +5,6 @@ import re
 import shutil
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 
@@ -28,8 +27,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, tell_work
 from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome, WorkState
-from backend.core import processes
-from reading import read
+from reading import read, words
 from support import NOW, Judging
 
 Open = Callable[..., AppTest]
@@ -57,20 +55,6 @@ def open_page(open_screen: Open, lead: Person, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What would run in a process of its own is done before the page goes on."""
-
-    def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
-        future: Future[None] = Future()
-        work(*arguments)
-        future.set_result(None)
-        return future
-
-    monkeypatch.setattr(processes, "alone", alone)
-    monkeypatch.setattr("os.nice", lambda by: 0)
-
-
-@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Two of the demo's clips, and a file that is none."""
     folder = tmp_path / "videos"
@@ -79,11 +63,6 @@ def folder(tmp_path: Path) -> Path:
         shutil.copy(clip, folder / clip.name)
     (folder / "letter.mp4").write_text("Dear Lea")
     return folder
-
-
-def words(app: AppTest) -> str:
-    kinds = ("title", "markdown", "caption", "info", "warning", "error", "success")
-    return read("\n".join(element.value for kind in kinds for element in app.get(kind)))
 
 
 def steps(app: AppTest) -> dict[str, bool]:
@@ -123,13 +102,6 @@ def test_every_lead_reads_of_the_same_work_in_their_own_language(
     wrong, taken = (table.value for table in german.table)
     assert list(wrong) == ["Nicht genommen", "Warum"]
     assert set(taken["Ton"]) <= {"ja", "nein"}
-
-
-def test_what_was_done_by_commands_is_done_here_too(
-    open_page: Open, project: Project, folder: Path, lead: Person
-) -> None:
-    register_videos(project, OPERATOR, folder, now=NOW)
-    assert "1. Videos — 2 videos" in steps(open_page())
 
 
 def test_a_folder_that_is_none_is_refused_in_words(open_page: Open, at_once: None) -> None:
@@ -290,16 +262,6 @@ def test_it_comes_first_until_a_pair_was_handed_out(judging: Judging, tmp_path: 
     empty = init_project(tmp_path / "empty", encoder="minilm")
     assert set_up.is_first(empty, people.add(empty.store, OPERATOR, "Lea", Role.LEAD, now=NOW))
     assert not set_up.is_first(judging.project, judging.lead)
-
-
-def test_annotators_see_nothing_of_it(
-    open_page: Open, project: Project, lead: Person, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ana = people.add(project.store, OPERATOR, "Ana", Role.ANNOTATOR, now=NOW)
-    monkeypatch.setattr(auth, "current", lambda: ana)
-    app = open_page()
-    assert "This page is for leads." in words(app)
-    assert not app.expander
 
 
 def test_what_is_wrong_with_videos_is_told_and_they_are_looked_at_again(

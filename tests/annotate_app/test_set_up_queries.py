@@ -1,7 +1,6 @@
 """The later steps of the page Set up over a real project: queries, candidates, people, and whether people can begin."""
 
 from collections.abc import Callable
-from concurrent.futures import Future
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,7 +14,6 @@ from backend.campaign.selection.queries.model import OwnFile
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project
-from backend.core import processes
 from backend.core.errors import EncoderUnavailable
 from reading import read
 from support import MOMENTS, NOW, Judging
@@ -35,18 +33,11 @@ def lead(project: Project) -> Person:
 
 
 @pytest.fixture
-def open_page(open_screen: Callable[..., AppTest], lead: Person, monkeypatch: pytest.MonkeyPatch) -> Open:
-    """Opens the page as the lead; what would run in a process of its own is done before the page goes on."""
-
-    def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
-        future: Future[None] = Future()
-        work(*arguments)
-        future.set_result(None)
-        return future
-
+def open_page(
+    open_screen: Callable[..., AppTest], at_once: None, lead: Person, monkeypatch: pytest.MonkeyPatch
+) -> Open:
+    """Opens the page as the lead."""
     monkeypatch.setattr(auth, "current", lambda: lead)
-    monkeypatch.setattr(processes, "alone", alone)
-    monkeypatch.setattr("os.nice", lambda by: 0)
     return lambda: open_screen("set_up")
 
 

@@ -13,7 +13,7 @@ from backend.campaign.qualification.exam.calibration import start_trial, trial_r
 from backend.campaign.qualification.exam.model import CalibrationRound
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.core.ids import PairKey, QueryId
-from reading import read
+from reading import html, read
 from served import clip_of
 from small_project import OPEN, SKIPPED, SmallProject
 from support import NOW
@@ -64,10 +64,6 @@ def asked(small: SmallProject) -> list[PairKey]:
 def open_page(open_page_of: Callable[..., AppTest]) -> Open:
     """Opens the page Exam as a lead."""
     return lambda: open_page_of("exam")
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(element.proto.body for element in app.get("html"))
 
 
 def _choose(app: AppTest, query: QueryId) -> None:

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.bench
 
 ANNOTATORS, THINK_S = 25, 2.0
 LASTS_S = sized(6.0, 30.0)
-LATER = campaign.STARTED + 1_000_000
 
 
 @pytest.fixture(scope="module")

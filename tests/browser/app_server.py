@@ -6,13 +6,15 @@ import re
 import select
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from playwright.sync_api import BrowserContext, Page
 
@@ -119,6 +121,11 @@ class AppServer:
     def url(self) -> str:
         """Where it listens."""
         return f"http://127.0.0.1:{self.port}"
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Read the project's database past everything that the app does, or change it."""
+        with closing(sqlite3.connect(self.project / "reelrank.db", timeout=30)) as db, db:
+            return db.execute(sql, values).fetchall()
 
     def start(self) -> None:
         """Start and wait until it answers; on failure say what it said."""

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, V
 
 from app_server import AppServer, Nursery, sign_in_unseen
 from backend.campaign.demo import demo_people
+from backend.campaign.setup.project.folder import open_project
 from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
 from commands import reelrank
 from contexts import Contexts, new_context
@@ -112,6 +113,22 @@ def serve(
         return server
 
     return started
+
+
+@pytest.fixture(scope="module")
+def server(
+    request: pytest.FixtureRequest,
+    demo: Callable[..., Path],
+    serve: Callable[[Path], AppServer],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AppServer:
+    """The app over a copy of the demo: judged where the file of tests says `JUDGED`, and as its `prepare` leaves it."""
+    folder = demo(tmp_path_factory.mktemp("demo") / "project", judged=getattr(request.module, "JUDGED", False))
+    if prepare := getattr(request.module, "prepare", None):
+        project = open_project(folder)
+        prepare(project)
+        project.store.close()
+    return serve(folder)
 
 
 @pytest.fixture(autouse=True)

@@ -1,8 +1,10 @@
 """Stands between a browser and the server and keeps every byte the browser receives, in the clear."""
 
+import json
 import re
 import socket
 import threading
+from typing import Any
 
 _COMPRESSED = re.compile(rb"^(Accept-Encoding|Sec-WebSocket-Extensions):", re.IGNORECASE | re.MULTILINE)
 _REQUEST = (b"GET ", b"POST ", b"HEAD ", b"PUT ", b"OPTIONS ", b"DELETE ")
@@ -25,6 +27,15 @@ class Recorder:
     def received(self) -> list[bytes]:
         """What came back so far, one item a connection."""
         return [bytes(connection) for connection in self._connections]
+
+    def desks(self) -> list[dict[str, Any]]:
+        """Return every desk among the bytes received, as it was sent."""
+        found, decoder = [], json.JSONDecoder()
+        for received in self.received():
+            text = received.decode("utf-8", "replace")
+            for start in (match.start() for match in re.finditer(r'\{"receipts":\[', text)):
+                found.append(decoder.raw_decode(text, start)[0]["desk"])
+        return found
 
     def close(self) -> None:
         """Take no further connections."""

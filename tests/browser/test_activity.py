@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -18,16 +17,9 @@ from backend.campaign.review.status import status_counts
 from backend.campaign.setup.project.folder import open_project
 
 pytestmark = pytest.mark.browser
+JUDGED = True
 LEAD = demo_people()[0]
 MAIN = "[data-testid='stMainBlockContainer']"
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
-    """The app over the judged demo project."""
-    return serve(demo(tmp_path_factory.mktemp("activity") / "project", judged=True))
 
 
 def test_a_lead_reads_what_happened_and_what_holds(enter: Callable[..., Page], server: AppServer) -> None:

@@ -1,7 +1,6 @@
 """A lead reads the agreement board by keyboard, in light and dark and on a phone, and takes a chart along."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,6 +11,7 @@ from backend.campaign.demo import demo_people
 from hands import downloaded, page_is_done
 
 pytestmark = pytest.mark.browser
+JUDGED = True
 LEAD = demo_people()[0]
 SHOWN = {
     "Grades": "Lowest and highest grade",
@@ -19,15 +19,6 @@ SHOWN = {
     "Over time": "Agreement by day",
     "Queries": "Those that people agree on least stand first",
 }
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
-    """The app over the judged demo project."""
-    folder = tmp_path_factory.mktemp("agreement")
-    return serve(demo(folder / "project", judged=True))
 
 
 def tab_to(page: Page, words: str) -> None:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -15,7 +14,7 @@ from backend.campaign.corpus.describing.reviewing import find_descriptions
 from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.people.accounts import list_people
-from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.folder import Project, open_project
 from support import have_read
 
 pytestmark = pytest.mark.browser
@@ -24,18 +23,12 @@ VIDEO = "rainy_street"
 TWO_PAINTINGS = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The app over the demo, where Ana may describe one video."""
-    project = open_project(demo(tmp_path_factory.mktemp("describe") / "project"))
     have_read(project)
     people = {one.person.name: one.person for one in list_people(project, OPERATOR)}
     chosen = DescribingChoice(open=True, people=(people[ANA].annotator_id,), videos=(VIDEO,), per_video=3)
     choose_describing(project, OPERATOR, chosen, now=time.time())
-    project.store.close()
-    return serve(project.folder)
 
 
 def desk(page: Page) -> Locator:

@@ -1,10 +1,7 @@
 """A lead reviews descriptions by keyboard: accept, edit, send back, undo; both of two about the same seconds."""
 
-import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -16,7 +13,7 @@ from backend.campaign.corpus.describing.opening import choose_describing
 from backend.campaign.corpus.describing.work import describe_exchange
 from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.folder import Project
 from describing import event
 from hands import page_is_done
 from support import person_of
@@ -25,12 +22,8 @@ pytestmark = pytest.mark.browser
 LEAD, (ANA, BEN, *_), _ = demo_people()
 
 
-@pytest.fixture(scope="module")
-def server(
-    serve: Callable[[Path], AppServer], demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The demo, in which two people described three moments; two of them show the same seconds."""
-    project = open_project(demo(tmp_path_factory.mktemp("described") / "project"))
     now = time.time() - 600
     choose_describing(project, OPERATOR, DescribingChoice(open=True), now=now)
     # Far from the moments that the demo has.
@@ -41,16 +34,13 @@ def server(
     for name, written in said.items():
         sent = [event(key, video=video, span=span, sentence=words) for key, video, span, words in written]
         assert not describe_exchange(project, person_of(project, name), sent, now=now).refused
-    project.store.close()
-    return serve(project.folder)
 
 
 def stands(server: AppServer) -> list[tuple[str, str, str | None]]:
     """How each description stands, and its caption."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        return db.execute(
-            "SELECT description_key, status, c.text FROM description LEFT JOIN caption c USING (caption_id) ORDER BY 1"
-        ).fetchall()
+    return server.rows(
+        "SELECT description_key, status, c.text FROM description LEFT JOIN caption c USING (caption_id) ORDER BY 1"
+    )
 
 
 def shows(page: Page, key: str) -> Locator:
@@ -95,7 +85,4 @@ def test_a_lead_reviews_descriptions_by_keyboard(enter: Callable[..., Page], ser
     case.get_by_role("button", name="Accept as another caption of").click()
     shows(page, "d2")
     assert [one[1] for one in stands(server)] == ["accepted", "waiting", "accepted"]
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        assert db.execute("SELECT count(DISTINCT moment_id), count(*) FROM description WHERE moment_id").fetchone() == (
-            *(1, 2),
-        )
+    assert server.rows("SELECT count(DISTINCT moment_id), count(*) FROM description WHERE moment_id") == [(1, 2)]

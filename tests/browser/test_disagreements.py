@@ -1,10 +1,7 @@
 """A lead goes through disagreements by keyboard: every act, its undoing, the address, and a reason full of keys."""
 
 import re
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,25 +13,17 @@ from backend.media.jobs import THUMBNAIL_WIDTH_PX
 from hands import key_until, page_is_done
 
 pytestmark = pytest.mark.browser
+JUDGED = True
 LEAD, _, _ = demo_people()
 REASON = "dont undo: we open a new one, top 3"
 """Every key of the page is in it."""
 
 
-@pytest.fixture(scope="module")
-def server(
-    serve: Callable[[Path], AppServer], demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
-) -> AppServer:
-    """The demo with simulated judgements: some of its pairs are discarded."""
-    return serve(demo(tmp_path_factory.mktemp("demo") / "project", judged=True))
-
-
 def acts(server: AppServer) -> list[tuple[str, str, object, str, int]]:
     """What leads did: pair, kind, relevance, reason, whether it stands; in the order of doing."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        return db.execute(
-            "SELECT pair_key, kind, relevance, reason, stands FROM lead_act JOIN pair USING (pair_id) ORDER BY at"
-        ).fetchall()
+    return server.rows(
+        "SELECT pair_key, kind, relevance, reason, stands FROM lead_act JOIN pair USING (pair_id) ORDER BY at"
+    )
 
 
 def on_show(page: Page) -> str:

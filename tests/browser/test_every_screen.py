@@ -5,7 +5,6 @@ And every screen in German, in the dark, by axe too: nothing of ours is left in 
 
 from collections.abc import Callable
 from dataclasses import astuple
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -24,6 +23,7 @@ from hands import button, page_is_done, pair_on_show, until
 from support import have_read
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
+JUDGED = True
 LEAD, (ANA, *_), PASSWORD = demo_people()
 ZOOMED = {"width": 640, "height": 400}
 """What 1280 x 800 has at 200 %."""
@@ -48,14 +48,9 @@ TABBED = """() => { const main = document.querySelector("[data-testid=stMain]"),
   return main.contains(one) && one !== main; }"""
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The app over the judged demo, where every page has something to show."""
-    folder = demo(tmp_path_factory.mktemp("screens") / "project", judged=True)
-    have_read(open_project(folder))
-    return serve(folder)
+    have_read(project)
 
 
 def findings(page: Page) -> list[str]:

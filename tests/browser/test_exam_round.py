@@ -1,13 +1,8 @@
 """An exam before anything is settled, in a real browser: from an empty campaign to work, and to judgements."""
 
-import json
 import re
-import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -40,23 +35,13 @@ WHY = "qqwhy the grade is right"
 Enter = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The app over a demo that nobody has judged, and somebody who has never been there."""
-    folder = demo(tmp_path_factory.mktemp("round") / "project", judged=False)
-    add_person_with_password(open_project(folder), OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
-    return serve(folder)
-
-
-def rows(server: AppServer, sql: str, *values: object) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        return db.execute(sql, values).fetchall()
+    add_person_with_password(project, OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
 
 
 def person(server: AppServer, name: str) -> int:
-    return int(rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", name)[0][0])
+    return int(server.rows("SELECT annotator_id FROM annotator WHERE name = ?", name)[0][0])
 
 
 def learns(page: Page) -> None:
@@ -90,8 +75,7 @@ def right(server: AppServer, project: Project, me: Person, item: str) -> int:
     The pair is found by the moment that is cut for the item.
     """
     job = clip_for(project, me, PairKey(item))
-    asked = rows(
-        server,
+    asked = server.rows(
         "SELECT m.start_s, v.sha256 FROM exam_item i JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
         "JOIN video v USING (video_id) WHERE i.exam_id = (SELECT max(exam_id) FROM exam) ORDER BY v.sha256, m.start_s",
     )
@@ -111,16 +95,6 @@ def takes_elsewhere(server: AppServer, project: Project, name: str) -> None:
     assert desk.exam.phase == "waiting"
 
 
-def desks(recorder: Recorder) -> list[dict[str, Any]]:
-    """Every desk among the bytes received, as it was sent."""
-    found, decoder = [], json.JSONDecoder()
-    for received in recorder.received():
-        text = received.decode("utf-8", "replace")
-        for start in (match.start() for match in re.finditer(r'\{"receipts":\[', text)):
-            found.append(decoder.raw_decode(text, start)[0]["desk"])
-    return found
-
-
 def asks_again(page: Page) -> None:
     """What the page does by itself every few seconds while it has no clip, or when a connection is back."""
     page.evaluate("window.dispatchEvent(new Event('online'))")
@@ -138,7 +112,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     lead.get_by_role("button", name="Go on").click()
     lead.get_by_role("button", name="Hold this exam").click()
     expect(lead.get_by_text("Handed in, waiting for the key: nobody.")).to_be_visible()
-    asked = [row[0] for row in rows(server, "SELECT pair_id FROM exam_item")]
+    asked = [row[0] for row in server.rows("SELECT pair_id FROM exam_item")]
     assert len(asked) == ITEMS
     reviewer, me = person_of(project, LEAD), person_of(project, name)
     for item in exam_items(project, OPERATOR):
@@ -171,7 +145,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     told = b"".join(recorder.received()).lower()
     assert WHY.encode() not in told, "an explanation reached the browser before the key was there"
     assert WHY.encode("utf-16-le") not in told
-    before = desks(recorder)
+    before = recorder.desks()
     assert "waiting" in {desk["exam"]["phase"] for desk in before}
     for desk in before:
         assert (desk["exam"]["result"], desk["exam"]["missed"]) == (None, [])
@@ -228,7 +202,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     expect(page.get_by_role("heading", name="You passed the exam")).to_be_visible()
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
-    on_show = rows(server, "SELECT pair_id FROM pair WHERE pair_key = ?", pair_on_show(page))[0][0]
+    on_show = server.rows("SELECT pair_id FROM pair WHERE pair_key = ?", pair_on_show(page))[0][0]
     assert on_show not in asked
     recorder.close()
 
@@ -237,13 +211,13 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     lead.get_by_role("button", name="Let the answers count").click()
     lead.get_by_role("button", name="Make them judgements").click()
     expect(lead.get_by_text("12 answers about 6 pairs now count as judgements: 4 of each of 3 people.")).to_be_visible()
-    given = rows(server, "SELECT pair_id, annotator_id, grade, event_key FROM judgement ORDER BY pair_id")
+    given = server.rows("SELECT pair_id, annotator_id, grade, event_key FROM judgement ORDER BY pair_id")
     assert sorted(pair for pair, *_ in given) == sorted(2 * asked)
     first = (
         "SELECT i.pair_id, t.annotator_id, n.grade FROM exam_answer n JOIN exam_attempt t USING (attempt_id) "
         "JOIN exam_item i USING (item_id) WHERE t.number = 1 AND n.again = 0"
     )
-    assert {(pair, who, grade) for pair, who, grade, _ in given} <= set(rows(server, first))
+    assert {(pair, who, grade) for pair, who, grade, _ in given} <= set(server.rows(first))
     assert all(key.startswith("exam:") for *_, key in given)
 
 
@@ -262,11 +236,11 @@ def test_a_lead_gives_the_key_at_a_desk_that_tells_nothing(enter: Enter, server:
         pair_on_show(page)
         assert page.locator("video[data-active='true']").evaluate("video => video.videoWidth") > 0
         press(page, str(right(server, project, me, pair_on_show(page))))
-    assert rows(server, "SELECT count(*) FROM exam WHERE ended_at IS NULL AND closed_at IS NULL") == [(1,)]
+    assert server.rows("SELECT count(*) FROM exam WHERE ended_at IS NULL AND closed_at IS NULL") == [(1,)]
     page.get_by_role("button", name="Hand in the key").click()
     expect(page.get_by_role("heading", name="The exam has its key")).to_be_visible()
     page.get_by_role("button", name="Back to the exam").click()
     expect(page.get_by_text("The key is fixed")).to_be_visible()
     held = "SELECT right_grade FROM exam_item JOIN exam USING (exam_id) WHERE ended_at IS NULL"
-    assert sorted(rows(server, held)) == [(0,)] * 3 + [(4,)] * 3
-    assert rows(server, "SELECT count(*) FROM seat WHERE annotator_id = ?", person(server, LEAD)) == [(0,)]
+    assert sorted(server.rows(held)) == [(0,)] * 3 + [(4,)] * 3
+    assert server.rows("SELECT count(*) FROM seat WHERE annotator_id = ?", person(server, LEAD)) == [(0,)]

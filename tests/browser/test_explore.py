@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, WebSocket, expect
@@ -14,16 +13,9 @@ from backend.campaign.demo import demo_people
 from backend.media.jobs import THUMBNAIL_WIDTH_PX
 
 pytestmark = pytest.mark.browser
+JUDGED = True
 LEAD, _, PASSWORD = demo_people()
 PARTS = ("Rank", "Similarity 1", "Coverage", "Durations", "Agreement", "Similarity")
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
-    """The app over the judged demo project."""
-    return serve(demo(tmp_path_factory.mktemp("explore") / "project", judged=True))
 
 
 def test_a_bar_leads_to_its_pairs_and_they_to_their_query(enter: Callable[..., Page], server: AppServer) -> None:

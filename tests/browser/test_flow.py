@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from app_server import AppServer, sign_in
+from app_server import AppServer
 from axe import passes_axe
 from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
@@ -23,33 +23,14 @@ from hands import next_clip_is_here, pair_on_show, press, saved, until
 pytestmark = pytest.mark.browser
 MAIN = "[data-testid='stMainBlockContainer']"
 """What we drew: Streamlit's own frame around it is not ours to judge."""
-LEAD, ANNOTATORS, PASSWORD = demo_people()
+LEAD, ANNOTATORS, _ = demo_people()
 BATCH = 20
 Enter = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
-    """The app over the demo; test_from_videos.py and test_first_run.py have videos that were cut nowhere before."""
-    return serve(demo(tmp_path_factory.mktemp("flow") / "project"))
 
 
 def counts(server: AppServer) -> dict[str, Any]:
     """What `reelrank status` tells."""
     return status_counts(open_project(server.project), OPERATOR)
-
-
-def test_strangers_see_nothing_and_wrong_passwords_are_refused(browser: Browser, server: AppServer) -> None:
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(f"{server.url}/queries")
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-    assert context.request.get(f"{server.url}/clips/anything.mp4").status == 401
-    sign_in(page, "Ana", "not the password")
-    expect(page.get_by_role("alert")).to_contain_text("Name or password is wrong")
-    context.close()
 
 
 def leave(page: Page, server: AppServer) -> None:
@@ -169,11 +150,10 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
 
 def sql(server: AppServer, query: str) -> Any:
     """One number straight from the project's database."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        return db.execute(query).fetchone()[0]
+    return server.rows(query)[0][0]
 
 
-def test_a_skip_reaches_the_lead_who_offers_the_pair_again_and_each_role_keeps_to_its_pages(
+def test_a_skip_reaches_the_lead_who_offers_the_pair_again_backs_up_and_signs_out(
     enter: Enter, server: AppServer, tmp_path: Path
 ) -> None:
     cleo = enter(ANNOTATORS[2])
@@ -218,45 +198,10 @@ def test_a_skip_reaches_the_lead_who_offers_the_pair_again_and_each_role_keeps_t
     assert sql(server, elapsed) == 0
     leave(cleo, server)
 
-    # Progress shows what the database holds.
-    dan = enter(ANNOTATORS[3])  # has pairs in hand
     lead.get_by_role("link", name="Progress").click()
     expect(lead.get_by_role("heading", name="Progress", exact=True)).to_be_visible()
-    pairs = sql(server, "SELECT count(*) FROM pair")
-    verdicts = {
-        "consensus": "consensus",
-        "decided by a lead": "adjudicated",
-        "discarded": "discarded",
-        "escalated": "escalated",
-    }
-    of = {
-        words: sql(server, f"SELECT count(*) FROM consensus WHERE verdict = '{verdict}'")
-        for words, verdict in verdicts.items()
-    }
-    of["open"] = pairs - sum(of.values())
-    for words, count in of.items():
-        expect(lead.locator(".rr-numbers > span", has_text=words)).to_contain_text(f"{count:,} {words}")
-    needed = sql(
-        server,
-        "SELECT count(*) FROM seat LEFT JOIN consensus USING (pair_id) WHERE (annotator_id IS NULL OR lease_until "
-        "IS NOT NULL) AND (verdict IS NULL OR verdict = 'escalated')",
-    )
-    held = sql(server, "SELECT count(DISTINCT pair_id) FROM seat WHERE lease_until >= unixepoch()")
     judged = sql(server, "SELECT count(*) FROM judgement WHERE revision = 1")
-    assert held >= 7
-    shown = {
-        "Grades still needed": f"{needed:,}",
-        "Pairs in people's hands": str(held),
-        "Judgements a day": str(judged),
-    }
-    for label, value in shown.items():
-        expect(lead.get_by_test_id("stMetric").filter(has_text=label)).to_contain_text(value)
-    ana = sql(
-        server,
-        "SELECT count(*) FROM judgement JOIN annotator USING (annotator_id) WHERE revision = 1 AND name = "
-        f"'{ANNOTATORS[0]}'",
-    )
-    expect(lead.get_by_role("row").filter(has_text=ANNOTATORS[0])).to_contain_text(str(ana))
+    expect(lead.get_by_test_id("stMetric").filter(has_text="Judgements a day")).to_contain_text(str(judged))
     passes_axe(lead, MAIN)
 
     lead.get_by_role("button", name="Back up now").click()
@@ -269,16 +214,6 @@ def test_a_skip_reaches_the_lead_who_offers_the_pair_again_and_each_role_keeps_t
     expect(lead.get_by_role("heading", name="People", exact=True)).to_be_visible()
     passes_axe(lead, MAIN)
 
-    # Each role keeps to its pages.
-    for path in ("queries", "progress", "disagreements", "people", "release"):
-        dan.goto(f"{server.url}/{path}")
-        expect(dan.get_by_text("This page is for leads. You are signed in as Dan (annotator).")).to_be_visible()
-    refused = lead.request.post(
-        f"{server.url}/desk/exchange", data={"grades": []}, headers={"X-ReelRank": "1", "Origin": server.url}
-    )
-    assert refused.status == 403
-    foreign = dan.request.post(f"{server.url}/desk/exchange", data={"grades": []})
-    assert foreign.status == 403
     lead.get_by_role("button", name="Sign out").click()
     expect(lead.get_by_role("button", name="Sign in")).to_be_visible()
     lead.goto(f"{server.url}/release")

@@ -7,10 +7,8 @@ are typed, a system's run is pooled beside what captions find, both people grade
 import math
 import re
 import shutil
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +60,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
     return serve(folder)
 
 
-def rows(server: AppServer, sql: str, *values: object) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        return db.execute(sql, values).fetchall()
-
-
 def unfold(page: Page, title: str, inside: Locator) -> None:
     """Open a step, unless it opens by itself as the one that comes next, which takes a moment."""
     page_is_done(page)
@@ -84,8 +77,8 @@ def is_done(page: Page, told: str) -> None:
 
 def predictions(server: AppServer) -> Iterator[str]:
     """A run of a system: for each query a span of three videos."""
-    for (query,) in rows(server, "SELECT query_id FROM query WHERE split = 'test' ORDER BY query_id"):
-        for rank, (name, duration) in enumerate(rows(server, "SELECT name, duration_s FROM video LIMIT 3"), start=1):
+    for (query,) in server.rows("SELECT query_id FROM query WHERE split = 'test' ORDER BY query_id"):
+        for rank, (name, duration) in enumerate(server.rows("SELECT name, duration_s FROM video LIMIT 3"), start=1):
             start = 0.1 * query * duration
             yield f"{query},{name},{start:.2f},{start + 2:.2f},{1 / rank}\n"
 
@@ -109,8 +102,7 @@ def describe(page: Page, *sentences: str) -> None:
 
 def ndcg(server: AppServer, run: Path) -> float:
     """NDCG@20 at an IoU of 0.5 by the words of its definition; the mean over the queries."""
-    judged = rows(
-        server,
+    judged = server.rows(
         "SELECT query_id, name, start_s, end_s, relevance FROM pair JOIN consensus USING (pair_id) "
         "JOIN moment USING (moment_id) JOIN video USING (video_id)",
     )
@@ -202,16 +194,15 @@ def test_from_videos_alone_to_a_scored_run(enter: Enter, server: AppServer, vide
     is_done(lead, "people can grade")
 
     described = "SELECT count(*), count(DISTINCT annotator_id), min(status), max(status) FROM description"
-    assert rows(server, described) == [(3, 2, "accepted", "accepted")]
+    assert server.rows(described) == [(3, 2, "accepted", "accepted")]
     sources = (
         "SELECT kind, count(*) > 0 FROM candidate_source JOIN source USING (source_id) GROUP BY kind ORDER BY kind"
     )
-    assert rows(server, sources) == [("captions", 1), ("run", 1)]
+    assert server.rows(sources) == [("captions", 1), ("run", 1)]
     have_read(open_project(server.project))  # the guideline, which has tests of its own
     ana, given = enter(ANA), dict[str, int]()
     theirs = {
-        key
-        for (key,) in rows(server, "SELECT pair_key FROM pair JOIN moment USING (moment_id) WHERE origin = 'pooled'")
+        key for (key,) in server.rows("SELECT pair_key FROM pair JOIN moment USING (moment_id) WHERE origin = 'pooled'")
     }
     for _ in range(len(QUERIES) * BATCH):  # what only the system found is better than what captions found
         pair = pair_on_show(ana)

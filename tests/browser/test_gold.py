@@ -20,7 +20,7 @@ from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
 from backend.campaign.review.queries import list_queries, query_pairs, take_back_queries
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.folder import Project, open_project
 from hands import pair_on_show, player, press, saved
 from support import person_of, sit
 
@@ -29,12 +29,8 @@ LEAD, (ANA, *OTHERS), _ = demo_people()
 Enter = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The app over the demo in small batches, of which two people settled some; with much gold and no patience."""
-    project = open_project(demo(tmp_path_factory.mktemp("gold") / "project"))
     before = time.time() - 3600
     take_back_queries(project, OPERATOR, now=before)
     # Pairs have random numbers, by which gold is chosen. A consequence comes where a query begins some pairs after the
@@ -51,7 +47,6 @@ def server(
         db.execute("UPDATE campaign SET gold_key = 'always the same'")
     options = GoldOptions(share=0.25, window=4, fewest=2, warn=100, pause=0)
     set_gold(project, OPERATOR, options, now=time.time())
-    return serve(project.folder)
 
 
 def right(folder: Path) -> dict[str, int]:

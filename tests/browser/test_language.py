@@ -1,7 +1,6 @@
 """An annotator who chooses German reads it everywhere: the account, the desk, their work."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,14 +13,6 @@ pytestmark = pytest.mark.browser
 _, ANNOTATORS, _ = demo_people()
 NARROW = {"width": 390, "height": 844}
 WIDE = {"width": 1280, "height": 800}
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
-    """The app over the demo project."""
-    return serve(demo(tmp_path_factory.mktemp("language") / "project"))
 
 
 WITHIN = """button => { const { left, right } = button.getBoundingClientRect();

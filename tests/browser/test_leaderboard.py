@@ -3,9 +3,7 @@
 import csv
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,6 +21,7 @@ from backend.scoring.statistics.sureness import Sureness, add_statistics
 from hands import page_is_done, until, upload
 
 pytestmark = pytest.mark.browser
+JUDGED = True
 LEAD, ANNOTATORS, _ = demo_people()
 HOSTILE = "<img src=x onerror=document.title='run'> **run** " + "long-name-" * 4
 SCREEN: ViewportSize = {"width": 1280, "height": 900}
@@ -31,16 +30,11 @@ PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
 Enter = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The app over the judged demo project, with a run more whose name tries to be markup."""
-    folder = tmp_path_factory.mktemp("leaderboard")
-    demo(folder / "project", judged=True)
-    project = open_project(folder / "project")
-    add_run(project, OPERATOR, write_run(folder / "hostile.json", project), name=HOSTILE, now=1_790_000_000)
-    return serve(folder / "project")
+    add_run(
+        project, OPERATOR, write_run(project.folder.parent / "hostile.json", project), name=HOSTILE, now=1_790_000_000
+    )
 
 
 @pytest.fixture
@@ -160,9 +154,8 @@ def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
     enter: Enter, server: AppServer, browser: Browser, tmp_path: Path
 ) -> None:
     page = enter()
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        settled = "FROM pair JOIN consensus USING (pair_id) JOIN query USING (query_id) WHERE relevance IS NOT NULL"
-        moments = db.execute(f"SELECT count(*) {settled} AND split = 'val'").fetchone()[0]
+    settled = "FROM pair JOIN consensus USING (pair_id) JOIN query USING (query_id) WHERE relevance IS NOT NULL"
+    moments = server.rows(f"SELECT count(*) {settled} AND split = 'val'")[0][0]
     expect(page.get_by_text(f"settled val: preset paper, unknown=ignore; 8 queries, {moments} moments")).to_be_visible()
     cells = table_cells(page)
     for name in ("similarity (demo)", "any order (demo)", HOSTILE):

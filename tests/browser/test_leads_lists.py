@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -17,19 +16,16 @@ from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.qualification.exam.setting import set_exam
 from backend.campaign.setup.people.accounts import add_person, list_people
-from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.folder import Project, open_project
 from support import have_read
 
+JUDGED = True
 LEAD, (ANA, *_), _ = demo_people()
 REASON = "its index is missing"
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The judged demo with an exam of many items, more people than a page has, and a clip that cannot be shown."""
-    project = open_project(demo(tmp_path_factory.mktemp("lists") / "project", judged=True))
     have_read(project)
     people, now = {one.person.name: one.person for one in list_people(project, OPERATOR)}, time.time()
     for n in range(25):
@@ -37,8 +33,6 @@ def server(
     clip = desk(project, people[ANA], now=now).items[0].pair
     report_clip(project, people[ANA], clip, REASON, now=now)
     set_exam(project, people[LEAD], queries=6, pairs=5, now=now)
-    project.store.close()
-    return serve(project.folder)
 
 
 @pytest.mark.long

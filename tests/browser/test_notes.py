@@ -1,11 +1,8 @@
 """A note with a grade from the annotator's keyboard to the lead and back, and a pause, in real browsers."""
 
 import re
-import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,7 +13,7 @@ from backend.campaign.demo import demo_people
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.setup.project.folder import open_project
 from backend.core.ids import PairKey
-from hands import pair_on_show, player, press, saved
+from hands import pair_on_show, press, saved
 from support import grade_all
 
 pytestmark = pytest.mark.browser
@@ -24,14 +21,6 @@ LEAD, ANNOTATORS, _ = demo_people()
 NOTE = "Is <b>that</b> *a* cup :smile: -> 3?"
 REPLY = "Yes: $a$ cup <i>it</i> is."
 Enter = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
-    """The app over the demo project."""
-    return serve(demo(tmp_path_factory.mktemp("notes") / "project"))
 
 
 def settle(server: AppServer, pair: str) -> None:
@@ -42,11 +31,10 @@ def settle(server: AppServer, pair: str) -> None:
 
 def let_time_pass(server: AppServer, seconds: float) -> None:
     """Everything that was graded was so much earlier; the record cannot be changed otherwise."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db, db:
-        (rule,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'judgement_no_update'").fetchone()
-        db.execute("DROP TRIGGER judgement_no_update")
-        db.execute("UPDATE judgement SET graded_at = graded_at - ?", [seconds])
-        db.execute(rule)
+    ((rule,),) = server.rows("SELECT sql FROM sqlite_master WHERE name = 'judgement_no_update'")
+    server.rows("DROP TRIGGER judgement_no_update")
+    server.rows("UPDATE judgement SET graded_at = graded_at - ?", seconds)
+    server.rows(rule)
 
 
 @pytest.mark.long
@@ -93,30 +81,6 @@ def test_a_note_reaches_the_lead_and_the_reply_its_author_once_the_pair_is_settl
     page.get_by_role("link", name="Back to grading").click()
     pair_on_show(page)
     expect(new).to_have_count(0)
-
-
-@pytest.mark.long
-def test_a_person_is_paused_and_goes_on_without_signing_in_again(enter: Enter, server: AppServer) -> None:
-    page = enter(ANNOTATORS[0])
-    pair_on_show(page)
-    lead = enter(LEAD, url=f"{server.url}/people")
-    row = lead.locator("[class*=st-key-person-]").filter(has_text=ANNOTATORS[0])
-    row.get_by_role("button", name="Pause").click()
-    why = lead.get_by_label(f"Why is {ANNOTATORS[0]} paused?")
-    why.fill("The same grade all day")
-    lead.get_by_test_id("stPopoverBody").get_by_role("button", name="Pause").click()
-    expect(row.get_by_text("paused", exact=True).first).to_be_visible()
-    page.keyboard.press("3")
-    expect(page.get_by_role("heading", name="Your work is paused")).to_be_visible()
-    expect(page.get_by_text("The same grade")).to_have_count(0)
-    page.get_by_role("link", name="My work").click()
-    expect(page.get_by_role("heading", name="My work")).to_be_visible()
-    page.get_by_role("link", name="Back to grading").click()
-    expect(page.get_by_role("heading", name="Your work is paused")).to_be_visible()
-    row.get_by_role("button", name="Go on").click()
-    expect(row.get_by_text("paused", exact=True)).to_have_count(0)
-    page.evaluate("window.dispatchEvent(new Event('online'))")  # what the page does by itself every quarter of a minute
-    expect(player(page)).to_have_attribute("data-state", "ready")
 
 
 def test_a_trial_round_is_taken_before_work_and_read_by_the_lead(enter: Enter, server: AppServer) -> None:

@@ -2,10 +2,8 @@
 
 import json
 import re
-import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -44,9 +42,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
 
 def places(server: AppServer) -> dict[str, str]:
     """As what the pool has the video of each pair."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        found = db.execute("SELECT pair_key, put_in_as FROM pair JOIN pool_place USING (query_id, moment_id)")
-        return dict(found.fetchall())
+    return dict(server.rows("SELECT pair_key, put_in_as FROM pair JOIN pool_place USING (query_id, moment_id)"))
 
 
 def test_whole_videos_come_with_a_storyboard_that_leads_to_their_parts(enter: Callable[..., Page]) -> None:

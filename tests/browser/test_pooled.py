@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,29 +12,24 @@ from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.selection.candidates.pooling import pool_candidates
-from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.folder import Project, open_project
 from support import NOW
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
+JUDGED = True
 LEAD, _, _ = demo_people()
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The judged demo; a run was pooled that found rank 2 of a query, and a moment that nobody had thought of."""
-    folder = tmp_path_factory.mktemp("pooled")
-    project = open_project(demo(folder / "project", judged=True))
     query = list_queries(project, OPERATOR)[0]
     known = next(pair for pair in query_pairs(project, OPERATOR, query.query_id) if pair.rank == 2)
     lasts = project.store.db.conn.execute("SELECT duration_s FROM video WHERE name = ?", [known.video]).fetchone()[0]
     run = {query.query_id: [[known.video, known.start_s, known.end_s, 2], [known.video, 0, lasts, 1]]}
-    (folder / "our-system.json").write_text(json.dumps(run))
-    report = pool_candidates(project, OPERATOR, [folder / "our-system.json"], again=True, now=NOW)
+    file = project.folder.parent / "our-system.json"
+    file.write_text(json.dumps(run))
+    report = pool_candidates(project, OPERATOR, [file], again=True, now=NOW)
     assert report.pairs == 1
-    project.store.close()
-    return serve(project.folder)
 
 
 def test_a_lead_sees_what_found_a_candidate(enter: Callable[..., Page], server: AppServer) -> None:

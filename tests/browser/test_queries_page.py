@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -15,16 +14,9 @@ from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.project.folder import open_project
 
 pytestmark = pytest.mark.browser
+JUDGED = True
 LEAD = demo_people()[0]
 PER_PAGE = 25
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
-    """The app over the judged demo."""
-    return serve(demo(tmp_path_factory.mktemp("queries") / "project", judged=True))
 
 
 @pytest.fixture

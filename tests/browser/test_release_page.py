@@ -4,7 +4,6 @@ import hashlib
 import time
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -22,16 +21,9 @@ from hands import page_is_done
 from support import person_of
 
 pytestmark = pytest.mark.browser
+JUDGED = True
 LEAD, _, _ = demo_people()
 MAIN = "[data-testid=stMain]"
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
-    """The app over the demo project, judged."""
-    return serve(demo(tmp_path_factory.mktemp("release") / "project", judged=True))
 
 
 def make(page: Page, name: str) -> None:

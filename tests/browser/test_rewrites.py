@@ -113,16 +113,10 @@ def counts(page: Page) -> dict[str, int]:
     }
 
 
-def ask(server: AppServer, statement: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        return db.execute(statement).fetchall()
-
-
 def equal_to_sql(page: Page, server: AppServer) -> None:
     """All that was pressed is saved, and the counts on top are those of the database."""
     ours = "FROM caption WHERE kind = 'rewritten' AND"
-    found = ask(
-        server,
+    found = server.rows(
         f"SELECT (SELECT count(*) {ours} accepted = 0 AND decided_at IS NULL), (SELECT count(*) {ours} accepted = 1), "
         f"(SELECT count(*) {ours} accepted = 1 AND rule_version = 'by-hand'), "
         f"(SELECT count(*) {ours} accepted = 0 AND decided_at IS NOT NULL), (SELECT count(*) {ours} attempts > 1)",
@@ -201,8 +195,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     equal_to_sql(page, server)
     passes_axe(page)
     expected = [("Lea", "by-hand", 1, 3), ("Lea", "rules", 0, WAITING - 3)]
-    assert expected == ask(
-        server,
+    assert expected == server.rows(
         "SELECT name, iif(rule_version = 'by-hand', 'by-hand', 'rules') AS version, accepted, count(*) FROM caption "
         "JOIN annotator ON annotator_id = decided_by GROUP BY version ORDER BY version",
     )
@@ -227,24 +220,12 @@ def test_words_of_captions_are_shown_as_they_stand(lead: Callable[..., Page]) ->
 
 
 @pytest.mark.long
-def test_the_second_lead_is_told_what_the_first_decided(lead: Callable[..., Page], server: AppServer) -> None:
-    lea, lou = lead(LEADS[0]), lead(LEADS[1])
-    saved(lea, lambda: lea.keyboard.press("r"))
-    saved(lou, lambda: lou.keyboard.press("a"))
-    expect(lou.get_by_role("alert")).to_contain_text(f"Lea rejected it for “{CAPTIONS[0]}” just now")
-    shows(lou, CAPTIONS[1])
-    equal_to_sql(lou, server)
-    assert ask(server, "SELECT name, accepted FROM caption JOIN annotator ON annotator_id = decided_by") == [("Lea", 0)]
-
-
-@pytest.mark.long
 def test_what_was_typed_outlives_the_session(lead: Callable[..., Page], server: AppServer) -> None:
     page = lead()
     page.keyboard.press("e")
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("Then a man waves to her.")
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db, db:
-        db.execute("DELETE FROM session")
+    server.rows("DELETE FROM session")
     page.keyboard.press("Enter")
     # The queue says it, and then the page itself, which may come before the click.
     page.get_by_role("alert").get_by_role("link", name="Sign in").first.click()

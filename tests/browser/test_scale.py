@@ -2,45 +2,31 @@
 
 import re
 import sqlite3
-import time
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from backend.campaign.demo import demo_people
-from backend.campaign.desk.exchange import record_grades
-from backend.campaign.judging.model import GradeEvent
-from backend.campaign.nouns import OPERATOR
-from backend.campaign.review.queries import list_queries, query_pairs
-from backend.campaign.setup.people.accounts import list_people
-from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.folder import Project
 from hands import pair_on_show, player, press, saved
-from support import sit
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
-LEAD, ANNOTATORS, _ = demo_people()
+_, ANNOTATORS, _ = demo_people()
 LABELS = ("No", "Partly", "Yes")
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The app over the demo, whose scale was another one before anybody graded."""
-    folder = tmp_path_factory.mktemp("scale")
-    demo(folder / "project")
-    with closing(sqlite3.connect(folder / "project" / "reelrank.db")) as db, db:
+    with closing(sqlite3.connect(project.folder / "reelrank.db")) as db, db:
         db.execute("DELETE FROM scale WHERE grade > 2")
         for grade, label in enumerate(LABELS):
             db.execute(
                 "UPDATE scale SET label = ?, meaning = ?, detail = ?, example = '' WHERE grade = ?",
                 [label, f"It is {label.lower()}", f"Say {label} when it is", grade],
             )
-    return serve(folder / "project")
 
 
 def test_the_desk_has_the_campaigns_grades_and_no_others(enter: Callable[..., Page], server: AppServer) -> None:
@@ -69,10 +55,7 @@ def test_the_desk_has_the_campaigns_grades_and_no_others(enter: Callable[..., Pa
     page.keyboard.press("3")  # no grade of this campaign
     assert press(page, 2) == pair
     saved(page)
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        assert db.execute("SELECT p.pair_key, j.grade FROM judgement j JOIN pair p USING (pair_id)").fetchall() == [
-            (pair, 2)
-        ]
+    assert server.rows("SELECT p.pair_key, j.grade FROM judgement j JOIN pair p USING (pair_id)") == [(pair, 2)]
 
     page.get_by_role("link", name="My work").click()
     expect(page.get_by_text("How your grades spread")).to_be_visible()
@@ -82,37 +65,4 @@ def test_the_desk_has_the_campaigns_grades_and_no_others(enter: Callable[..., Pa
         "2 yes 1 100%",
         "1 partly 0 0%",
         "0 no 0 0%",
-    ]
-
-
-def test_a_lead_decides_and_reads_on_the_scale(enter: Callable[..., Page], server: AppServer) -> None:
-    project = open_project(server.project)
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        taken = {row[0] for row in db.execute("SELECT pair_key FROM judgement JOIN pair USING (pair_id)")}
-    people = {row.person.name: row.person for row in list_people(project, OPERATOR)}
-    queries = list_queries(project, OPERATOR)
-    free = (one for one in query_pairs(project, OPERATOR, queries[-1].query_id) if one.pair not in taken)
-    pair, settled = next(free), next(free)
-    for name, grades in zip(ANNOTATORS[1:3], ((0, 1), (2, 1)), strict=True):
-        for graded, grade in zip((pair, settled), grades, strict=True):
-            event = GradeEvent(graded.pair, grade, f"{name} {graded.pair}")
-            sit(project, people[name], [graded.pair], now=time.time())
-            assert record_grades(project, people[name], [event], now=time.time())[0].status == "saved"
-    page = enter(LEAD)
-    page.get_by_role("link", name="Disagreements").click()
-    card = page.locator(f".st-key-card-{pair.pair}")
-    expect(card).to_contain_text("The first two grades differ by more than 1")
-    for grade, label in enumerate(LABELS):
-        expect(card.get_by_text(f"{grade} {label.lower()}", exact=True)).to_be_visible()
-    expect(card.get_by_text("3 ", exact=False).filter(has_text=re.compile("^3 "))).to_have_count(0)
-    page.get_by_role("button", name="Decide").first.click()
-    expect(card).to_contain_text("Please choose a relevance from 0 to 2.")
-    page.goto(f"{server.url}/queries?query={pair.query_id}")
-    expect(page.get_by_text("Relevance and similarity by rank")).to_be_visible()
-    chart = page.get_by_test_id("stVegaLiteChart")
-    expect(chart).to_have_attribute("aria-label", "Bars: relevance 0 to 2 by rank; line: similarity")
-    assert page.locator(".rr-numbers").get_by_text(re.compile("^[0-9] ")).all_inner_texts() == [
-        "2 yes: 0",
-        "1 partly: 1",
-        "0 no: 0",
     ]

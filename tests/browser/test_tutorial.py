@@ -1,13 +1,9 @@
 """The tutorial in a real browser on the real server: a newcomer by keyboard, a changed guideline, the lead's page."""
 
 import re
-import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -20,11 +16,12 @@ from backend.campaign.qualification.exam.results import exempt_from_exam
 from backend.campaign.qualification.exam.setting import set_exam
 from backend.campaign.qualification.guideline.versions import reword_guideline
 from backend.campaign.setup.people.accounts import add_person_with_password, list_people
-from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.folder import Project, open_project
 from hands import page_is_done, pair_on_show, player, press, saved
 from support import person_of
 
 pytestmark = pytest.mark.browser
+JUDGED = True
 LEAD, ANNOTATORS, PASSWORD = demo_people()
 NEW = "Nova"
 PRACTICE = 4
@@ -32,12 +29,8 @@ PRACTICE = 4
 Enter = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The app over the judged demo with an exam, which somebody new has to take."""
-    project = open_project(demo(tmp_path_factory.mktemp("tutorial") / "project", judged=True))
     add_person_with_password(project, OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
     set_exam(
         project, OPERATOR, queries=1, pairs=2, seed=2, newcomers_only=True, although="two will do", now=time.time()
@@ -45,12 +38,6 @@ def server(
     for row in list_people(project, OPERATOR):
         if row.person.name in ANNOTATORS:
             exempt_from_exam(project, OPERATOR, row.person.annotator_id, "of the demo", now=time.time())
-    return serve(project.folder)
-
-
-def rows(server: AppServer, sql: str, *values: object) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        return db.execute(sql, values).fetchall()
 
 
 def title(page: Page, words: str) -> None:
@@ -112,12 +99,12 @@ def test_a_newcomer_reads_practises_and_comes_to_the_exam_by_keyboard(enter: Ent
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("progress")).to_have_text("Exam, 1 of 2")
 
-    (me,) = rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", NEW)[0]
+    (me,) = server.rows("SELECT annotator_id FROM annotator WHERE name = ?", NEW)[0]
     given = "SELECT grade FROM practice_answer WHERE annotator_id = ? ORDER BY rowid"
-    assert rows(server, given, me) == [(0,), (3,), (2,), (0,)]
-    assert rows(server, "SELECT count(*) FROM judgement WHERE annotator_id = ?", me) == [(0,)]
-    assert rows(server, "SELECT count(*) FROM exam_answer") == [(0,)]
-    assert rows(server, "SELECT version FROM guideline_seen WHERE annotator_id = ?", me) == [(1,)]
+    assert server.rows(given, me) == [(0,), (3,), (2,), (0,)]
+    assert server.rows("SELECT count(*) FROM judgement WHERE annotator_id = ?", me) == [(0,)]
+    assert server.rows("SELECT count(*) FROM exam_answer") == [(0,)]
+    assert server.rows("SELECT version FROM guideline_seen WHERE annotator_id = ?", me) == [(1,)]
 
     page.goto(f"{server.url}/my-work")
     page.get_by_role("link", name="Tutorial").click()
@@ -150,7 +137,7 @@ def test_a_changed_guideline_is_told_after_the_clip_on_show_and_once(enter: Ente
     graded = (
         "SELECT pair_key FROM judgement JOIN pair USING (pair_id) JOIN annotator USING (annotator_id) WHERE name = ?"
     )
-    assert (first,) in rows(server, graded, ANNOTATORS[0])
+    assert (first,) in server.rows(graded, ANNOTATORS[0])
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
     expect(player(page).get_by_role("button", name=re.compile("^Grade 3, Mostly"))).to_be_visible()
@@ -184,7 +171,7 @@ def test_a_lead_rewords_the_guideline_by_keyboard_beside_what_annotators_see(ent
     expect(save).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_text(re.compile(r"Version \d stands now; 2 texts of it are new"))).to_be_visible()
-    assert rows(server, "SELECT detail FROM scale WHERE grade = 4") == [("Nothing is missing, nothing beside it.",)]
+    assert server.rows("SELECT detail FROM scale WHERE grade = 4") == [("Nothing is missing, nothing beside it.",)]
     page.get_by_role("tab", name="Versions").click()
     expect(page.locator(".rr-changes")).to_contain_text("Nothing is missing, nothing beside it.")
     page.get_by_role("tab", name="Tutorial").click()

@@ -1,11 +1,8 @@
 """Taking back a grade that another person's desk has gone on from, or not yet: three people at a real server."""
 
 import re
-import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -21,23 +18,16 @@ from support import grade_all
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 
 _, (ANA, BEN, CLEO, _), _ = demo_people()
-Serve = Callable[[Path], AppServer]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Serve) -> AppServer:
-    return serve(demo(tmp_path_factory.mktemp("undo") / "project"))
 
 
 def seats(server: AppServer, pair: str) -> list[tuple[int, bool, bool]]:
     """(seat, whether somebody sits there, whether they had it on screen) of a pair."""
-    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
-        rows = db.execute(
-            "SELECT seat_no, annotator_id IS NOT NULL, shown_at IS NOT NULL FROM seat JOIN pair USING (pair_id) "
-            "WHERE pair_key = ? ORDER BY seat_no",
-            [pair],
-        )
-        return [(row[0], bool(row[1]), bool(row[2])) for row in rows]
+    rows = server.rows(
+        "SELECT seat_no, annotator_id IS NOT NULL, shown_at IS NOT NULL FROM seat JOIN pair USING (pair_id) "
+        "WHERE pair_key = ? ORDER BY seat_no",
+        pair,
+    )
+    return [(row[0], bool(row[1]), bool(row[2])) for row in rows]
 
 
 def test_undo_outlives_anothers_browser_that_loads_ahead_and_ends_in_words_when_it_shows(

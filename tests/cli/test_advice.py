@@ -19,11 +19,11 @@ from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.encoders import sentence
+from cli.conftest import Run
 from reading import read
 from scored import write_video
 from support import MOMENTS, NOW, WordEncoder, have_read, person_of
 
-Run = Callable[..., tuple[int, str, str]]
 Follow = Callable[[str], None]
 PASSWORD = "a long password"
 PAGES = ("queries", "progress", "disagreements", "people", "exam", "release", "leaderboard")

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,8 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.queries import list_queries
+from cli.conftest import Run
 from support import NOW, PARTLY, Judging
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.mark.long

@@ -1,16 +1,14 @@
 """The commands about next batches: what they say, do and refuse."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
+from cli.conftest import Run
 from settled_batches import settle
 from support import Judging
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

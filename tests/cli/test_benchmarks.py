@@ -3,13 +3,11 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from backend.scoring.benchmarks import BENCHMARKS
+from cli.conftest import Run
 from golden_benchmarks import read_golden
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def test_one_command_prints_the_published_figures(reelrank: Run, tmp_path: Path) -> None:

@@ -1,10 +1,7 @@
 """The command cast: who is in the captions."""
 
-from collections.abc import Callable
-
 from backend.campaign.setup.project.folder import Project
-
-Run = Callable[..., tuple[int, str, str]]
+from cli.conftest import Run
 
 
 def test_a_proposal_is_shown_counted_and_followed_by_what_to_do(reelrank: Run, corpus_project: Project) -> None:

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,9 @@ from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people.sessions import sign_in
+from cli.conftest import Run
 from scored import write_video
 from support import Judging
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def test_the_public_commands_keep_their_names() -> None:

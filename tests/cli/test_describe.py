@@ -2,17 +2,15 @@
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from backend.campaign.corpus.describing.opening import describing_choice, may_describe
 from backend.campaign.corpus.describing.reviewing import accept_description
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.people.accounts import list_people
+from cli.conftest import Run
 from describing import event, opened, send
 from support import NOW, Judging
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def test_describing_is_opened_for_people_told_of_and_closed(reelrank: Run, judging: Judging) -> None:

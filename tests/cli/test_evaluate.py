@@ -4,16 +4,15 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backend.core.where import Where
 from backend.scoring.evaluate import evaluate
+from cli.conftest import Run
 from scored import QUERIES, write_files
 
-Run = Callable[..., tuple[int, str, str]]
 OPTIONS = ("--option", "missing=skip", "--min-relevance", "2", "--k", "1,5", "--mu", "0.3,0.5")
 
 
@@ -127,36 +126,6 @@ def test_per_query_values_are_those_of_evaluate_and_average_to_the_means(
     assert {(row["preset"], row["options"]) for row in found} == {("paper", "min_relevance=2")}
 
 
-def test_an_empty_list_is_printed_and_written_as_a_query_that_the_run_does_not_name(
-    reelrank: Run, files: tuple[Path, list[Path]], tmp_path: Path
-) -> None:
-    truth, (good, *_) = files
-    run = json.loads(good.read_text())
-    first, second, *_ = run
-    wrong = [[run[second][0][0], 9, 9, 1]]
-    (tmp_path / "named").mkdir()
-    (tmp_path / "absent").mkdir()
-    (tmp_path / "named/run.json").write_text(json.dumps({**run, first: [], second: wrong}))
-    rest = {query: rows for query, rows in run.items() if query not in (first, second)}
-    (tmp_path / "absent/run.json").write_text(json.dumps(rest))
-    for missing in ("zero", "skip", "error"):
-        outputs = []
-        for folder in (tmp_path / "named", tmp_path / "absent"):
-            beside = ["--per-query", folder / "each.csv", "--report", folder / "page.html"]
-            options = ["--option", f"missing={missing}", "--option", "invalid=skip", "--k", "5", "--mu", "0.5"]
-            code, out, err = reelrank("evaluate", "--truth", truth, "--run", folder / "run.json", *options, *beside)
-            # What was skipped is told besides, and files have their own hashes.
-            said = [line for line in (out + err).splitlines() if "impossible" not in line]
-            outputs.append((code, "\n".join(said).replace(str(folder), "")))
-            if missing != "error":
-                page = (folder / "page.html").read_text()
-                told = f"run has no predictions for 2 queries: {first}, {second}"
-                assert told in page
-                outputs[-1] = (*outputs[-1], (folder / "each.csv").read_text())
-        assert outputs[0] == outputs[1]
-        assert outputs[0][0] == (missing == "error")
-
-
 def test_groups_add_up_and_show_their_sizes_in_every_format(reelrank: Run, arguments: list[object]) -> None:
     by = [part for name in ("duration", "show", "relevance") for part in ("--by", name)]
     result = json.loads(reelrank(*arguments, *by, "--json", "-")[1])
@@ -171,17 +140,6 @@ def test_groups_add_up_and_show_their_sizes_in_every_format(reelrank: Run, argum
     assert {row["by"] for row in table} == {"", "duration", "show", "relevance"}
     assert "friends" in reelrank(*arguments, *by)[1]
     assert "| friends | 10-12 |" in reelrank(*arguments, *by, "--format", "markdown")[1]
-
-
-def test_errors_count_every_relevant_moment_once(reelrank: Run, arguments: list[object]) -> None:
-    result = json.loads(reelrank(*arguments, "--errors", "--json", "-")[1])
-    relevant = sum((place + number) % 5 >= 2 for number in range(QUERIES) for place in range(6))
-    for run in result["runs"]:
-        found = run["errors"]
-        assert found["moments"] == sum(found["counts"].values()) == relevant
-        assert sum(sum(grades.values()) for grades in found["by_relevance"].values()) == relevant
-    assert result["runs"][2]["errors"]["counts"]["no predictions"] > 0
-    assert "never found" in reelrank(*arguments, "--errors")[1]
 
 
 def test_a_baseline_brings_intervals_differences_and_groups_that_repeat_with_the_seed(

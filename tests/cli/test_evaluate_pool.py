@@ -3,16 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from backend.scoring.pools.model import PoolConventions as Pooling
-from backend.scoring.pools.model import PoolFile
-from backend.scoring.scored_files import score_files
+from cli.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 EXAMPLE = Path(__file__).parents[2] / "assets/example"
 POOLS, RUN = EXAMPLE / "pools.json", EXAMPLE / "pools_run.json"
 ASKED = ("evaluate", "--pool", POOLS, "--run", RUN)
@@ -146,15 +142,6 @@ def test_a_pool_takes_the_names_of_videos_from_a_map(reelrank: Run, tmp_path: Pa
     assert found == means(reelrank, *ASKED)
 
 
-def test_a_wrong_pool_file_and_a_wrong_run_are_told_together(reelrank: Run, tmp_path: Path) -> None:
-    (tmp_path / "pools.json").write_text(POOLS.read_text().replace('["kitchen", "hall", "porch"]', '["hall", "porch"]'))
-    (tmp_path / "run.json").write_text('{"kitchen#0": [["kitchen", 0]]}')
-    code, out, err = reelrank("evaluate", "--pool", tmp_path / "pools.json", "--run", tmp_path / "run.json")
-    assert (code, out) == (1, "")
-    assert "pools.json" in err
-    assert "run.json, row 1" in err
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -176,8 +163,3 @@ def test_what_cannot_be_done_is_refused_in_words(
     found, out, err = reelrank("evaluate", *arguments)
     assert (found, out) == (code, "")
     assert message in " ".join(err.replace("│", " ").split())
-
-
-def test_scoring_in_pools_is_the_same_from_python(reelrank: Run) -> None:
-    board = score_files(None, [RUN], pool=PoolFile(POOLS, Pooling(one_per_video=True), own_video=True))
-    assert json.loads(json.dumps(board.summary())) == result(reelrank, *ASKED, "--one-per-video", "--own-video")

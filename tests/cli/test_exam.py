@@ -2,9 +2,6 @@
 
 import csv
 import json
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,21 +12,17 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam.results import exam_results
 from backend.campaign.qualification.exam.setting import exam_held
 from backend.campaign.qualification.exam.taking import Act as ExamAct
+from cli.conftest import Run
 from exam_rounds import Round
 from support import NOW, Judging
 
-Run = Callable[..., tuple[int, str, str]]
 TWO_BY_FIVE = ("--queries", 2, "--pairs", 5)
 
 
 @pytest.fixture
 def settled(judging: Judging) -> Judging:
     """Five settled pairs with a clip, and people with a password."""
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
-        db.execute(
-            "UPDATE video SET path = name, fps_num = 25, fps_den = 1, width_px = 64, height_px = 36, sha256 = name"
-        )
-        db.execute("UPDATE annotator SET password_hash = 'x'")
+    judging.give_videos_files().rows("UPDATE annotator SET password_hash = 'x'")
     for nth in range(5):
         for who in (0, 1):
             judging.grade(who, judging.pairs()[nth].pair, nth)
@@ -172,12 +165,8 @@ def test_numbers_that_make_no_sense_are_wrong_usage(reelrank: Run, settled: Judg
 
 
 def test_an_exam_of_open_pairs_goes_through_its_stages(reelrank: Run, judging: Judging) -> None:
-    fresh = Round(judging)
-    fresh.change(
-        "UPDATE video SET path = name, duration_s = 60, fps_num = 25, fps_den = 1, width_px = 64, height_px = 36, "
-        "has_audio = 0, sha256 = name"
-    )
-    fresh.change("UPDATE annotator SET password_hash = 'x'")
+    fresh = Round(judging.give_videos_files())
+    fresh.rows("UPDATE annotator SET password_hash = 'x'")
     folder = judging.project.folder
     code, out, err = reelrank("exam", "set", folder, "--queries", 5, "--pairs", 3, "--key", "median")
     assert (code, err) == (0, "")

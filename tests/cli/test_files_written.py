@@ -1,14 +1,13 @@
 """Every command that writes a file says so, and refuses a place where none can be written."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backend.campaign.setup.project.sentence_encoder import init_project
+from cli.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 EXAMPLE = Path(__file__).parents[2] / "assets/example"
 WRITING = [
     (("log",), "--csv"),

@@ -1,7 +1,6 @@
 """`reelrank users flags` prints the figures of every annotator and the sentences of those that are worth a look."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,7 @@ import pytest
 from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
-
-Run = Callable[..., tuple[int, str, str]]
+from cli.conftest import Run
 
 
 @pytest.fixture

@@ -2,13 +2,12 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from cli.conftest import Run
 from support import Judging
 
-Run = Callable[..., tuple[int, str, str]]
 FILE = """
 tolerance = 1
 example_query = "A cat sleeps."

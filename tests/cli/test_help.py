@@ -2,15 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from typer.core import TyperGroup
 
 from backend import cli
 from backend.campaign.setup.project.folder import Project
-
-Run = Callable[..., tuple[int, str, str]]
+from cli.conftest import Run
 
 
 def tree(group: TyperGroup, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:

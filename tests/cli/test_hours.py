@@ -1,15 +1,13 @@
 """`reelrank users hours` prints hours, pay and what is still to come, and writes a file for payroll."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.staffing import pause_person
+from cli.conftest import Run
 from support import NOW, Judging
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def test_hours_pay_and_payroll(reelrank: Run, judging: Judging, tmp_path: Path) -> None:

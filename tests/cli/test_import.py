@@ -1,14 +1,13 @@
 """`reelrank import`: what it says of a file, and of what it left out."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backend.campaign.setup.project.sentence_encoder import init_project
+from cli.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 EXAMPLES = Path(__file__).parents[2] / "assets" / "example" / "corpora"
 
 

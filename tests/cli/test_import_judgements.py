@@ -1,7 +1,6 @@
 """The command import-judgements: what it says, what it prints as JSON, what it refuses."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,8 @@ from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
+from cli.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 RAW = "pair_id,worker,relevance\n0,4,3\n0,6,4\n7,4,0\n7,6,4\n9,0,2\n9,0,2\n"
 PAIRS = (
     "pair_id,query,video_name,timestamp,duration,similarity,verdict,relevance\n"

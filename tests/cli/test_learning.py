@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,11 +13,11 @@ from backend.encoders import sentence
 from backend.scoring.evaluate import evaluate
 from backend.systems.extracting import write_features
 from backend.systems.learning import checkpoints
+from cli.conftest import Run
 from commands import reelrank as succeed
 from learnable import one_thread
 from support import WordEncoder
 
-Run = Callable[..., tuple[int, str, str]]
 THINGS = ("a dog runs", "a cup falls", "a door opens", "two people dance")
 SECONDS = 24.0
 """Each of six videos shows three things, eight seconds each, one after the other."""

@@ -1,16 +1,16 @@
 """Options that take a list: values with commas, the option repeated, or both."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from backend import cli
+from cli.conftest import Run
 from scored import write_files
 
-Run = Callable[..., tuple[int, str, str]]
 EXAMPLE = Path(__file__).parents[2] / "assets/example"
 SCORED = ("evaluate", "--truth", EXAMPLE / "val.json", "--run", EXAMPLE / "run.json", "--json", "-")
 

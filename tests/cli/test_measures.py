@@ -6,7 +6,6 @@ import io
 import itertools
 import json
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ import numpy as np
 import pytest
 
 from backend.scoring.evaluate import evaluate
+from cli.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 SYSTEMS = ("north", "south", "west")
 QUERIES = 12
 FEW = ("--k", "3", "--mu", "0.3,0.5", "--measure", "ndcg")
@@ -231,12 +230,6 @@ def test_an_unknown_preset_is_wrong_usage_and_names_the_present_ones(reelrank: R
     assert "'best' is not one of paper, tvr-ranking" in said
 
 
-def test_numbers_do_not_depend_on_jobs(reelrank: Run, files: dict[str, Any]) -> None:
-    arguments = ("noise", *given(), "--sets", "4", "--noise", "gaussian_ends", "--seed", "7", "--json")
-    alone, together = (reelrank("measures", *arguments, "--jobs", jobs)[1] for jobs in "12")
-    assert alone == together
-
-
 def test_unknown_durations_are_told(reelrank: Run, files: dict[str, Any]) -> None:
     without = [a for a in given() if a not in ("--videos", "videos.json")]
     _, out, _ = reelrank("measures", "noise", *without, "--sets", "2", "--jobs", "1")
@@ -270,15 +263,6 @@ def test_a_refusal_says_why_and_writes_nothing(
     assert (code, out) == (1, "")
     assert message in err
     assert not Path("studies").exists()
-
-
-def test_problems_of_all_files_are_told_at_once(reelrank: Run, files: dict[str, Any]) -> None:
-    Path("north-val.json").write_text('{"val0": [["v0", 5, 4, 1.0]]}')
-    Path("west-val.json").write_text("{")
-    code, _, err = reelrank("measures", "ties", *given())
-    assert code == 1
-    assert "north-val.json, row 1: query val0, moment 1: end 4.0 is not after start 5.0" in err
-    assert "west-val.json, row 1: is not JSON" in err
 
 
 @pytest.mark.parametrize("duration", ["0", '"long"', "true", "null"])

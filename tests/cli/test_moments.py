@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,7 @@ import pytest
 from backend.campaign import demo
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.where import Where
-
-Run = Callable[..., tuple[int, str, str]]
+from cli.conftest import Run
 
 
 @pytest.fixture

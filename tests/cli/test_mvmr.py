@@ -1,12 +1,11 @@
 """Pools of massive-video retrieval on the command line."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., tuple[int, str, str]]
+from cli.conftest import Run
 
 
 @pytest.fixture

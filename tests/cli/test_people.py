@@ -1,15 +1,13 @@
 """`reelrank users add`: the link that it prints leads to where the project is served."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.cli import service
-
-Run = Callable[..., tuple[int, str, str]]
+from cli.conftest import Run
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
 """The human check of pools on the command line."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import demo_pools
-
-Run = Callable[..., tuple[int, str, str]]
+from cli.conftest import Run
 
 
 def test_a_check_is_made_and_reported(reelrank: Run, tmp_path: Path) -> None:

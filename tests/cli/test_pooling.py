@@ -1,15 +1,13 @@
 """`candidates --pool`: what it says, and what it refuses."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.project.folder import Project
+from cli.conftest import Run
 from support import NOW
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def test_runs_are_pooled_at_first_and_again(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:

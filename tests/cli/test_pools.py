@@ -1,16 +1,14 @@
 """Building pools on the command line, of an annotation file and of a project."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backend.campaign.setup.project.folder import Project
 from backend.encoders import sentence
+from cli.conftest import Run
 from support import WordEncoder
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
 """The commands queries, candidates and probe-figures: what they say, and what is wrong usage."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from backend.campaign.setup.project.folder import Project
+from cli.conftest import Run
 from support import MOMENTS, Judging
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def test_queries_are_drawn_brought_and_taken_back(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:

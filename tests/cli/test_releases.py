@@ -1,7 +1,6 @@
 """The commands about releases that somebody hands on."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,8 @@ import pytest
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate
+from cli.conftest import Run
 from support import NOW, PARTLY, Judging
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

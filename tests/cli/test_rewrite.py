@@ -1,7 +1,5 @@
 """The command rewrite: what it prints of what rewriting changed, and a language model at work."""
 
-from collections.abc import Callable
-
 import pytest
 
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
@@ -9,9 +7,8 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.encoders import sentence
 from chat_server import Answer, lines, serving, without_names
+from cli.conftest import Run
 from support import NOW, PEOPLE, WordEncoder
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

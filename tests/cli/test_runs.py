@@ -2,13 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from backend.campaign.setup.project.folder import Project
+from cli.conftest import Run
 from support import NOW
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def test_a_run_is_added_listed_and_removed(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,9 +20,9 @@ from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.campaign.setup.serving.server import note_address, served_at
 from backend.cli import service
 from backend.core import file_system, parallel
+from cli.conftest import Run
 from support import NOW, free_port
 
-Run = Callable[..., tuple[int, str, str]]
 Handed = list[tuple[Sequence[str], Mapping[str, str]]]
 
 

@@ -3,16 +3,15 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backend.scoring.scored_files import evaluate_files
+from cli.conftest import Run
 from scored import write_files
 from scoring.nine_runs import write_nine
 
-Run = Callable[..., tuple[int, str, str]]
 NDCG = ("--measure", "ndcg", "--k", "5", "--mu", "0.5")
 
 

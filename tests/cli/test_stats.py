@@ -1,16 +1,15 @@
 """The row of a corpus, project or release on the command line."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
+from cli.conftest import Run
 from support import NOW, Judging
 
-Run = Callable[..., tuple[int, str, str]]
 DEMO = Path(__file__).parents[2] / "assets/demo/moments.jsonl"
 
 

@@ -5,7 +5,6 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,8 @@ from annotate_app.server.logs import _Json, _Text
 from backend import cli
 from backend.cli import output
 from backend.core.errors import ProjectError
+from cli.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 HARM = "a\x1b]0;title\x07\x9b2J\u202eb\r\x00"
 SHOWN = r"a\u001b]0;title\u0007\u009b2J\u202eb\u000d\u0000"
 

@@ -2,9 +2,6 @@
 
 import csv
 import json
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,19 +11,14 @@ from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.review.queries import list_queries
+from cli.conftest import Run
 from support import NOW, Judging
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def filmed(judging: Judging) -> Judging:
     """Every video has a file, and people have a password."""
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
-        db.execute(
-            "UPDATE video SET path = name, fps_num = 25, fps_den = 1, width_px = 64, height_px = 36, sha256 = name"
-        )
-        db.execute("UPDATE annotator SET password_hash = 'x'")
+    judging.give_videos_files().rows("UPDATE annotator SET password_hash = 'x'")
     return judging
 
 

@@ -1,7 +1,7 @@
 """What an encoder does not read of captions and queries is told by the command and the page, fresh or from disk."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,9 +16,8 @@ from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence
+from cli.conftest import Run
 from support import NOW, WordEncoder
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 class ShortEncoder(WordEncoder):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import cycle
 from pathlib import Path
@@ -25,11 +25,11 @@ from backend.campaign.review.status import status_counts
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, upkeep
+from cli.conftest import Run
 from support import NOW, Judging
 
 ROOT = Path(__file__).parents[2]
 M001 = ROOT / "tests" / "store" / "m001.sql"
-Run = Callable[..., tuple[int, str, str]]
 
 
 def names(folder: Path) -> set[str]:

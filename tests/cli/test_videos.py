@@ -1,14 +1,12 @@
 """`reelrank probe`, and what `reelrank import` says of videos with something wrong."""
 
 import json
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 from backend.campaign.setup.project.sentence_encoder import init_project
+from cli.conftest import Run
 from numbered_videos import write_source
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def test_the_commands_tell_it_and_say_so_by_their_code(reelrank: Run, tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from backend.media.sources import FrameFolder
 from backend.media.together import cut as cut_apart
 from scored import write_video
 
-DEMO = Path(__file__).parents[2] / "assets" / "demo"
 HEADS = {b"mvhd": 100, b"tkhd": 84, b"mdhd": 24, b"stsd": 160, b"stts": 16, b"ctts": 16, b"stsz": 16, b"stco": 12}
 """Boxes of an MP4 file that say sizes, durations, rates and places, and how many bytes of them may be made to lie."""
 

@@ -155,12 +155,6 @@ class TestGiven:
     def test_what_is_no_truth_and_no_run_is_told(self, truth, run, message):
         assert refusal(truth, run).startswith(message)
 
-    def test_problems_of_truth_and_run_come_together(self):
-        assert refusal({"q1": [["a", 0, 1]]}, {"q1": [["a", 0]]}).splitlines() == [
-            "truth, row 1: query q1, moment 1: is not an object",
-            "run, row 1: query q1, moment 1: is not [video, start, end, score]",
-        ]
-
 
 class TestEvaluation:
     def test_it_is_a_dict_that_json_and_pickle_keep(self):
@@ -224,14 +218,6 @@ class TestCompare:
         )
         assert r"\dagger" in found.to_latex()
         assert "intervals" not in compare(truth, runs, k=5).summary["runs"][0]
-
-    def test_runs_of_one_name_are_told_apart_by_their_paths(self, tmp_path):
-        truth, (good, *_) = write_files(tmp_path)
-        (tmp_path / "old").mkdir()
-        old = tmp_path / "old" / good.name
-        old.write_bytes(good.read_bytes())
-        assert list(compare(truth, [good, old])) == [str(good), str(old)]
-        assert list(compare(truth, [f"new={good}", str(old)])) == ["new", "good"]
 
     def test_printed_it_is_a_row_a_run(self):
         lines = repr(compare(TRUTH, {f"run {n}": RUN for n in range(9)}, measures=["ndcg", "axiou"])).splitlines()

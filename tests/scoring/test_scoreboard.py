@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from backend.core.errors import InputError
 from backend.scoring.scored_files import evaluate_files, score_files
 from backend.scoring.statistics.sureness import Sureness, add_statistics
 from scored import QUERIES, write_files
@@ -55,16 +54,6 @@ def test_the_sign_flip_p_of_few_queries_is_the_share_of_all_sign_patterns(files:
     ]
     expected = sum(value >= abs(math.fsum(gaps)) - 1e-9 for value in sums) / len(sums)
     assert summary["runs"][0]["comparison"]["ndcg@5,0.3"]["p"] == pytest.approx(expected, abs=1e-12)
-
-
-def test_problems_of_all_files_come_together(files: tuple[Path, list[Path]], tmp_path: Path) -> None:
-    (tmp_path / "unknown.json").write_text('{"nobody": [["v", 0, 1, 1]]}')
-    (tmp_path / "broken.json").write_text("{")
-    with pytest.raises(InputError) as refused:
-        score_files(files[0], [*files[1], tmp_path / "unknown.json", tmp_path / "broken.json"])
-    text = str(refused.value)
-    assert "broken.json" in text
-    assert "query nobody is not in the truth" in text
 
 
 def test_the_focus_is_the_middle_whatever_the_order_of_the_cut_offs(files: tuple[Path, list[Path]]) -> None:

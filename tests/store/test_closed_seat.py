@@ -1,11 +1,8 @@
 """The migration to closed seats: those of pairs that a lead had decided are closed, and no others."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
-from backend.store.engine import SqliteDatabase as Database
-from backend.store.schema import migrations
+from older_database import make, migrate, rows
 
 NAME = "m044_closed_seat"
 OLD_ROWS = """
@@ -25,14 +22,10 @@ INSERT INTO ruling (pair_id, revision, lead_id, kind, takes_back, reason, ruled_
 
 
 def test_the_seats_of_decided_pairs_are_closed(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "reelrank.db")) as conn:
-        migrations.apply(Database(conn), stop_before=NAME)
-        for statement in OLD_ROWS.strip().split(";\n"):
-            conn.execute(statement)
-        conn.commit()
-        before = conn.execute("SELECT * FROM seat ORDER BY pair_id, seat_no").fetchall()
-        migrations.apply(Database(conn))
-        conn.commit()
-        after = conn.execute("SELECT * FROM seat ORDER BY pair_id, seat_no").fetchall()
+    file = make(tmp_path, NAME, OLD_ROWS)
+    in_order = "SELECT * FROM seat ORDER BY pair_id, seat_no"
+    before = rows(file, in_order)
+    migrate(file)
+    after = rows(file, in_order)
     assert [row[:-1] for row in after] == before
     assert [row[:2] for row in after if row[-1]] == [(1, 2), (1, 3)]

@@ -1,15 +1,14 @@
 """The migration of exams to rounds: rows of an older project with an exam, and what the tables take from then on."""
 
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from backend.store import connection
-from backend.store.engine import SqliteDatabase as Database
-from backend.store.schema import migrations
+from older_database import columns, contents, make, migrate, rows
 
+NAME = "m016_exam_rounds"
 OLD_ROWS = """
 INSERT INTO annotator (annotator_id, name, role, created_at) VALUES (1, 'Lea', 'lead', 1), (2, 'Anna', 'annotator', 1);
 INSERT INTO pair (pair_id, pair_key) VALUES (1, 'a'), (2, 'b');
@@ -27,42 +26,15 @@ TABLES = ("exam", "exam_item", "exam_attempt", "exam_answer", "exam_ruling")
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
     """A database of the level before, with an exam that is over and one that is held."""
-    file = tmp_path / "reelrank.db"
-    with closing(sqlite3.connect(file)) as conn:
-        migrations.apply(Database(conn), stop_before="m016_exam_rounds")
-        for statement in OLD_ROWS.strip().split(";\n"):
-            conn.execute(statement)
-        conn.commit()
-    return file
-
-
-def rows(file: Path, sql: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(file)) as conn:
-        return conn.execute(sql).fetchall()
-
-
-def columns(file: Path) -> dict[str, list[str]]:
-    return {table: [str(row[1]) for row in rows(file, f"PRAGMA table_info({table})")] for table in TABLES}
-
-
-def contents(file: Path, names: dict[str, list[str]]) -> dict[str, list[tuple[object, ...]]]:
-    return {table: rows(file, f"SELECT {', '.join(names[table])} FROM {table} ORDER BY 1, 2, 3") for table in TABLES}
-
-
-def migrate(file: Path, *, cut_off: bool = False) -> None:
-    with closing(sqlite3.connect(file)) as conn:
-        db = Database(conn)
-        if cut_off:
-            next(one for one in migrations._migrations if one.name == "m016_exam_rounds").fn(db)
-        migrations.apply(db)
+    return make(tmp_path, NAME, OLD_ROWS)
 
 
 @pytest.mark.parametrize("cut_off", [False, True])
 def test_every_row_is_still_there_and_what_had_a_key_has_it(old: Path, cut_off: bool) -> None:
-    names = columns(old)
+    names = columns(old, TABLES)
     before = contents(old, names)
     assert all(before.values())
-    migrate(old, cut_off=cut_off)
+    migrate(old, cut_off=NAME * cut_off)
     assert contents(old, names) == before
     assert rows(old, "SELECT exam_id, purpose, key_from, closed_at, used_at FROM exam ORDER BY 1") == [
         (1, "exam", "settled", 10.5, None),

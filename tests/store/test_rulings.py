@@ -1,13 +1,11 @@
 """The migration to rulings: every row of an older project, and what the tables take from then on."""
 
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from backend.store.engine import SqliteDatabase as Database
-from backend.store.schema import migrations
+from older_database import columns, contents, make, migrate, rows
 
 NAME = "m026_rulings"
 OLD_ROWS = """
@@ -38,44 +36,17 @@ TABLES = ("seat", "judgement", "adjudication", "consensus", "agenda", "pair")
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
     """A database of the level before, in the middle of a dispute that a lead decided."""
-    file = tmp_path / "reelrank.db"
-    with closing(sqlite3.connect(file)) as conn:
-        migrations.apply(Database(conn), stop_before=NAME)
-        for statement in OLD_ROWS.strip().split(";\n"):
-            conn.execute(statement)
-        conn.commit()
-    return file
-
-
-def rows(file: Path, sql: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(file)) as conn:
-        conn.execute("PRAGMA foreign_keys = 1")
-        found = conn.execute(sql).fetchall()
-        conn.commit()
-    return found
-
-
-def contents(file: Path) -> dict[str, list[tuple[object, ...]]]:
-    names = {table: ", ".join(str(row[1]) for row in rows(file, f"PRAGMA table_info({table})")) for table in TABLES}
-    return {table: rows(file, f"SELECT {names[table]} FROM {table} ORDER BY 1, 2, 3") for table in TABLES}
-
-
-def migrate(file: Path, *, cut_off: bool = False) -> None:
-    with closing(sqlite3.connect(file)) as conn:
-        db = Database(conn)
-        if cut_off:
-            next(one for one in migrations._migrations if one.name == NAME).fn(db)
-        migrations.apply(db)
+    return make(tmp_path, NAME, OLD_ROWS)
 
 
 @pytest.mark.parametrize("cut_off", [False, True])
 def test_every_row_index_and_trigger_is_still_there(old: Path, cut_off: bool) -> None:
     things = "SELECT type, name FROM sqlite_master WHERE tbl_name IN ('seat', 'agenda', 'judgement', 'adjudication')"
-    before, with_them = contents(old), set(rows(old, things))
+    names = columns(old, TABLES)
+    before, with_them = contents(old, names), set(rows(old, things))
     assert all(before.values())
-    migrate(old, cut_off=cut_off)
-    after = contents(old)
-    assert {table: [row[: len(before[table][0])] for row in found] for table, found in after.items()} == before
+    migrate(old, cut_off=NAME * cut_off)
+    assert contents(old, names) == before
     assert set(rows(old, things)) == with_them
     assert rows(old, "PRAGMA foreign_key_check") == []
     assert rows(old, "SELECT grade FROM standing WHERE pair_id = 1 ORDER BY seat_no") == [(0,), (3,)]

@@ -1,13 +1,11 @@
 """The migration to sources: every row of an older project, what its lists come from, and what the tables take then."""
 
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from backend.store.engine import SqliteDatabase as Database
-from backend.store.schema import migrations
+from older_database import columns, contents, make, migrate, rows
 
 NAME = "m033_sources"
 OLD_ROWS = """
@@ -34,43 +32,18 @@ TABLES = ("candidate", "pair", "seat", "judgement", "consensus", "batch")
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
     """A database of the level before: lists, a training list, a probe's pair, one known by its number alone."""
-    file = tmp_path / "reelrank.db"
-    with closing(sqlite3.connect(file)) as conn:
-        migrations.apply(Database(conn), stop_before=NAME)
-        for statement in OLD_ROWS.strip().split(";\n"):
-            conn.execute(statement)
-        conn.commit()
-    return file
-
-
-def rows(file: Path, sql: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(file)) as conn:
-        conn.execute("PRAGMA foreign_keys = 1")
-        found = conn.execute(sql).fetchall()
-        conn.commit()
-    return found
-
-
-def migrate(file: Path, *, cut_off: bool = False) -> None:
-    with closing(sqlite3.connect(file)) as conn:
-        db = Database(conn)
-        if cut_off:
-            next(one for one in migrations._migrations if one.name == NAME).fn(db)
-        migrations.apply(db)
+    return make(tmp_path, NAME, OLD_ROWS)
 
 
 @pytest.mark.parametrize("cut_off", [False, True])
 def test_every_row_and_index_is_still_there(old: Path, cut_off: bool) -> None:
-    columns = {table: ", ".join(str(row[1]) for row in rows(old, f"PRAGMA table_info({table})")) for table in TABLES}
+    names = columns(old, TABLES)
     indexes = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('candidate', 'pair')"
 
-    def contents() -> dict[str, list[tuple[object, ...]]]:
-        return {table: rows(old, f"SELECT {columns[table]} FROM {table} ORDER BY 1, 2") for table in TABLES}
-
-    before, with_them = contents(), set(rows(old, indexes))
+    before, with_them = contents(old, names), set(rows(old, indexes))
     assert all(before.values())
-    migrate(old, cut_off=cut_off)
-    assert contents() == before
+    migrate(old, cut_off=NAME * cut_off)
+    assert contents(old, names) == before
     assert set(rows(old, indexes)) == with_them | {("candidate_moment",)}  # which m036 adds
     assert rows(old, "PRAGMA foreign_key_check") == []
     assert rows(old, "SELECT part FROM batch") == [(1,), (1,)]

@@ -34,11 +34,7 @@ LEASE_S = 15 * 60
 @pytest.fixture
 def filmed(judging: Judging) -> Judging:
     """Every video has a file, as far as the database knows."""
-    judging.project.store.db.conn.execute(
-        "UPDATE video SET path = 'videos/' || name || '.mp4', duration_s = 60, fps_num = 25, fps_den = 1, "
-        "width_px = 640, height_px = 360, has_audio = 0, sha256 = name"
-    )
-    return judging
+    return judging.give_videos_files()
 
 
 def desk(judging: Judging, who: int = 0, at: float = NOW) -> list[PairKey]:

@@ -48,22 +48,16 @@ from backend.campaign.judging.model import (
 )
 from backend.campaign.judging.skips import lift_skips, offer_again, restore_clip
 from backend.campaign.judging.staffing import assign, pause_person, unassign, unpause_person
-from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
 from backend.campaign.review.status import status_counts
-from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.candidates.rows import agenda
-from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project import database_place
 from backend.campaign.setup.project.folder import Project, open_project
-from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import Overtaken, PairLocked, ReelRankError
 from backend.core.ids import PairKey, QueryId
-from backend.encoders import sentence
 from postgres import ENGINES, Cluster
-from support import MOMENTS, NOW, WordEncoder, have_read, sit
+from support import NOW, sit
 
 EXAMPLES = {"sqlite": 150, "postgresql": 8}
 """How many random campaigns `make test-long` plays through; a database server takes longer for each statement."""
@@ -83,33 +77,16 @@ GRADE = st.sampled_from((0, 1, 2, 3, 4, 0, 4))
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory, make_twelve_pairs: Callable[..., Path]) -> Path:
     """The project as every example finds it."""
-    folder = tmp_path_factory.mktemp("machine")
-    lines = [
-        json.dumps({"video": m.video, "start": m.start_s, "end": m.end_s, "caption": m.caption, "duration": 60})
-        for m in MOMENTS[:6]
-    ]
-    (folder / "moments.jsonl").write_text("\n".join(lines))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        begun = init_project(folder / "project", encoder="minilm")
-        begun.store.close()  # now, and not while examples copy the folder
-        settings_file = begun.folder / "reelrank.toml"
-        before = settings_file.read_text()
-        settings_file.write_text(re.sub("(?m)^lease_minutes = .*", f"lease_minutes = {LEASE_S / 60:.0f}", before))
-        assert settings_file.read_text() != before
-        project = open_project(folder / "project")
-        import_corpus(project, OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
-        draw_queries(project, OPERATOR, val=1, test=1, seed=5, now=NOW)
-        choose_candidates(project, OPERATOR, now=NOW)
-    people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
-    for name in ("Anna", "Boris", "Carla", "Dev", "Eve", "Finn"):
-        people.add(project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW)
-    have_read(project)
-    project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    project.store.close()
-    return folder / "project"
+
+    def shorter_leases(text: str) -> str:
+        changed, times = re.subn("(?m)^lease_minutes = .*", f"lease_minutes = {LEASE_S / 60:.0f}", text)
+        assert times == 1
+        return changed
+
+    names = ("Anna", "Boris", "Carla", "Dev", "Eve", "Finn")
+    return make_twelve_pairs(tmp_path_factory.mktemp("machine"), *names, settings=shorter_leases)
 
 
 @pytest.fixture(params=ENGINES)

@@ -249,15 +249,6 @@ class TestFaults:
         # What nobody reads may stand twice, or not be a number.
         assert len(truth_file(entry % b', "more": NaN, "more": 1', "f").video) == 2
 
-    def test_all_problems_of_a_file_come_at_once(self):
-        rows = [{"qid": n, "vid": "a", "st": 0, "ed": None if n % 2 else 1, "score": 1} for n in range(6)]
-        assert [line[:6] for line in said(run_file, lines(*rows))] == ["row 2:", "row 4:", "row 6:"]
-        broken = b"\n".join([b'{"qid": 1}', b"{", b"", b'{"qid": 3', b"7 8"])
-        # Row 1 is JSON and lacks its fields.
-        assert [line[:6] for line in said(run_file, broken)] == ["row 1:", "row 2:", "row 4:", "row 5:"]
-        cells = b"query_id,video,start,end,score\n5,,0,1,1\n5,a,x,1,1\n5,a\n"
-        assert [line[:6] for line in said(run_file, cells)] == ["row 2:", "row 3:", "row 4:"]
-
     def test_packed_files_that_are_cut_damaged_or_far_too_large(self, monkeypatch: pytest.MonkeyPatch):
         packed = gzip.compress(b"[1, 2, 3]" * 50)
         assert said(unpack, packed[:-3]) == ["is cut off: the end of the gzip data is missing"]

@@ -177,7 +177,6 @@ def test_two_steps_over_all_videos_are_one(given_data, one_per_video):
         assert evaluate(None, run, pools=pools, pooling=two, **ASKED) == itself
 
 
-SPANS = {"a": (1.0, 5.0), "b": (0.0, 4.0)}
 POOLS_TEXT = json.dumps(
     {
         "a": {

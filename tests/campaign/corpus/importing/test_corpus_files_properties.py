@@ -24,7 +24,6 @@ TEXT = (
     .filter(is_visible)
     .map(partial(normalize, "NFC"))  # as names of videos are kept
 )
-SECONDS = st.floats(0, 1e6, allow_subnormal=False)
 
 
 @st.composite

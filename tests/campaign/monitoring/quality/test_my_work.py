@@ -47,11 +47,6 @@ def worked(judging: Judging) -> Judging:
     return judging
 
 
-def rows(judging: Judging, sql: str, *values: object) -> list[Any]:
-    with sqlite3.connect(judging.project.folder / "reelrank.db") as db:
-        return db.execute(sql, values).fetchall()
-
-
 def report(judging: Judging, who: int = 0, *, at: float = LATER) -> MyWork:
     return flags.my_work(judging.project, judging.annotators[who], now=at)
 
@@ -59,8 +54,7 @@ def report(judging: Judging, who: int = 0, *, at: float = LATER) -> MyWork:
 def test_counts_days_time_and_spread_are_those_of_the_rows(worked: Judging) -> None:
     for who, person in enumerate(worked.annotators):
         found = report(worked, who)
-        mine = rows(
-            worked,
+        mine = worked.rows(
             "SELECT pair_id, revision, grade, graded_at, active_ms FROM judgement WHERE annotator_id = ? "
             "ORDER BY revision",
             person.annotator_id,
@@ -92,8 +86,7 @@ def test_agreement_is_over_settled_pairs_with_a_relevance(worked: Judging, monke
     monkeypatch.setattr(flags, "FEWEST_PAIRS", 1)
     seen = set()
     for who, person in enumerate(worked.annotators):
-        compared = rows(
-            worked,
+        compared = worked.rows(
             "SELECT s.grade, c.relevance, c.verdict, c.mean FROM standing s JOIN consensus c USING (pair_id) "
             "WHERE s.annotator_id = ? AND c.relevance IS NOT NULL",
             person.annotator_id,

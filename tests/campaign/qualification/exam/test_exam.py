@@ -48,21 +48,12 @@ from backend.core.errors import InputError, NotAllowed, ProjectError
 from backend.core.ids import PairId, PairKey, QueryId
 from support import NOW, Judging, cases, grade_by_key
 
+pytestmark = pytest.mark.usefixtures("videos")
 QUARTER_HOUR = 15 * 60.0
 LATER = NOW + QUARTER_HOUR + 1
 EXAMINEE = 3
 """The fourth annotator; the first three settle the pairs of the first query."""
 KEY = [0, 1, 2, 3, 4, 4, 3, 2, 1, 0]
-
-
-@pytest.fixture(autouse=True)
-def videos(judging: Judging) -> None:
-    """Every video has a file, as far as the database knows."""
-    change(
-        judging,
-        "UPDATE video SET path = 'videos/' || name || '.mp4', duration_s = 60, fps_num = 25, fps_den = 1, "
-        "width_px = 640, height_px = 360, has_audio = 0, sha256 = name",
-    )
 
 
 @pytest.fixture
@@ -76,16 +67,6 @@ def held(judging: Judging) -> Judging:
         judging.project, judging.lead, queries=1, pairs=10, seed=3, most_missed=20, although="few pairs", now=LATER
     )
     return judging
-
-
-def change(judging: Judging, statement: str) -> None:
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
-        db.execute(statement)
-
-
-def rows(judging: Judging, statement: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db:
-        return db.execute(statement).fetchall()
 
 
 def desk(judging: Judging, who: int = EXAMINEE, *, at: float = LATER) -> Desk:
@@ -106,18 +87,6 @@ def answer(judging: Judging, name: PairKey, grade: int, key: str = "", who: int 
     return exchange.record_grades(judging.project, judging.annotators[who], [event], now=LATER)[0]
 
 
-def right_grades(judging: Judging) -> dict[str, list[int]]:
-    """The key by query text, as the database has it."""
-    return {
-        query: [int(grade) for grade in grades.split(",")]
-        for query, grades in rows(
-            judging,
-            "SELECT q.text, group_concat(i.right_grade) FROM exam_item i JOIN pair p USING (pair_id) "
-            "JOIN query q USING (query_id) GROUP BY q.query_id",
-        )
-    }
-
-
 def right(judging: Judging, name: PairKey) -> int:
     """The right grade of an item, found by its clip: the moment that is cut for it."""
     job = clip_for(judging.project, judging.annotators[EXAMINEE], name)
@@ -126,7 +95,7 @@ def right(judging: Judging, name: PairKey) -> int:
         f"JOIN video v USING (video_id) WHERE m.start_s = {job.start_s} AND v.name = '{job.identity}' "
         "AND i.exam_id = (SELECT max(exam_id) FROM exam)"
     )
-    return int(str(rows(judging, sql)[0][0]))
+    return int(str(judging.rows(sql)[0][0]))
 
 
 def take(judging: Judging, misses: int, who: int = EXAMINEE) -> Desk:
@@ -172,22 +141,22 @@ def test_the_exam_asks_settled_pairs_and_keeps_the_relevance_they_had(held: Judg
 
 
 def test_the_exam_comes_before_any_pair_and_no_seat_is_claimed(held: Judging) -> None:
-    before = rows(held, "SELECT count(*) FROM seat WHERE annotator_id = 4")
+    before = held.rows("SELECT count(*) FROM seat WHERE annotator_id = 4")
     found = desk(held)
     assert (found.state, found.items, found.exam and found.exam.phase) == ("exam", (), ExamPhase.FIRST)
     assert found.exam is not None
     assert (found.exam.items, found.exam.queries, found.exam.attempt) == (10, 1, 1)
     take(held, 0)
     me = held.annotators[EXAMINEE].annotator_id
-    assert rows(held, f"SELECT count(*) FROM seat WHERE annotator_id = {me}") == before == [(0,)]
-    assert rows(held, f"SELECT count(*) FROM judgement WHERE annotator_id = {me}") == [(0,)]
+    assert held.rows(f"SELECT count(*) FROM seat WHERE annotator_id = {me}") == before == [(0,)]
+    assert held.rows(f"SELECT count(*) FROM judgement WHERE annotator_id = {me}") == [(0,)]
 
 
 def test_the_grade_of_a_pair_is_refused_until_the_exam_is_passed_and_kept_in_the_log(held: Judging) -> None:
     pair = held.pairs()[30].pair
     receipt = grade_by_key(held, EXAMINEE, pair, at=LATER)
     assert (receipt.status, "the exam comes first" in receipt.message) == ("refused", True)
-    assert rows(held, "SELECT kind, payload ->> 'grade' FROM event ORDER BY event_id DESC LIMIT 1") == [
+    assert held.rows("SELECT kind, payload ->> 'grade' FROM event ORDER BY event_id DESC LIMIT 1") == [
         ("grade_refused", 3)
     ]
     assert held.state(pair).grades == ()
@@ -261,7 +230,7 @@ def test_until_it_is_handed_in_the_desk_is_the_same_whatever_the_key(held: Judgi
     for grade in (0, 4, 2, 2, 1):
         answer(held, found.items[0].pair, grade)
         found = desk(held)
-        change(held, "UPDATE exam_item SET right_grade = 4 - right_grade, explanation = 'other' || right_grade")
+        held.rows("UPDATE exam_item SET right_grade = 4 - right_grade, explanation = 'other' || right_grade")
         assert desk(held) == found
         assert my_exam(held.project, held.annotators[EXAMINEE]).attempts[0].result is None
 
@@ -269,13 +238,13 @@ def test_until_it_is_handed_in_the_desk_is_the_same_whatever_the_key(held: Judgi
 def test_an_answer_sent_twice_is_one_and_a_later_one_takes_its_place(held: Judging) -> None:
     name = act(held, "start").items[0].pair
     assert [answer(held, name, 4, "once").status for _ in range(2)] == ["saved", "saved"]
-    assert rows(held, "SELECT count(*) FROM exam_answer") == [(1,)]
+    assert held.rows("SELECT count(*) FROM exam_answer") == [(1,)]
     previous = desk(held).previous
     assert previous is not None
     assert (previous.pair, previous.grade, previous.position) == (name, 4, 1)
     assert answer(held, name, 1, "twice").status == "saved"
     assert answer(held, name, 4, "once").status == "saved", "a late repetition"
-    assert rows(held, "SELECT revision, grade, again FROM exam_answer ORDER BY revision") == [(1, 4, 0), (2, 1, 0)]
+    assert held.rows("SELECT revision, grade, again FROM exam_answer ORDER BY revision") == [(1, 4, 0), (2, 1, 0)]
     other = desk(held).items[0].pair
     assert "another item" in answer(held, other, 4, "once").message
 
@@ -288,7 +257,7 @@ def test_the_items_are_this_persons_alone(held: Judging) -> None:
         clip_for(held.project, held.annotators[2], name)
     assert answer(held, PairKey(name.replace("-1", "-999")), 4).status == "refused"
     assert answer(held, PairKey(name + "r"), 4).status == "refused", "not to be looked at again yet"
-    assert rows(held, "SELECT count(*) FROM exam_answer") == [(0,)]
+    assert held.rows("SELECT count(*) FROM exam_answer") == [(0,)]
 
 
 def clip_opens(judging: Judging, name: PairKey) -> bool:
@@ -324,7 +293,7 @@ def test_who_is_paused_answers_nothing_and_sees_no_item(held: Judging) -> None:
     pause_person(held.project, held.lead, held.annotators[EXAMINEE].annotator_id, "why", now=LATER)
     assert (answer(held, name, 2).status, clip_opens(held, name)) == ("refused", False)
     assert not report_broken(held.project, held.annotators[EXAMINEE], name, "black", now=LATER)
-    assert rows(held, "SELECT count(*) FROM exam_answer") == [(0,)]
+    assert held.rows("SELECT count(*) FROM exam_answer") == [(0,)]
 
 
 def test_an_item_that_two_people_report_as_broken_leaves_the_exam(held: Judging) -> None:
@@ -434,7 +403,7 @@ def test_an_exemption_needs_a_reason_lets_somebody_work_and_can_be_taken_back(he
     assert (mine.phase, mine.reason) == (ExamPhase.EXEMPT, "wrote the guideline")
     grant_retake(held.project, held.lead, me, now=LATER)
     assert phase(held) is ExamPhase.FIRST
-    kinds = [kind for (kind,) in rows(held, "SELECT kind FROM event ORDER BY event_id DESC LIMIT 2")]
+    kinds = [kind for (kind,) in held.rows("SELECT kind FROM event ORDER BY event_id DESC LIMIT 2")]
     assert kinds[0] == "exam_retake"
 
 
@@ -482,9 +451,9 @@ def test_a_later_pass_rule_judges_nobody_anew(held: Judging, monkeypatch: pytest
     assert desk(held).exam is None
     set_exam(held.project, held.lead, queries=1, pairs=5, seed=4, although="few pairs", now=LATER)
     assert desk(held).exam is None
-    assert rows(held, "SELECT rule_version FROM exam ORDER BY exam_id") == [(PASS_RULE,), ("stricter",)]
+    assert held.rows("SELECT rule_version FROM exam ORDER BY exam_id") == [(PASS_RULE,), ("stricter",)]
     assert not mark([(4, 4), (1, 4), (2, 2)], 50, 1, "stricter").passed
-    change(held, "UPDATE exam SET rule_version = 'of-tomorrow-7'")
+    held.rows("UPDATE exam SET rule_version = 'of-tomorrow-7'")
     with pytest.raises(ProjectError, match="this exam is marked by the rule of-tomorrow-7, but this ReelRank has"):
         desk(held)
 
@@ -610,7 +579,7 @@ def test_answers_and_rulings_are_append_only(held: Judging) -> None:
     for table in ("exam_answer", "exam_ruling"):
         for statement in (f"DELETE FROM {table}", f"UPDATE {table} SET annotator_id = 1"):
             with pytest.raises(sqlite3.DatabaseError, match=r"append-only|no such column"):
-                change(held, statement)
+                held.rows(statement)
 
 
 PAIRED = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=60)

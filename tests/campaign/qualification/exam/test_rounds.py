@@ -39,15 +39,13 @@ def test_the_draw_takes_the_top_candidates_that_nobody_has_graded_or_holds(fresh
         by_query.setdefault(query, []).append(int(str(pair)))
     graded, held = [pairs[0] for pairs in by_query.values()], [pairs[2] for pairs in by_query.values()]
     for pair in graded:
-        fresh.change(f"UPDATE seat SET annotator_id = 2 WHERE pair_id = {pair} AND seat_no = 1")
-        fresh.change(
+        fresh.rows(f"UPDATE seat SET annotator_id = 2 WHERE pair_id = {pair} AND seat_no = 1")
+        fresh.rows(
             "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, event_key) "
             f"VALUES ({pair}, 1, 2, 1, 3, {NOW}, 'press {pair}')"
         )
     for pair in held:
-        fresh.change(
-            f"UPDATE seat SET annotator_id = 3, lease_until = {NOW + 60} WHERE pair_id = {pair} AND seat_no = 1"
-        )
+        fresh.rows(f"UPDATE seat SET annotator_id = 3, lease_until = {NOW + 60} WHERE pair_id = {pair} AND seat_no = 1")
     report = fresh.hold(queries=2, pairs=4)
     assert (report.items, report.queries, report.short, report.grades) == (8, 2, "", ())
     expected = {
@@ -83,7 +81,7 @@ def test_while_it_is_held_nobody_is_handed_its_pairs_and_counts_say_so(fresh: Ro
 def test_a_grade_that_still_arrives_for_a_pair_of_the_exam_is_refused_and_kept(fresh: Round) -> None:
     """A page that was left open: the lease of its pair had run out when the exam was set."""
     pair = PairKey(str(fresh.rows("SELECT pair_key FROM pair ORDER BY query_id, rank LIMIT 1")[0][0]))
-    fresh.change("UPDATE seat SET annotator_id = 2, lease_until = 5 WHERE pair_id = 1 AND seat_no = 1")
+    fresh.rows("UPDATE seat SET annotator_id = 2, lease_until = 5 WHERE pair_id = 1 AND seat_no = 1")
     fresh.hold(queries=3, pairs=20)
     exempt_from_exam(fresh.project, fresh.lead, fresh.person(0).annotator_id, "late", now=NOW)
     receipt = fresh.judging.grade(0, pair, 3)
@@ -110,7 +108,7 @@ def test_people_wait_for_the_key_and_are_told_nothing_until_it_is_there(fresh: R
 
 
 def test_the_key_is_the_median_of_everybody_who_finished_half_up(fresh: Round) -> None:
-    fresh.change("UPDATE campaign SET rounding = 'half_down'")
+    fresh.rows("UPDATE campaign SET rounding = 'half_down'")
     fresh.hold(queries=2, pairs=5)
     given = {who: {pair: (pair * (who + 2) + who) % 5 for pair in fresh.items()} for who in range(4)}
     for who in (0, 1, 2, 3):
@@ -266,7 +264,7 @@ def test_a_lead_grades_nothing_but_the_key_and_gives_it_once(fresh: Round) -> No
 
 def test_another_leads_half_given_key_ends_with_the_first_one_handed_in(fresh: Round) -> None:
     fresh.hold("own")
-    fresh.change("INSERT INTO annotator (name, role, created_at) VALUES ('Lou', 'lead', 1)")
+    fresh.rows("INSERT INTO annotator (name, role, created_at) VALUES ('Lou', 'lead', 1)")
     lou = person_of(fresh.project, "Lou")
     begun = exchange.exam_act(fresh.project, lou, ExamAct.START, now=NOW)
     fresh.grade_all(-1, 1)
@@ -286,7 +284,7 @@ def test_a_clip_that_breaks_leaves_the_round_and_the_key(fresh: Round) -> None:
     fresh.finish(1, 3)
     fresh.close()
     assert [found for found, right in fresh.key().items() if right is None] == [pair]
-    fresh.change("DELETE FROM clip_fault")
+    fresh.rows("DELETE FROM clip_fault")
     assert fresh.finish(2, 3).exam is not None
     (attempt,) = my_exam(fresh.project, fresh.person(2)).attempts
     assert attempt.result is not None
@@ -346,7 +344,7 @@ def test_until_the_key_is_there_every_desk_is_the_same_whatever_others_gave(fres
     """Neither others' grades nor a lead's half-given key can be told from what anybody is sent."""
     fresh.hold(key, queries=2, pairs=2)
     for action in ("update", "delete"):
-        fresh.change(f"DROP TRIGGER exam_answer_no_{action}")
+        fresh.rows(f"DROP TRIGGER exam_answer_no_{action}")
     fresh.finish(1, 0)
     fresh.grade_all(2, 4)
     if key == "own":
@@ -357,7 +355,7 @@ def test_until_the_key_is_there_every_desk_is_the_same_whatever_others_gave(fres
         for who in everybody:
             me = fresh.person(who).annotator_id
             before = fresh.desk(who), my_exam(fresh.project, fresh.person(who)) if who >= 0 else None
-            fresh.change(
+            fresh.rows(
                 "UPDATE exam_answer SET grade = 4 - grade, active_ms = 1 WHERE attempt_id IN "
                 f"(SELECT attempt_id FROM exam_attempt WHERE annotator_id <> {me})"
             )
@@ -518,7 +516,7 @@ def test_the_doctor_finds_what_cannot_be(fresh: Round, damage: str, check: str, 
         fresh.look_again(0)
         use_exam(fresh.project, fresh.lead, now=LATER)
     assert {finding.check for finding in doctor(fresh.project, now=LATER).findings} <= {"videos"}
-    fresh.change(damage)
+    fresh.rows(damage)
     found = {finding.check: finding for finding in doctor(fresh.project, now=LATER).findings}
     assert told in found[check].examples[0]
 

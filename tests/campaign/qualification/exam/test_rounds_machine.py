@@ -3,11 +3,11 @@
 Twelve pairs, four annotators, a lead. What the rules say is written here a second time, over the rows of the tables.
 """
 
-import json
 import os
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -28,23 +28,17 @@ from backend.campaign.desk import exchange
 from backend.campaign.doctor import examination
 from backend.campaign.doctor import rows as doctor
 from backend.campaign.judging.model import Desk, GradeEvent
-from backend.campaign.monitoring.videos.adding import import_corpus
-from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.exam.answer_key import close_exam_round, use_exam
 from backend.campaign.qualification.exam.calibration import end_trial, start_trial
 from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.results import exempt_from_exam, grant_retake, my_exam
 from backend.campaign.qualification.exam.setting import end_exam, set_exam
 from backend.campaign.qualification.exam.taking import Act as ExamAct
-from backend.campaign.selection.candidates.choosing import choose_candidates
-from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import open_project
-from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.ids import PairKey
-from backend.encoders import sentence
-from support import MOMENTS, NOW, WordEncoder, have_read
+from support import NOW
 
 EXAMPLES, FEWER_EXAMPLES = 30, 6
 """How many random campaigns `make test-long` and `make test` play through."""
@@ -53,32 +47,9 @@ GRADE = st.integers(0, 4)
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory, make_twelve_pairs: Callable[..., Path]) -> Path:
     """The project as every example finds it."""
-    folder = tmp_path_factory.mktemp("rounds")
-    lines = [
-        json.dumps({"video": m.video, "start": m.start_s, "end": m.end_s, "caption": m.caption, "duration": 60})
-        for m in MOMENTS[:6]
-    ]
-    (folder / "moments.jsonl").write_text("\n".join(lines))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        project = init_project(folder / "project", encoder="minilm")
-        import_corpus(project, OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
-        draw_queries(project, OPERATOR, val=1, test=1, seed=5, now=NOW)
-        choose_candidates(project, OPERATOR, now=NOW)
-    people.add(project.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
-    for name in ("Anna", "Boris", "Carla", "Dev"):
-        people.add(project.store, OPERATOR, name, Role.ANNOTATOR, now=NOW)
-    have_read(project)
-    project.store.db.conn.execute(
-        "UPDATE video SET path = name, duration_s = 60, fps_num = 25, fps_den = 1, width_px = 64, height_px = 36, "
-        "has_audio = 0, sha256 = name"
-    )
-    project.store.db.conn.commit()
-    project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    project.store.close()
-    return folder / "project"
+    return make_twelve_pairs(tmp_path_factory.mktemp("rounds"), "Anna", "Boris", "Carla", "Dev")
 
 
 class Rounds(RuleBasedStateMachine):

@@ -43,14 +43,9 @@ LATER = NOW + HOUR
 TABLES = ("gold_answer", "gold_finding", "gold_seat", "gold_pair", "gold_rhythm")
 
 
-def rows(judging: Judging, sql: str, *values: object) -> list[Any]:
+def change(judging: Judging, script: str) -> None:
     with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db:
-        return db.execute(sql, values).fetchall()
-
-
-def change(judging: Judging, sql: str) -> None:
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db:
-        db.executescript(sql)
+        db.executescript(script)
 
 
 def settle(judging: Judging, grade: Callable[[int], int], *, apart: int = 0, at: float = NOW) -> list[str]:
@@ -66,11 +61,8 @@ def settle(judging: Judging, grade: Callable[[int], int], *, apart: int = 0, at:
 def with_videos(judging: Judging) -> Judging:
     """Every video has a file, as far as the database knows: gold needs clips. The draw is always the same."""
     (judging.project.folder / "v.mp4").touch()
-    change(
-        judging,
-        "UPDATE video SET path = 'v.mp4', sha256 = 'x', fps_num = 25, fps_den = 1; "
-        "UPDATE campaign SET gold_key = 'always the same'",
-    )
+    judging.rows("UPDATE video SET path = 'v.mp4', sha256 = 'x', fps_num = 25, fps_den = 1")
+    judging.rows("UPDATE campaign SET gold_key = 'always the same'")
     return judging
 
 
@@ -109,12 +101,12 @@ def settled(videos: Judging) -> Judging:
 
 
 def golden(judging: Judging) -> set[str]:
-    return {row[0] for row in rows(judging, "SELECT pair_key FROM gold_pair JOIN pair USING (pair_id) WHERE chosen")}
+    return {row[0] for row in judging.rows("SELECT pair_key FROM gold_pair JOIN pair USING (pair_id) WHERE chosen")}
 
 
 def right(judging: Judging) -> dict[str, int]:
     sql = "SELECT pair_key, relevance FROM consensus JOIN pair USING (pair_id) WHERE relevance IS NOT NULL"
-    return dict(rows(judging, sql))
+    return dict(judging.rows(sql))
 
 
 def desk(judging: Judging, who: int, at: float) -> Desk[Any]:
@@ -141,7 +133,7 @@ def work(
 def test_nothing_is_gold_before_a_lead_says_so(settled: Judging) -> None:
     assert not settled.project.campaign.gold.on
     assert [pair for pair, _ in work(settled, 2, lambda _: 3)]
-    assert all(rows(settled, f"SELECT count(*) FROM {table}") == [(0,)] for table in TABLES)
+    assert all(settled.rows(f"SELECT count(*) FROM {table}") == [(0,)] for table in TABLES)
 
 
 def test_gold_is_drawn_from_pairs_whose_grade_is_known_well(videos: Judging) -> None:
@@ -167,7 +159,7 @@ def test_gold_is_drawn_from_pairs_whose_grade_is_known_well(videos: Judging) -> 
 
 
 def test_a_key_of_the_leads_own_is_taken_whole_or_not_at_all(settled: Judging, tmp_path: Path) -> None:
-    ids = dict(rows(settled, "SELECT pair_key, pair_id FROM pair"))
+    ids = dict(settled.rows("SELECT pair_key, pair_id FROM pair"))
     known = [pair.pair for pair in settled.pairs() if pair.relevance is not None]
     open_pair = next(pair.pair for pair in settled.pairs() if pair.verdict is Verdict.OPEN)
     file = tmp_path / "key.csv"
@@ -224,14 +216,12 @@ def test_everybody_meets_other_gold_and_nobody_a_pair_they_know(small: Judging) 
     assert met[:2] == [[], []]  # they have graded every pair that is gold
     assert all(2 <= len(of) <= 20 for of in met[2:])
     assert met[2] != met[3]
-    answers = rows(small, "SELECT count(*) FROM gold_answer")[0][0]
+    answers = small.rows("SELECT count(*) FROM gold_answer")[0][0]
     assert answers == len(met[2]) + len(met[3])
     # What they see of themselves counts it all.
     for who in (2, 3):
         mine = my_work(small.project, small.annotators[who], now=LATER + HOUR)
-        judged = rows(
-            small, "SELECT count(*) FROM judgement WHERE annotator_id = ?", small.annotators[who].annotator_id
-        )
+        judged = small.rows("SELECT count(*) FROM judgement WHERE annotator_id = ?", small.annotators[who].annotator_id)
         assert mine.in_all == mine.today == judged[0][0] + len(met[who])
 
 
@@ -262,7 +252,7 @@ def undo_judgements(judging: Judging, annotator_id: int) -> None:
 
 
 def test_what_somebody_has_seen_elsewhere_is_not_offered(settled: Judging, tmp_path: Path) -> None:
-    ids = dict(rows(settled, "SELECT pair_key, pair_id FROM pair"))
+    ids = dict(settled.rows("SELECT pair_key, pair_id FROM pair"))
     known = [pair.pair for pair in settled.pairs() if pair.relevance is not None]
     file = tmp_path / "key.csv"
     file.write_text("pair_id,grade\n" + "".join(f"{ids[pair]},{n % 5}\n" for n, pair in enumerate(known[:4])))
@@ -285,7 +275,7 @@ def test_what_somebody_has_seen_elsewhere_is_not_offered(settled: Judging, tmp_p
         """,
     )
     met = {pair for pair, _ in work(settled, 2, lambda _: 2)} & set(known)
-    moments = dict(rows(settled, "SELECT pair_key, moment_id FROM pair"))
+    moments = dict(settled.rows("SELECT pair_key, moment_id FROM pair"))
     assert met == ({known[3]} if moments[known[3]] != moments[known[2]] else set())
     # Somebody else has seen neither the exam nor the practice.
     assert {pair for pair, _ in work(settled, 3, lambda _: 2)} & set(known) == {*known[1:4]}
@@ -306,7 +296,7 @@ def test_who_is_far_off_is_told_then_paused_at_moments_that_tell_nothing(small: 
     assert given[first][1].items[0].position == 1, "told in the middle of a query"
     assert all(pair not in known for pair, _ in given[first - 2 : first + 1]), "told right after gold"
     assert told == [*range(first, first + 5)]
-    findings = [row[0] for row in rows(small, "SELECT kind FROM gold_finding ORDER BY gold_finding_id")]
+    findings = [row[0] for row in small.rows("SELECT kind FROM gold_finding ORDER BY gold_finding_id")]
     assert findings == ["warned", "paused"]
     assert given[-1][1].state is DeskState.PAUSED
     assert given[-1][1].previous is None
@@ -331,7 +321,7 @@ def test_a_pause_by_gold_says_why_to_leads_and_ends_by_one(small: Judging) -> No
     assert [answer.answer.pair for answer in person.answers] == [pair for pair, _ in given if pair in known]
     assert all(answer.answer.own == wrong(answer.answer.right) and not answer.within for answer in person.answers)
     assert (person.counted, person.accuracy) == (0, None)  # the count begins afresh
-    assert person.left == report.pairs - len(rows(small, "SELECT 1 FROM gold_seat"))
+    assert person.left == report.pairs - len(small.rows("SELECT 1 FROM gold_seat"))
     assert desk(small, 2, LATER + HOUR).state is DeskState.PAUSED
     unpause_person(small.project, small.lead, small.annotators[2].annotator_id, now=LATER + HOUR)
     again = desk(small, 2, LATER + HOUR)
@@ -360,7 +350,7 @@ def test_a_lead_who_decides_a_gold_pair_anew_corrects_the_answers_to_it(small: J
 
 def right_before(judging: Judging, pair: str) -> int:
     """The relevance by the grades alone."""
-    grades = rows(judging, "SELECT grade FROM judgement JOIN pair USING (pair_id) WHERE pair_key = ?", pair)
+    grades = judging.rows("SELECT grade FROM judgement JOIN pair USING (pair_id) WHERE pair_key = ?", pair)
     return int(grades[0][0])
 
 
@@ -371,7 +361,7 @@ def test_switched_off_it_comes_no_more_and_what_was_answered_stays(settled: Judg
     assert end_gold(settled.project, OPERATOR, now=LATER + 1)
     assert not end_gold(settled.project, OPERATOR, now=LATER + 2)
     assert not [pair for pair, _ in work(settled, 3, lambda _: 2) if pair in known]
-    assert rows(settled, "SELECT count(*) FROM gold_answer") == [(len(met),)]
+    assert settled.rows("SELECT count(*) FROM gold_answer") == [(len(met),)]
 
 
 def without_gold(folder: Path) -> None:
@@ -442,12 +432,11 @@ def test_nothing_that_anybody_does_at_gold_reaches_what_the_campaign_says(
     assert doctor(settled.project, now=now).findings == ()
     for who in (2, 3):  # what everybody sees of themselves is what they did, gold or not
         me = settled.annotators[who].annotator_id
-        judged = rows(settled, "SELECT count(DISTINCT pair_id) FROM judgement WHERE annotator_id = ?", me)[0][0]
-        answered = rows(settled, "SELECT count(DISTINCT pair_id) FROM gold_answer WHERE annotator_id = ?", me)[0][0]
+        judged = settled.rows("SELECT count(DISTINCT pair_id) FROM judgement WHERE annotator_id = ?", me)[0][0]
+        answered = settled.rows("SELECT count(DISTINCT pair_id) FROM gold_answer WHERE annotator_id = ?", me)[0][0]
         assert desk(settled, who, now).in_all == judged + answered
         assert my_work(settled.project, settled.annotators[who], now=now).in_all == judged + answered
-        standing = rows(
-            settled,
+        standing = settled.rows(
             "SELECT grade FROM standing WHERE annotator_id = :me UNION ALL SELECT grade FROM gold_answer a "
             "WHERE annotator_id = :me AND revision = (SELECT max(revision) FROM gold_answer b WHERE "
             "b.annotator_id = a.annotator_id AND b.pair_id = a.pair_id)".replace(":me", str(me)),
@@ -467,7 +456,7 @@ def test_nothing_that_anybody_does_at_gold_reaches_what_the_campaign_says(
 def test_the_doctor_finds_gold_that_lost_its_answer(small: Judging) -> None:
     set_gold(small.project, OPERATOR, GoldOptions(share=0.5), now=LATER)
     assert work(small, 2, lambda _: 2)
-    assert rows(small, "SELECT count(*) FROM gold_answer")[0][0] > 1
+    assert small.rows("SELECT count(*) FROM gold_answer")[0][0] > 1
     assert doctor(small.project, now=LATER + HOUR).findings == ()
     change(
         small,

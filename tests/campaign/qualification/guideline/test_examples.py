@@ -1,7 +1,5 @@
 """Examples of the guideline: which pairs a lead may show, and when they stop being shown."""
 
-import sqlite3
-from contextlib import closing
 from dataclasses import asdict
 
 import pytest
@@ -22,29 +20,10 @@ from backend.core.errors import NotAllowed, ProjectError
 from backend.core.ids import PairKey
 from support import NOW, Judging
 
+pytestmark = pytest.mark.usefixtures("videos")
 QUARTER_HOUR = 15 * 60.0
 LATER = NOW + QUARTER_HOUR + 1
 NOTE = "All of it is there."
-
-
-@pytest.fixture(autouse=True)
-def videos(judging: Judging) -> None:
-    """Every video has a file, as far as the database knows."""
-    change(
-        judging,
-        "UPDATE video SET path = 'videos/' || name || '.mp4', duration_s = 60, fps_num = 25, fps_den = 1, "
-        "width_px = 640, height_px = 360, has_audio = 0, sha256 = name",
-    )
-
-
-def change(judging: Judging, statement: str) -> None:
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
-        db.execute(statement)
-
-
-def rows(judging: Judging, statement: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db:
-        return db.execute(statement).fetchall()
 
 
 def settled(judging: Judging, nth: int, *grades: int) -> PairKey:
@@ -73,7 +52,7 @@ def test_a_settled_pair_is_shown_with_its_query_and_the_note(judging: Judging) -
     (example,) = examples(judging.project, judging.annotators[0])
     assert (example.grade, example.query, example.note) == (4, judging.state(pair).query, "All of it is there.")
     assert set(asdict(example)) == {"version", "grade", "pair", "query", "note", "showing"}
-    assert rows(judging, "SELECT kind, actor, payload FROM event ORDER BY event_id DESC LIMIT 1") == [
+    assert judging.rows("SELECT kind, actor, payload FROM event ORDER BY event_id DESC LIMIT 1") == [
         (
             "example_chosen",
             judging.lead.annotator_id,
@@ -128,7 +107,7 @@ def test_a_blocked_clip_is_refused(judging: Judging) -> None:
 
 def test_a_pair_without_a_video_file_is_refused(judging: Judging) -> None:
     pair = settled(judging, 0, 3, 3)
-    change(judging, "UPDATE video SET path = NULL")
+    judging.rows("UPDATE video SET path = NULL")
     with pytest.raises(ProjectError, match="its video file is not known"):
         choose(judging, pair, 3)
 
@@ -184,7 +163,7 @@ def test_the_next_choice_takes_the_place_of_the_one_before(judging: Judging) -> 
         choose(judging, pair, grade)
     assert shown(judging) == {0: other, 3: second}
     assert [example.grade for example in examples(judging.project, judging.annotators[0])] == [0, 3]
-    kept = rows(judging, "SELECT grade, withdrawn_at IS NULL FROM example ORDER BY example_id")
+    kept = judging.rows("SELECT grade, withdrawn_at IS NULL FROM example ORDER BY example_id")
     assert kept == [(3, 0), (0, 1), (3, 1)]
     assert len({example.version for example in examples(judging.project, judging.annotators[0])}) == 2
 
@@ -195,7 +174,7 @@ def test_a_withdrawn_example_is_shown_no_more(judging: Judging) -> None:
     withdraw_example(judging.project, judging.lead, 3, now=LATER)
     withdraw_example(judging.project, judging.lead, 3, now=LATER)
     assert examples_chosen(judging.project, OPERATOR) == []
-    kinds = [kind for (kind,) in rows(judging, "SELECT kind FROM event ORDER BY event_id DESC LIMIT 2")]
+    kinds = [kind for (kind,) in judging.rows("SELECT kind FROM event ORDER BY event_id DESC LIMIT 2")]
     assert kinds == ["example_withdrawn", "example_chosen"]
 
 

@@ -1,8 +1,6 @@
 """The tutorial: whom it stops, what may be practised on, what is told when, and that none of it is a judgement."""
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -36,34 +34,15 @@ from backend.core.errors import InputError, NotAllowed, ProjectError
 from backend.core.ids import MomentId, PairKey
 from support import NOW, Judging
 
+pytestmark = pytest.mark.usefixtures("videos")
 LATER = NOW + 15 * 60 + 1
 TEXT, WHY = "Somebody waves from a boat.", "The boat is there, and so is the hand."
-
-
-@pytest.fixture(autouse=True)
-def videos(judging: Judging) -> None:
-    """Every video has a file, as far as the database knows."""
-    change(
-        judging,
-        "UPDATE video SET path = 'videos/' || name || '.mp4', duration_s = 60, fps_num = 25, fps_den = 1, "
-        "width_px = 640, height_px = 360, has_audio = 0, sha256 = name",
-    )
 
 
 @pytest.fixture
 def nova(judging: Judging) -> Person:
     """Somebody new."""
     return people.add(judging.project.store, OPERATOR, "Nova", Role.ANNOTATOR, now=NOW)
-
-
-def change(judging: Judging, statement: str) -> None:
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
-        db.execute(statement)
-
-
-def rows(judging: Judging, statement: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db:
-        return db.execute(statement).fetchall()
 
 
 def practise(judging: Judging, grade: int = 3, text: str = TEXT, moment: int = 1) -> None:
@@ -82,7 +61,7 @@ def test_somebody_new_reads_first_and_holds_no_pair_meanwhile(judging: Judging, 
     desk = exchange.desk(judging.project, nova, now=NOW)
     assert (desk.state, desk.items, desk.previous) == (DeskState.GUIDELINE, (), None)
     assert guideline_due(judging.project, nova) is Reading.FIRST
-    assert rows(judging, f"SELECT count(*) FROM seat WHERE annotator_id = {nova.annotator_id}") == [(0,)]
+    assert judging.rows(f"SELECT count(*) FROM seat WHERE annotator_id = {nova.annotator_id}") == [(0,)]
     after = exchange.read_guideline(judging.project, nova, 1, now=NOW)
     assert (after.state, len(after.items)) == (DeskState.READY, 7)
     assert guideline_due(judging.project, nova) is None
@@ -122,7 +101,7 @@ def test_a_lead_switches_the_tutorial_off_and_newcomers_begin_at_once(judging: J
     switch_tutorial(judging.project, judging.lead, True, now=NOW)
     switch_tutorial(judging.project, judging.lead, True, now=NOW)
     assert exchange.desk(judging.project, nova, now=NOW).state is DeskState.GUIDELINE
-    assert rows(judging, "SELECT payload FROM event WHERE kind = 'tutorial_switched'") == [
+    assert judging.rows("SELECT payload FROM event WHERE kind = 'tutorial_switched'") == [
         ('{"on":false}',),
         ('{"on":true}',),
     ]
@@ -138,11 +117,11 @@ def test_practice_tells_what_is_right_with_the_answer_and_never_before(judging: 
     assert answer_practice(judging.project, nova, item.pair, 2, "k2", now=NOW).agrees  # within the tolerance of 1
     assert answer_practice(judging.project, nova, item.pair, 3, "k3", now=NOW).agrees
     assert answer_practice(judging.project, nova, item.pair, 0, "k1", now=NOW).own == 0  # sent again
-    assert rows(judging, "SELECT grade FROM practice_answer ORDER BY rowid") == [(0,), (2,), (3,)]
+    assert judging.rows("SELECT grade FROM practice_answer ORDER BY rowid") == [(0,), (2,), (3,)]
     assert practice_items(judging.project, nova, now=NOW)[0].own == 3
     (figures,) = practice_figures(judging.project, judging.lead, now=NOW)
     assert (figures.people, figures.missed, figures.hidden) == (1, 1, "")  # first answers count
-    assert rows(judging, "SELECT count(*) FROM judgement") == [(0,)]
+    assert judging.rows("SELECT count(*) FROM judgement") == [(0,)]
     with pytest.raises(ProjectError, match="5 is not a grade: grades are 0 to 4"):
         answer_practice(judging.project, nova, item.pair, 5, "k4", now=NOW)
     with pytest.raises(ProjectError, match="stored for another answer"):
@@ -155,7 +134,7 @@ def test_clips_of_practice_are_for_whoever_is_signed_in_under_names_that_tell_no
     practise(judging)
     (item,) = practice_items(judging.project, nova, now=NOW)
     job = practice_clip(judging.project, nova, item.pair)
-    assert (job.start_s, job.end_s) == rows(judging, "SELECT start_s, end_s FROM moment WHERE moment_id = 1")[0]
+    assert (job.start_s, job.end_s) == judging.rows("SELECT start_s, end_s FROM moment WHERE moment_id = 1")[0]
     assert item.pair not in {pair.pair for pair in judging.pairs()}
     with pytest.raises(NotAllowed):
         clip_for(judging.project, nova, PairKey(item.pair))  # no pair of the desk
@@ -169,7 +148,7 @@ def test_clips_of_practice_are_for_whoever_is_signed_in_under_names_that_tell_no
 
 def test_a_pair_that_somebody_may_still_grade_is_refused_however_its_text_is_written(judging: Judging) -> None:
     pair = judging.pairs()[0]
-    (moment,) = rows(judging, f"SELECT moment_id FROM pair WHERE pair_key = '{pair.pair}'")[0]
+    (moment,) = judging.rows(f"SELECT moment_id FROM pair WHERE pair_key = '{pair.pair}'")[0]
     for text in (pair.query, pair.query.upper()):
         with pytest.raises(ProjectError, match="it is an open pair"):
             practise(judging, text=text, moment=int(str(moment)))
@@ -187,8 +166,8 @@ def test_a_pair_that_somebody_may_still_grade_is_refused_however_its_text_is_wri
 
 
 def test_a_candidate_that_a_further_batch_may_hand_out_is_refused(judging: Judging) -> None:
-    text, moment = rows(
-        judging, "SELECT q.text, k.moment_id FROM candidate k JOIN query q USING (query_id) WHERE k.rank = 25 LIMIT 1"
+    text, moment = judging.rows(
+        "SELECT q.text, k.moment_id FROM candidate k JOIN query q USING (query_id) WHERE k.rank = 25 LIMIT 1"
     )[0]
     with pytest.raises(ProjectError, match="a further batch may hand it out"):
         practise(judging, text=str(text), moment=int(str(moment)))
@@ -226,7 +205,7 @@ def test_what_cannot_be_practised_on_is_refused(judging: Judging, spoil: Callabl
 
 def test_a_clip_that_cannot_be_shown_hides_its_practice_pair(judging: Judging, nova: Person) -> None:
     practise(judging)
-    change(judging, "INSERT INTO clip_fault (moment_id, reason, reported_at) VALUES (1, 'damaged', 0)")
+    judging.rows("INSERT INTO clip_fault (moment_id, reason, reported_at) VALUES (1, 'damaged', 0)")
     assert practice_items(judging.project, nova, now=NOW) == []
     assert practice_figures(judging.project, judging.lead, now=NOW)[0].hidden == ("its clip cannot be shown: damaged")
 

@@ -29,7 +29,7 @@ from backend.campaign.release.export.kept_releases import release_file
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.project.folder import open_project
-from backend.core.errors import InputError, ProjectError
+from backend.core.errors import ProjectError
 from backend.scoring.files.facts import Facts
 from backend.scoring.files.formats import read_truth
 from backend.scoring.report.page import report_page
@@ -95,22 +95,6 @@ def test_scores_are_those_of_the_release_and_the_run_file(
         assert ours["truth"]["queries"] == {"val": 2, "test": 1}[split]
         assert ours["runs"] == theirs["runs"]
         assert ours["runs"][0]["measures"] != ours["runs"][1]["measures"]
-
-
-@pytest.mark.parametrize("missing", ["zero", "skip"])
-def test_an_empty_list_is_a_query_that_the_run_does_not_name(settled: Judging, keep: Keep, missing: str) -> None:
-    run = candidates(settled, "val")
-    first, *_ = run
-    keep("empty", {**run, first: []})
-    keep("absent", {query: rows for query, rows in run.items() if query != first})
-    board = leaderboard.score_kept_runs(settled.project, OPERATOR, "settled val", missing=missing)
-    assert board.scores is not None
-    empty, absent = board.scores.summary()["runs"]
-    assert {**empty, "name": ""} == {**absent, "name": ""}
-    assert empty["missing"] == [int(first)]
-    board = leaderboard.score_kept_runs(settled.project, OPERATOR, "settled val", missing="error")
-    assert board.left_out["empty"].removeprefix("empty") == board.left_out["absent"].removeprefix("absent")
-    assert f"query {first} is missing" in board.left_out["empty"]
 
 
 def test_predictions_after_the_end_of_a_video_of_the_project_are_told(settled: Judging, keep: Keep) -> None:
@@ -241,11 +225,6 @@ def test_a_run_that_cannot_be_scored_is_left_out_with_its_reason(settled: Judgin
     remove_run(settled.project, OPERATOR, "good", now=NOW)
     remove_run(settled.project, OPERATOR, "half", now=NOW)
     assert score_kept_runs(settled.project, OPERATOR, "settled val").scores is None
-
-
-def test_an_option_that_does_not_exist_is_refused(settled: Judging) -> None:
-    with pytest.raises(InputError, match="gain: 'cubic' is not one of linear, exp2"):
-        leaderboard.score_kept_runs(settled.project, OPERATOR, "settled val", gain="cubic")
 
 
 def test_the_version_changes_with_whatever_changes_the_leaderboard(

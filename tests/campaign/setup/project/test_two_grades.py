@@ -6,21 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.desk import exchange
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rules import decide
 from backend.campaign.monitoring.quality.flags import my_work
-from backend.campaign.nouns import Role, Rounding, Verdict
-from backend.campaign.qualification.exam.results import my_exam
-from backend.campaign.qualification.exam.setting import set_exam
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.nouns import Rounding, Verdict
 from backend.campaign.qualification.guideline.versions import reword_guideline
 from backend.campaign.release.earlier.raw_summary import summarise_raw
 from backend.campaign.release.export.freezing import export_release
-from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.project import scale_file
-from backend.core.errors import InputError
 from backend.store.connection import writing
 from support import NOW, PARTLY, Judging, have_read
 
@@ -72,23 +65,6 @@ def test_my_work_counts_two_grades_and_equal_ones_as_agreement(two: Judging) -> 
     assert 0 < found.agreement.equal < 1, "the first grade was outvoted in two of six cases"
 
 
-def test_an_answer_of_the_exam_that_is_not_the_key_is_a_miss(two: Judging) -> None:
-    settle(two)
-    project, lead = two.project, two.lead
-    with writing(project.store) as db:
-        db.conn.execute("UPDATE video SET path = 'videos/' || name || '.mp4', fps_num = 25, fps_den = 1, sha256 = name")
-    me = add_person_with_password(project, lead, "Nia", Role.ANNOTATOR, "long enough", now=NOW)
-    have_read(project)
-    report = set_exam(project, lead, queries=1, pairs=20, seed=3, although="few pairs", now=LATER)
-    assert len(report.grades) == 2
-    desk = exchange.exam_act(project, me, ExamAct("start"), now=LATER)
-    while desk.items:
-        exchange.record_grades(project, me, [GradeEvent(desk.items[0].pair, 0, desk.items[0].pair, 900)], now=LATER)
-        desk = exchange.desk(project, me, now=LATER)
-    exchange.exam_act(project, me, ExamAct("hand_in"), now=LATER)
-    assert my_exam(project, me).attempts[0].by_grade == ((0, report.grades[0]), (report.grades[1],) * 2)
-
-
 def test_a_release_says_what_its_grades_mean_and_its_raw_file_is_settled_alike(two: Judging, tmp_path: Path) -> None:
     wanted = settle(two)
     export_release(two.project, two.lead, tmp_path / "release", PARTLY, now=LATER)
@@ -105,13 +81,6 @@ def test_a_release_says_what_its_grades_mean_and_its_raw_file_is_settled_alike(t
     assert found["discarded"] + found["undecided"]["two"] == wanted[None]
     assert found["undefined"]["within_one_agreement"] == "with two grades, any two are within one"
     assert summarise_raw(raw)["undecided"]["two"] == 0, "TVR-Ranking's tolerance would call any two agreed"
-
-
-def test_a_file_of_another_scale_is_refused_with_its_row(tmp_path: Path) -> None:
-    raw = tmp_path / "raw.csv"
-    raw.write_text("pair_id,worker,relevance\n1,a,1\n1,b,3\n")
-    with pytest.raises(InputError, match="row 3: relevance is '3', not one of 0, 1"):
-        summarise_raw(raw, scale="matches")
 
 
 @pytest.mark.parametrize(
