@@ -49,7 +49,7 @@ def importers(sources: dict[str, str]) -> dict[str, set[str]]:
 def code_lines(source: str) -> int:
     r"""Count the lines that hold code.
 
-    >>> code_lines("x = 1\\n\\n# why\\ny = (\\n    1\\n)\\n")
+    >>> code_lines("x = 1\n\n# why\ny = (\n    1\n)\n")
     4
     """
     lines: set[int] = set()

@@ -104,9 +104,7 @@ def _found(
     place: Path, part: BoardPart, scale: str | None, others: Path | None
 ) -> "tuple[AgreementBoard, AggregatorReport | None]":
     """The board, and the comparison where it is asked for, which is written too."""
-    from backend.campaign.monitoring.quality.agreement_board import agreement_board, other_relevances
     from backend.campaign.monitoring.quality.agreement_files import write_other_relevances
-    from backend.campaign.release.earlier.raw_agreement import agreement_of_file, other_relevances_of_file
 
     if place.is_dir() and scale is not None:
         raise typer.BadParameter("is for a file; a project knows its own scale", param_hint="--scale")
@@ -119,11 +117,16 @@ def _found(
     compared = None
     with progress_bar() as progress:
         if place.is_dir():
+            from backend.campaign.monitoring.quality.agreement_board import agreement_board, other_relevances
+
             project = open_project(place)
             board = agreement_board(project, OPERATOR, part)
             if others is not None:
                 compared = other_relevances(project, OPERATOR, progress=progress)
         else:
+            # A file needs no database, and so no more than the core.
+            from backend.campaign.release.earlier.raw_agreement import agreement_of_file, other_relevances_of_file
+
             board = agreement_of_file(place, scale=scale)
             if others is not None:
                 compared = other_relevances_of_file(place, scale=scale, progress=progress)

@@ -167,14 +167,14 @@ def diff(
     Example: reelrank diff release-1 release-2 --project my-project
     """
     from backend.campaign.release.export.diffing import diff_csv, diff_releases
-    from backend.campaign.release.export.kept_releases import release_changes
 
     with progress_bar() as progress:
-        found = (
-            release_changes(open_project(project), OPERATOR, before, after, progress=progress)
-            if project
-            else diff_releases(Path(before), Path(after), progress=progress)
-        )
+        if project:
+            from backend.campaign.release.export.kept_releases import release_changes
+
+            found = release_changes(open_project(project), OPERATOR, before, after, progress=progress)
+        else:
+            found = diff_releases(Path(before), Path(after), progress=progress)
     if csv is not None:
         save(csv, diff_csv(found))
     if json:

@@ -124,7 +124,10 @@ def test_the_desk_of_descriptions_knows_its_letters_and_signs(page: Page) -> Non
         ("؟", "Slash"),
     ]
     told = on_keys(
-        page, "return commandOf(event);", [{"key": key, "code": code} for key, code in keys], "describe/keys.js"
+        page,
+        "return commandOf(event);",
+        [{"key": key, "code": code} for key, code in keys],
+        "../screens/describe/keys.js",
     )
     assert told == ["shot", "shot-before", "shot-before", "shot-before", None, "keys"]
 

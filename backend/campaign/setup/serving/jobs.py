@@ -84,6 +84,7 @@ def put_work_away(project: Project, lead: Lead, *, now: float) -> None:
             rows.remove_work(db)
 
 
+@public
 @contextmanager
 def running(project: Project, key: str) -> Iterator[None]:
     """Hold the lock file of a job while this process runs it, or waits for the process that does."""
