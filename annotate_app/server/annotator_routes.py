@@ -61,7 +61,7 @@ class _Read(Sent, kw_only=True):
 
 
 class DescribeRoutes(ClipRoutes):
-    """The routes that a describer's page talks to; the gate lets only those through for whom describing is open."""
+    """The routes of the page Describe; its verbs let only those in for whom describing is open."""
 
     def __init__(
         self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time

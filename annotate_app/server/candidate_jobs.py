@@ -1,4 +1,4 @@
-"""Choosing candidates, as it runs in the worker: the verbs of the api, and what came out in words."""
+"""Choose candidates in a background job, and put the outcome in words."""
 
 import time
 from dataclasses import replace

@@ -57,7 +57,7 @@ def begin(
 
     Args:
         project: the project.
-        lead: who asks; the act itself asks the gate, too.
+        lead: who asks; the verbs that the job calls check them, too.
         step: whose act it is.
         title: what people read, made by `said`: `Importing moments.jsonl`.
         act: see `Act`.

@@ -24,7 +24,7 @@ from backend.core.errors import NotAllowed, ReelRankError, StoreUnavailable, Vid
 from backend.media.jobs import ClipJob
 
 Waiting = Callable[[Project, Person], dict[str, Any]]
-"""What the menu tells a lead; it asks the gate whether they are one."""
+"""What the menu tells a lead; it checks that they are one."""
 Find = Callable[[Project, Person, str, float, float], ClipJob]
 
 

@@ -1,7 +1,7 @@
 """The app's own routes: the annotator's desk as JSON, and clips by range; sessions come from session_routes.
 
 Every store call runs in a thread, every cut in the clip worker's process; nothing here blocks the event loop.
-What the api refuses is answered by the guard: 403 not allowed, 503 no database just now.
+What a verb refuses is answered by the guard: 403 not allowed, 503 no database just now.
 `docs/decisions` tells the protocol between the player and these routes.
 """
 

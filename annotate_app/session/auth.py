@@ -64,7 +64,7 @@ def current() -> Person | None:
 
 
 def require(role: Role) -> Person:
-    """The person signed in, if the gate lets them pass as a `role`; otherwise the page says why not and stops here."""
+    """Return the person signed in, if they have this role now; otherwise say on the page why not, and stop there."""
     person = current()
     if person is None:
         st.html(

@@ -28,7 +28,7 @@ async def answer(
     """Streamlit's answer with a file, unless it is no longer there or not this person's to have.
 
     Raises:
-        NotAllowed: by `as_lead`, which asks the gate; nothing is sent yet.
+        NotAllowed: by `as_lead`, which checks the role; nothing is sent yet.
     """
     gone = False
 

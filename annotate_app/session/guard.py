@@ -1,7 +1,7 @@
 """The guard in front of everything: nobody without a session gets past it, by http or by websocket.
 
 Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds the
-security headers to every answer, the Content-Security-Policy among them, and answers what the api refuses: with 403
+security headers to every answer, the Content-Security-Policy among them, and answers what a verb refuses: with 403
 what this person may not do, with 429 what is too much at once, with 503 and the reason when the database cannot be
 used, with 507 when there is no room for a clip. What passes a websocket, `websocket.py` looks at.
 """

@@ -73,7 +73,7 @@ def header(project: Project, person: Person) -> None:
 
 
 def lead_page(title: str) -> tuple[Project, Person, dict[str, Any]]:
-    """Opens a lead's page: asks the gate, writes the heading, warns about simulated judgements.
+    """Open a lead's page: check the role, write the heading, warn about simulated judgements.
 
     Returns the project, the lead, and the counts of `status_counts`.
     """

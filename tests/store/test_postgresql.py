@@ -100,7 +100,7 @@ def test_there_and_back_every_row_is_the_same(worked: Judging, cluster: Cluster,
 
 
 def told(folder: Path) -> dict[str, str]:
-    """What every function of the api answers to a lead who asks for everything in turn, acts included."""
+    """What every verb of leads answers to one who calls each in turn, acts included."""
     project = open_project(folder)
     lead = next(row.person for row in list_people(project, OPERATOR) if row.person.role is Role.LEAD)
     answers = {}
