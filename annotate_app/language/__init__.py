@@ -195,6 +195,7 @@ _IN_MARKUP = re.compile(r'>\s*([^<>]+?)\s*<|="([^"]*)"')
 def _texts_of(language: str, files: tuple[Path, ...]) -> dict[str, Any]:
     """Return what these scripts (`"text"`) and this markup name, with its translation."""
     written = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".js")
+    written = re.sub(r"\\u([0-9a-fA-F]{4})", lambda escape: chr(int(escape[1], 16)), written)
     markup = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".html")
     shown = {html.unescape(text) for pair in _IN_MARKUP.findall(markup) for text in pair}
     return {
