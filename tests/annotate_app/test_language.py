@@ -129,9 +129,7 @@ def test_a_text_of_the_browser_depends_on_a_number() -> None:
     assert told["language"] == "de"
     assert told["texts"]["{n} grade"] == ("{n} Note", "{n} Noten")
     assert told["texts"]["Skip this clip"] == "Diesen Clip überspringen"
-    assert (
-        escaped["texts"]["{today} today · {in_all} in all"] == "{today} heute · {in_all} insgesamt"
-    )
+    assert escaped["texts"]["{today} today · {in_all} in all"] == "{today} heute · {in_all} insgesamt"
     assert "Sign in" not in told["texts"], "only what these files name"
 
 
