@@ -28,8 +28,6 @@ LANGUAGES = {SOURCE: "English", "de": "Deutsch"}
 """What people may choose, by its tag, each in its own words."""
 COOKIE = "reelrank_language"
 CATALOGUES = Path(__file__).parent / "catalogues"
-BROWSER = Path(__file__).with_name("browser.js")
-"""What components of ours add to their script: `tr`, `trn` and `marked` for JavaScript, and their markup's texts."""
 
 _asked: ContextVar[str | None] = ContextVar("language", default=None)
 

@@ -279,6 +279,6 @@ def of_pages(clips_elsewhere: bool) -> str:
 
 
 def _digests() -> list[str]:
-    """Of the scripts that stand in Streamlit's page, as a policy names them."""
+    """Return the hashes of the inline scripts in Streamlit's own page, as the Content-Security-Policy names them."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     return [f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in _INLINE.findall(page)]

@@ -168,10 +168,10 @@ def unseen(elapsed_ms: int, duration_s: float) -> bool:
 
 
 def renewal_interval_s(lease_s: float) -> float:
-    """How often the desk of a person at work asks the server to renew their leases, in seconds.
+    """Return how many seconds a desk waits before it asks the server to renew its leases.
 
-    A third of the lease, and every four minutes at least. The browser looks at its clock every quarter of this, and
-    the server leaves a lease as it is for `renewal_slack_s`, so that two thirds of a lease is the longest wait.
+    A third of the lease, and four minutes at most. The browser looks at its clock every quarter of this, and the
+    server does not renew a lease again within `renewal_slack_s`: two thirds of a lease is the longest wait.
 
     >>> renewal_interval_s(900.0), renewal_interval_s(180.0)
     (240.0, 60.0)
@@ -180,7 +180,7 @@ def renewal_interval_s(lease_s: float) -> float:
 
 
 def renewal_slack_s(lease_s: float) -> float:
-    """For how long after its renewal a lease is not written anew, so that most requests write only what they bring.
+    """Return for how many seconds after a renewal a lease is not renewed again, so that most requests write less.
 
     >>> renewal_slack_s(900.0), renewal_slack_s(180.0)
     (60.0, 45.0)

@@ -285,9 +285,9 @@ def _require_sound(given: Assignment) -> None:
             said("there is no part {part} of {parts}: parts count from 1", part=given.part, parts=given.parts)
         )
     if given.parts is not None and given.parts < 2:
-        raise ProjectError(said("a share is one part of at least two"))
+        raise ProjectError(said("divide the queries into at least two parts"))
     if given.queries is not None and not given.queries:
-        raise ProjectError(said("an assignment of chosen queries needs at least one: choose some"))
+        raise ProjectError(said("choose at least one query to assign"))
     if any(quota is not None and quota < 1 for quota in (given.a_day, given.in_all)):
         raise ProjectError(said("a quota is at least one grade; to hand somebody nothing, pause them"))
     if not given.narrows and given.a_day is None and given.in_all is None:

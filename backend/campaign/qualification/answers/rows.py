@@ -25,7 +25,7 @@ _SETTLED = (
     "AND (c.verdict = 'adjudicated' OR NOT EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id "
     "AND j.graded_at > :final AND NOT j.imported AND NOT j.simulated))"
 )
-"""Pairs with a relevance that no grade can change any more, a clip, and not shown in the guideline with their grade.
+"""Pairs whose relevance is final, which have a clip, and which are no example of the guideline.
 
 Those that were graded after `:final` are left out, unless a lead decided them.
 """

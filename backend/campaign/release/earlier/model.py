@@ -83,7 +83,7 @@ class JudgementsReport:
     batches: int
     pairs_added: int
     pairs_known: int
-    """Pairs of either file that the project had already."""
+    """Pairs of either file that the project already had."""
     pairs_by_number: int
     """Pairs of which nothing but the number is known."""
     pairs_without_grade: int

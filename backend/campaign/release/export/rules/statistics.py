@@ -67,7 +67,7 @@ class SettledPairs:
 
 @dataclass(frozen=True, slots=True)
 class PartStatistics:
-    """One split of a release, or all of it.
+    """Figures of one split of a release, or of the whole release.
 
     A spread is None where there is nothing to count.
 
