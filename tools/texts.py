@@ -9,10 +9,11 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
+from typing import TypeGuard
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
@@ -38,6 +39,8 @@ FOR_ANNOTATORS = (
     *("backend/campaign/qualification/", "backend/campaign/monitoring/quality/"),
 )
 """Where texts stand that annotators see: on their pages, and in sentences that these may show."""
+_LOG = "the activity log"
+"""Where the words of events are read, wherever they stand: by leads alone."""
 _TEXT = r'("(?:[^"\\]|\\.)*")'
 _IN_JAVASCRIPT = re.compile(rf"\b(trn?|marked)\(\s*{_TEXT}(?:,\s*{_TEXT})?")
 _SHOWN = ("aria-label", "placeholder", "title")
@@ -66,18 +69,19 @@ def found() -> Catalog:
         if (
             path.suffix in (".py", ".js", ".html") and path.parent.name != _PAGES_OF_THE_SERVER
         ) or path.suffix == ".py":
-            for context, text in _texts(path):
+            for context, text, place in _texts(path):
                 if any(letter.isalpha() for letter in "".join(text)):
-                    catalogue.add(text, locations=[(path.relative_to(ROOT).as_posix(), None)], context=context or None)
+                    place = place or path.relative_to(ROOT).as_posix()
+                    catalogue.add(text, locations=[(place, None)], context=context or None)
     return catalogue
 
 
-def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...]]]:
-    """The texts of a file, each with its context."""
+def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
+    """The texts of a file, each with its context, and where it is read if that is not said by the file's place."""
     if path.suffix == ".html":
         markup = _Markup()
         markup.feed(path.read_text(encoding="utf-8"))
-        yield from (("", text) for text in markup.found)
+        yield from (("", text, "") for text in markup.found)
         return
     if path.suffix == ".py":
         # What the front end keeps for whoever looks later, it says as the back end does.
@@ -86,12 +90,15 @@ def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...]]]:
         return
     for call, *texts in _IN_JAVASCRIPT.findall(path.read_text(encoding="utf-8")):
         taken = [json.loads(text) for text in texts if text][: 2 if KEYWORDS[call] else 1]
-        yield "", tuple(taken) if len(taken) == 2 else taken[0]
+        yield "", tuple(taken) if len(taken) == 2 else taken[0], ""
 
 
-def _python(tree: ast.AST, keywords: dict[str, tuple[int, int] | None]) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+def _python(
+    tree: ast.AST, keywords: dict[str, tuple[int, int] | None]
+) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
+    in_events = {part for node in ast.walk(tree) if _is_call(node, {"Event"}) for part in ast.walk(node)}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in keywords:
+        if not _is_call(node, keywords):
             continue
         taken = node.args[: 2 if keywords[node.func.id] else 1]
         texts = [one.value for one in taken if isinstance(one, ast.Constant) and isinstance(one.value, str)]
@@ -101,7 +108,12 @@ def _python(tree: ast.AST, keywords: dict[str, tuple[int, int] | None]) -> Itera
                 for one in node.keywords
                 if one.arg == "_context" and isinstance(one.value, ast.Constant)
             ]
-            yield str(told[0]) if told else "", tuple(texts) if len(texts) == 2 else texts[0]
+            text = tuple(texts) if len(texts) == 2 else texts[0]
+            yield str(told[0]) if told else "", text, _LOG if node in in_events else ""
+
+
+def _is_call(node: ast.AST, names: Container[str]) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
 
 def updated(language: str) -> Catalog:

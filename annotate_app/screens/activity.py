@@ -9,20 +9,21 @@ from annotate_app.language import marked, retold, tr, translated
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from backend.campaign.monitoring.activity.log import activity_csv, activity_people, count_activity, find_activity
-from backend.campaign.monitoring.activity.model import ActivityEntry, ActivityFilter, ActivityGroup
+from backend.campaign.monitoring.activity.model import ActivityEntry, ActivityFilter
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import midnight
+from backend.core.events import EventGroup
 
 _GROUPS = {
     "": marked("All but the desk"),
-    ActivityGroup.DECISIONS.value: marked("Decisions"),
-    ActivityGroup.PEOPLE.value: marked("People"),
-    ActivityGroup.TRAINING.value: marked("Guideline, exam, gold"),
-    ActivityGroup.MATERIAL.value: marked("Corpus, captions, queries"),
-    ActivityGroup.RESULTS.value: marked("Releases and runs"),
-    ActivityGroup.DESK.value: marked("At the desk"),
-    ActivityGroup.GRADES.value: marked("Grades"),
+    EventGroup.DECISIONS.value: marked("Decisions"),
+    EventGroup.PEOPLE.value: marked("People"),
+    EventGroup.TRAINING.value: marked("Guideline, exam, gold"),
+    EventGroup.MATERIAL.value: marked("Corpus, captions, queries"),
+    EventGroup.RESULTS.value: marked("Releases and runs"),
+    EventGroup.DESK.value: marked("At the desk"),
+    EventGroup.GRADES.value: marked("Grades"),
 }
 _DAYS = {"": marked("All days"), "1": marked("Today"), "7": marked("Last 7 days"), "30": marked("Last 30 days")}
 _COLUMNS = (
@@ -60,7 +61,7 @@ def page() -> None:
             tr("Days"), "days", translated(_DAYS), clears=_CLEARS, box=True, label_visibility="collapsed"
         )
     wanted = ActivityFilter(
-        ActivityGroup(chosen) if chosen else None,
+        EventGroup(chosen) if chosen else None,
         by,
         midnight(time.time(), days_ago=int(since) - 1) if since else None,
         None,

@@ -7,6 +7,7 @@ pixels. Instants (`at`, `until`) are seconds since 1970-01-01 UTC.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.core.events import Event, EventGroup, Payload, value_text
 from backend.core.ids import AnnotatorId
 from backend.core.messages import said
 
@@ -156,3 +157,12 @@ OPERATOR = Operator()
 
 FROM_EXAM = "exam:"
 """What the event key of a judgement begins with that was an answer of an exam; no key press is named so."""
+
+
+def _returned_words(payload: Payload) -> str:
+    pairs = payload.get("pairs")
+    return said("gave pairs back: {pairs}", pairs=value_text(len(pairs) if isinstance(pairs, list) else pairs))
+
+
+SEATS_RETURNED = Event("seats_returned", EventGroup.DESK, _returned_words)
+"""pairs, why"""

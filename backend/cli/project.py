@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from backend.api import open_project
-from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
+from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.nouns import OPERATOR
 from backend.cli.options import ShowByDefault, add_group
 from backend.cli.output import (
@@ -24,6 +24,7 @@ from backend.cli.output import (
     tell_written,
 )
 from backend.core.days import began, ended, instant
+from backend.core.events import EventGroup
 
 
 def register(app: typer.Typer) -> None:
@@ -212,7 +213,7 @@ def settings(folder: Dir, json: Json = False) -> None:
 def log(
     folder: Dir,
     about: Annotated[
-        ActivityGroup | None,
+        EventGroup | None,
         typer.Option("--about", help="Only this kind. Default: all but grades and the desk."),
     ] = None,
     by: Annotated[str, typer.Option("--by", metavar="NAME", help="Only actions of this user.")] = "",

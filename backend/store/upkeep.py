@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.events import Event, EventGroup
 from backend.core.messages import said
 from backend.core.private import make_private
 from backend.store import events, secret
 from backend.store.connection import Store
 from backend.store.dumping import ENDING
 from backend.store.engine import Database, SqliteDatabase
-from backend.store.events import EventKind
 from backend.store.files import COMPANIONS, arriving, beside, copy, damage_of, fold, free, sync
 from backend.store.foreign import require_known
 from backend.store.schema import migrations
@@ -36,6 +36,10 @@ COUNTED = ("query", "pair", "judgement", "adjudication", "release")
 # Where SQLite holds its locks in a file; written down in its file format, so they cannot change.
 _SHARED_LOCKS = (0x40000002, 510)
 _SHM_IN_USE = (128, 1)
+RESTORED = Event(
+    "restored", EventGroup.RESULTS, said("put the database back from {file}; the state before is kept as {kept}")
+)
+"""file: the copy that the database was put back from; kept: where the state before lies"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +128,7 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
         secret.remove(part)  # a file copied by hand has one, and whoever has the file knows it
         with closing(sqlite3.connect(part, isolation_level=None)) as new:
             payload = {"file": file.name, "kept": kept.name if kept else None}
-            events.record(
-                SqliteDatabase(new), EventKind.RESTORED, at=now, actor=None, subject="project", payload=payload
-            )
+            events.record(SqliteDatabase(new), RESTORED, at=now, actor=None, subject="project", payload=payload)
             after = _counts(new) or {}
         present = alone(path)
         if present is None:

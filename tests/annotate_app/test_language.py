@@ -13,10 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app import language
 from annotate_app.language import phrases, retold
-from backend.campaign.monitoring.activity import rules as acts
 from backend.campaign.monitoring.activity.log import campaign_settings
+from backend.campaign.monitoring.activity.rules import event_words
 from backend.campaign.nouns import OPERATOR
-from backend.store.events import EventKind
+from backend.core.events import find_events
 from served import browsing
 from small_project import SmallProject
 from support import Judging
@@ -251,10 +251,10 @@ def bracketed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("bracketed")
-@pytest.mark.parametrize("kind", list(EventKind))
-def test_every_act_is_told_by_the_catalogue(kind: EventKind) -> None:
+@pytest.mark.parametrize("kind", find_events())
+def test_every_event_is_told_by_the_catalogue(kind: str) -> None:
     for payload in ({}, {"on": True, "text": "–", "after": [[0, 1]], "parts": 2, "replaced": 1, "reason": "–"}):
-        assert outside_of_brackets(retold(acts.told(kind.value, payload))) == set()
+        assert outside_of_brackets(retold(event_words(kind, payload))) == set()
 
 
 @pytest.mark.usefixtures("bracketed")
@@ -284,13 +284,13 @@ def test_days_are_told_as_german_writes_them() -> None:
     assert (may, march) == ("1. Mai 2026", "März 2026")
 
 
-def test_an_act_has_its_numbers_and_its_reason_in_german() -> None:
+def test_an_event_has_its_numbers_and_its_reason_in_german() -> None:
     language.use("de")
     try:
         found = [
-            retold(acts.told("batch_opened", {"number": 2, "pairs": 20})),
-            retold(acts.told("adjudicated", {"relevance": 3, "reason": "seen at the end"})),
-            retold(acts.told("person_added", {"name": "lead", "role": "lead"})),
+            retold(event_words("batch_opened", {"number": 2, "pairs": 20})),
+            retold(event_words("adjudicated", {"relevance": 3, "reason": "seen at the end"})),
+            retold(event_words("person_added", {"name": "lead", "role": "lead"})),
         ]
     finally:
         language.use(None)

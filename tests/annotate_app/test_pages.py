@@ -17,7 +17,7 @@ import annotate_app
 from annotate_app.plain import plain
 from backend.campaign.corpus.captions.rows import BY_HAND
 from backend.campaign.desk.exchange import exchange
-from backend.campaign.judging.model import SkipKind
+from backend.campaign.judging.model import CLIP_REPORTED, SkipKind
 from backend.campaign.judging.rules import decide
 from backend.campaign.judging.skips import offer_again, restore_clip
 from backend.campaign.judging.staffing import pause_person, suspend
@@ -38,7 +38,6 @@ from backend.campaign.setup.people.model import Pause, PersonReview
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import QueryId
-from backend.store.events import EventKind
 from reading import KINDS, html, read
 from served import FULL_DISK, fill_disk
 from small_project import AGREED, BLOCKED, DISCARDED, ESCALATED, OPEN, SKIPPED, SmallProject
@@ -752,7 +751,7 @@ def test_a_lead_undoes_all_skips_or_all_reports_of_a_person_after_a_question(
     real_project.sql(
         "INSERT INTO event (at, actor, kind, subject, payload)"
         f" SELECT ?, ?, ?, 'moment:' || moment_id, '{{}}' {reported}",
-        *(NOW, real_project.person("Ben").annotator_id, EventKind.CLIP_REPORTED),
+        *(NOW, real_project.person("Ben").annotator_id, CLIP_REPORTED.kind),
     )
     app = open_page_of("people")
     app.button(key=f"flag-2-{kind.value}").click().run()

@@ -18,7 +18,7 @@ from backend.campaign.corpus.captions.name_mapping import cast_lines
 from backend.campaign.corpus.moments.editing import moments_of_video
 from backend.campaign.corpus.moments.model import Origin
 from backend.campaign.monitoring.activity.log import find_activity
-from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
+from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.monitoring.videos.adding import register_videos
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.status import status_counts
@@ -27,6 +27,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, tell_work
 from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome, WorkState
+from backend.core.events import EventGroup
 from reading import read, words
 from support import NOW, Judging
 
@@ -133,7 +134,7 @@ def test_a_file_is_looked_at_and_then_imported_as_it_was_looked_at(
     app.button(key="import_file").click().run()
     assert app.table[0].value["New"].tolist() == ["1", "2", "2"]
     assert "2. Annotation files — 2 captions" in steps(app)
-    (entry, *_) = find_activity(project, OPERATOR, ActivityFilter(ActivityGroup.MATERIAL), first=0, most=1)
+    (entry, *_) = find_activity(project, OPERATOR, ActivityFilter(EventGroup.MATERIAL), first=0, most=1)
     assert (entry.kind, entry.by) == ("corpus_imported", "Lea")
 
 

@@ -3,8 +3,8 @@
 import tempfile
 from pathlib import Path
 
+from backend.core.events import find_events
 from backend.store import connection
-from backend.store.events import EventKind
 
 PAGE = Path(__file__).parents[2] / "docs" / "schema.md"
 
@@ -38,7 +38,7 @@ def page() -> str:
         found = [(row["name"], row["sql"]) for row in rows if row["type"] == kind]
         parts.append(f"## {kind.capitalize()}{'es' if kind == 'index' else 's'}\n")
         parts += [f"### {name}\n\n```sql\n{sql}\n```\n" for name, sql in found]
-    parts.append("## Events\n\n" + "\n".join(f"- `{kind.value}`" for kind in EventKind) + "\n")
+    parts.append("## Events\n\n" + "\n".join(f"- `{kind}`" for kind in find_events()) + "\n")
     return "\n".join(parts)
 
 

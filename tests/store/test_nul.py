@@ -21,13 +21,13 @@ from backend.campaign.selection.queries.editing import change_query
 from backend.campaign.selection.queries.rows import query_rows
 from backend.campaign.selection.queries.rules import parse_own
 from backend.campaign.setup.people.accounts import add_person
+from backend.campaign.setup.people.model import INVITED
 from backend.campaign.setup.people.sessions import sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.core import typed_text
 from backend.core.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused
 from backend.store import events
 from backend.store.connection import reading, writing
-from backend.store.events import EventKind
 from postgres import ENGINES, Cluster
 from support import NOW, Judging
 
@@ -50,7 +50,7 @@ def test_no_statement_takes_what_postgresql_would_refuse(judging: Judging) -> No
             with pytest.raises(TextRefused, match="cannot be stored"):
                 db.conn.executemany("UPDATE annotator SET name = ? WHERE annotator_id = ?", [("Zoe", 1), (text, 1)])
         with pytest.raises(TextRefused):
-            events.record(db, EventKind.INVITED, at=NOW, actor=None, subject="s", payload={"file": "a\0"})
+            events.record(db, INVITED, at=NOW, actor=None, subject="s", payload={"file": "a\0"})
         assert db.conn.execute("SELECT ? || ?", ["née \\u0000", None]).fetchone()[0] is None
 
 

@@ -66,6 +66,7 @@ ROOMS = (
         ("campaign/selection/candidates/test_pooling_rules.py", "campaign/selection/candidates/test_probe_rules.py"),
     ),
     Room("campaign/monitoring/activity/rules.py", ("campaign/monitoring/activity/test_activity_rules.py",)),
+    Room("core/events.py", ("core/test_events.py", "campaign/monitoring/activity/test_activity_rules.py")),
     Room(
         "campaign/selection/pools/rules.py",
         (

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from backend.campaign.judging.model import DE_ESCALATED, ESCALATED
 from backend.campaign.nouns import FROM_EXAM, SECOND_ROUND_SEATS
 from backend.campaign.selection.candidates.rows import agenda
 from backend.core.ids import PairId
@@ -122,8 +123,9 @@ WRONGLY_CLOSED = """
 """
 ESCALATED_WITHOUT_SEATS = f"""
   SELECT 'pair ' || substr(e.subject, 6) FROM event e
-  WHERE e.event_id IN (SELECT max(event_id) FROM event WHERE kind IN ('escalated', 'de_escalated') GROUP BY subject)
-    AND e.kind = 'escalated'
+  WHERE e.event_id IN (
+    SELECT max(event_id) FROM event WHERE kind IN ('{ESCALATED.kind}', '{DE_ESCALATED.kind}') GROUP BY subject)
+    AND e.kind = '{ESCALATED.kind}'
     AND (SELECT count(*) FROM seat s WHERE s.pair_id = CAST(substr(e.subject, 6) AS INTEGER))
       < {max(SECOND_ROUND_SEATS)}
 """

@@ -7,6 +7,7 @@
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
+from backend.campaign.judging.model import DE_ESCALATED, ESCALATED
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.judging.rows import verdicts as rows_verdicts
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version
@@ -18,7 +19,6 @@ from backend.core.ids import PairId
 from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, writing
-from backend.store.events import EventKind
 
 
 def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: float) -> None:
@@ -34,10 +34,10 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
     actor = person.annotator_id
     subject = f"pair:{pair_id}"
     if verdict is Verdict.ESCALATED and seats.open_second_round(db, pair_id):
-        events.record(db, EventKind.ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+        events.record(db, ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
     elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
         # A correction within the first two: nobody had sat down at the further seats yet.
-        events.record(db, EventKind.DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+        events.record(db, DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
     if decided:
         seats.close(db, pair_id)
     agenda.refresh_pair(db, pair_id)

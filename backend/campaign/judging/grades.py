@@ -8,7 +8,7 @@ grade that was given offline still counts then.
 """
 
 from backend.campaign.judging import consensus
-from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent, Receipt, ReceiptStatus
+from backend.campaign.judging.model import CORRECTION_S, GRADE_REFUSED, DeskItem, GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.judging.rows import assignments, judgements, seats, verdicts
 from backend.campaign.judging.rows.judgements import PairRow, Standing
 from backend.campaign.judging.rows.seats import Seat
@@ -22,7 +22,6 @@ from backend.core.ids import AnnotatorId
 from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
-from backend.store.events import EventKind
 
 LONGEST_NOTE = 300
 GONE = said("this pair is not on your desk any more; your grade is kept in the log but does not count")
@@ -208,7 +207,7 @@ def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, wh
         if judgements.key_press(db, pair.pair_id, event.key)[1] is None:
             events.record(
                 db,
-                EventKind.GRADE_REFUSED,
+                GRADE_REFUSED,
                 at=now,
                 actor=person.annotator_id,
                 subject=f"pair:{pair.pair_id}",

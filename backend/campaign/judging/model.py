@@ -8,7 +8,9 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from backend.campaign.nouns import Split
+from backend.core.events import Event, EventGroup, Payload, value_text
 from backend.core.ids import PairKey, QueryId
+from backend.core.messages import joined, said
 
 First = TypeVar("First")
 
@@ -225,3 +227,69 @@ class MyReply:
     text: str
     at: float
     is_new: bool
+
+
+def _claimed_words(payload: Payload) -> str:
+    return said("took pairs in hand: {pairs}", pairs=len(payload.get("pairs") or ()))
+
+
+def _suspension_words(payload: Payload) -> str:
+    return said("suspended") if payload.get("suspended", True) else said("let work again")
+
+
+def _assignment_words(payload: Payload) -> str:
+    parts = [
+        said("the queries of {split}", split=value_text(payload["split"])) if payload.get("split") else "",
+        said("part {part} of {parts}", part=value_text(payload.get("part")), parts=value_text(payload["parts"]))
+        if payload.get("parts")
+        else "",
+        said("{queries} chosen queries", queries=value_text(payload["queries"])) if payload.get("queries") else "",
+        said("at most {grades} grades a day", grades=value_text(payload["a_day"])) if payload.get("a_day") else "",
+        said("at most {grades} grades in all", grades=value_text(payload["in_all"])) if payload.get("in_all") else "",
+    ]
+    work = joined(", ", filter(None, parts)) or said("any work")
+    return said("assigned {work}", work=work)
+
+
+SEATS_CLAIMED = Event("seats_claimed", EventGroup.DESK, _claimed_words)
+"""pairs, in the order in which they are shown"""
+ESCALATED = Event("escalated", EventGroup.DESK, said("escalated: {grades} do not agree"))
+"""grades that do not agree"""
+DE_ESCALATED = Event("de_escalated", EventGroup.DESK, said("no longer escalated: {grades} agree"))
+"""grades after a correction, before anybody else had sat down"""
+GRADE_REFUSED = Event(
+    "grade_refused", EventGroup.DESK, said("gave {grade}, which was not taken: {why}"), tells_reason=True
+)
+"""grade, event_key, why, note if there is one: kept here so that nothing a person typed is lost"""
+SKIPPED = Event("skipped", EventGroup.DESK, said("skipped ({kind})"))
+"""kind, reason"""
+OFFERED_AGAIN = Event(
+    "offered_again", EventGroup.DECISIONS, said("offered the pair again to {people} who had skipped it")
+)
+"""people: how many had skipped the pair"""
+SKIPS_LIFTED = Event(
+    "skips_lifted", EventGroup.DECISIONS, said("undid {skips} skips and reports, and showed {clips} clips again")
+)
+"""skips: how many of this person's, reports_only: of broken clips alone, clips: how many are handed out again"""
+CLIP_REPORTED = Event("clip_reported", EventGroup.DESK, said("reported a clip that cannot be shown"))
+"""reason"""
+CLIP_RESTORED = Event("clip_restored", EventGroup.DECISIONS, said("let the clip be handed out again"))
+"""(empty): a lead hands the moment out again"""
+JUDGEMENTS_IMPORTED = Event(
+    "judgements_imported", EventGroup.MATERIAL, said("imported {rows} judgements of {pairs} pairs from {file}")
+)
+"""file, sha256, pairs_file, rows, pairs, people, sent_on: pairs that were given two further seats"""
+PERSON_SUSPENDED = Event("person_suspended", EventGroup.PEOPLE, _suspension_words)
+"""suspended"""
+PERSON_PAUSED = Event("person_paused", EventGroup.PEOPLE, said("paused"))
+"""reason; no actor where the program paused somebody by a rule"""
+PERSON_UNPAUSED = Event("person_unpaused", EventGroup.PEOPLE, said("let go on"))
+"""(empty): a lead lets somebody go on"""
+ASSIGNED = Event("assigned", EventGroup.PEOPLE, _assignment_words)
+"""split, part, parts, queries: how many chosen by name, a_day, in_all; what is null is not said"""
+UNASSIGNED = Event("unassigned", EventGroup.PEOPLE, said("assigned nothing in particular any more"))
+"""(empty): somebody grades whatever there is again"""
+SIGNED_OUT_EVERYWHERE = Event(
+    "signed_out_everywhere", EventGroup.PEOPLE, said("signed out everywhere: {sessions} sessions")
+)
+"""sessions: how many ended"""

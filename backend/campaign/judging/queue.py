@@ -11,17 +11,16 @@ Whom a lead gave an assignment gets pairs of its queries only, and no more than 
 from collections.abc import Sequence
 from typing import Any
 
-from backend.campaign.judging.model import Assignment, Desk, DeskItem, DeskState
+from backend.campaign.judging.model import SEATS_CLAIMED, Assignment, Desk, DeskItem, DeskState
 from backend.campaign.judging.rows import assignments, judgements, seats, skips
 from backend.campaign.judging.rules import renewal_slack_s
-from backend.campaign.nouns import FIRST_ROUND_SEATS, Annotator, Person
+from backend.campaign.nouns import FIRST_ROUND_SEATS, SEATS_RETURNED, Annotator, Person
 from backend.campaign.selection.candidates.rows import lists
 from backend.core import days
 from backend.core.ids import AnnotatorId, PairId, PairKey
 from backend.core.keyed import keyed_digest
 from backend.store import events
 from backend.store.connection import Database, Store, writing
-from backend.store.events import EventKind
 
 QUEUE_LENGTH = 7
 """The pair on show and the next six, whose clips the browser loads ahead."""
@@ -86,9 +85,7 @@ def desk(
             break
         claimed += got
     if claimed:
-        events.record(
-            db, EventKind.SEATS_CLAIMED, at=now, actor=me, subject=f"annotator:{me}", payload={"pairs": claimed}
-        )
+        events.record(db, SEATS_CLAIMED, at=now, actor=me, subject=f"annotator:{me}", payload={"pairs": claimed})
     if shown is not None:
         seats.mark_shown(db, me, shown, now=now)
     if claimed:
@@ -144,5 +141,5 @@ def _give_back(
     if freed:
         payload = {"pairs": freed, "why": why}
         subject = f"annotator:{me}"
-        events.record(db, EventKind.SEATS_RETURNED, at=now, actor=actor, subject=subject, payload=payload)
+        events.record(db, SEATS_RETURNED, at=now, actor=actor, subject=subject, payload=payload)
     return len(freed)

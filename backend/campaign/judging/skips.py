@@ -9,7 +9,19 @@ handed out until a lead restores it.
 
 from collections.abc import Sequence
 
-from backend.campaign.judging.model import LiftedSkips, Receipt, ReceiptStatus, ReportedClip, SkipEvent, SkipKind
+from backend.campaign.judging.model import (
+    CLIP_REPORTED,
+    CLIP_RESTORED,
+    OFFERED_AGAIN,
+    SKIPPED,
+    SKIPS_LIFTED,
+    LiftedSkips,
+    Receipt,
+    ReceiptStatus,
+    ReportedClip,
+    SkipEvent,
+    SkipKind,
+)
 from backend.campaign.judging.rows import assignments, judgements, seats, skips, verdicts
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
@@ -22,7 +34,6 @@ from backend.core.ids import AnnotatorId, MomentId, PairKey
 from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
-from backend.store.events import EventKind
 
 MOST_A_MINUTE = 30
 """Skips and reports of one person. Offline, a browser holds seven pairs, so an honest page sends seven at once."""
@@ -75,7 +86,7 @@ def take(db: Database, person: Annotator, pair: PairRow, event: SkipEvent, *, no
     seats.release(db, me, pair.pair_id)
     events.record(
         db,
-        EventKind.SKIPPED,
+        SKIPPED,
         at=now,
         actor=me,
         subject=f"pair:{pair.pair_id}",
@@ -104,7 +115,7 @@ def lift_skips(
         clips = free_reported(db, moments, fewest=REPORTS_TO_BLOCK)
         events.record(
             db,
-            EventKind.SKIPS_LIFTED,
+            SKIPS_LIFTED,
             at=now,
             actor=lead.annotator_id,
             subject=f"annotator:{annotator_id}",
@@ -138,7 +149,7 @@ def offer_again(project: Project, lead: Lead, key: PairKey, *, now: float) -> in
         if pair is not None and lifted:
             events.record(
                 db,
-                EventKind.OFFERED_AGAIN,
+                OFFERED_AGAIN,
                 at=now,
                 actor=lead.annotator_id,
                 subject=f"pair:{pair.pair_id}",
@@ -180,7 +191,7 @@ def block_moment(
     agenda.refresh_moment(db, moment_id)
     events.record(
         db,
-        EventKind.CLIP_REPORTED,
+        CLIP_REPORTED,
         at=now,
         actor=person.annotator_id,
         subject=f"moment:{moment_id}",
@@ -208,4 +219,4 @@ def restore_clip(project: Project, lead: Lead, key: PairKey, *, now: float) -> N
             return
         skips.remove_fault(db, pair.moment_id)
         agenda.refresh_moment(db, pair.moment_id)
-        events.record(db, EventKind.CLIP_RESTORED, at=now, actor=lead.annotator_id, subject=f"moment:{pair.moment_id}")
+        events.record(db, CLIP_RESTORED, at=now, actor=lead.annotator_id, subject=f"moment:{pair.moment_id}")

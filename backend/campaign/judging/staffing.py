@@ -10,9 +10,17 @@ place. Somebody who is paused keeps their sign-in, their work and the guideline.
 from collections.abc import Mapping, Sequence
 
 from backend.campaign.judging import queue
-from backend.campaign.judging.model import Assignment
+from backend.campaign.judging.model import (
+    ASSIGNED,
+    PERSON_PAUSED,
+    PERSON_SUSPENDED,
+    PERSON_UNPAUSED,
+    SIGNED_OUT_EVERYWHERE,
+    UNASSIGNED,
+    Assignment,
+)
 from backend.campaign.judging.rows import assignments, seats
-from backend.campaign.nouns import Lead, Operator, Role, Split
+from backend.campaign.nouns import SEATS_RETURNED, Lead, Operator, Role, Split
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import in_charge, lead_only, public
 from backend.campaign.setup.people.sessions import digest, person_for
@@ -24,7 +32,6 @@ from backend.core.messages import said
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 LONGEST_REASON = 400
 
@@ -80,7 +87,7 @@ def begin_pause(db: Database, by: Lead | None, annotator_id: AnnotatorId, reason
     actor, subject = by.annotator_id if by else None, f"annotator:{annotator_id}"
     people.begin_pause(db, annotator_id, actor, reason, at=now)
     _return_seats(db, annotator_id, actor, "paused", now=now)
-    events.record(db, EventKind.PERSON_PAUSED, at=now, actor=actor, subject=subject, payload={"reason": reason})
+    events.record(db, PERSON_PAUSED, at=now, actor=actor, subject=subject, payload={"reason": reason})
 
 
 @lead_only
@@ -99,7 +106,7 @@ def unpause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
             raise Overtaken(said("{name} is not paused any more: somebody else let them go on", name=person.name))
         people.end_pause(db, annotator_id, lead.annotator_id, at=now)
         subject = f"annotator:{annotator_id}"
-        events.record(db, EventKind.PERSON_UNPAUSED, at=now, actor=lead.annotator_id, subject=subject)
+        events.record(db, PERSON_UNPAUSED, at=now, actor=lead.annotator_id, subject=subject)
 
 
 @lead_only
@@ -119,7 +126,7 @@ def suspend(project: Project, lead: Lead, annotator_id: AnnotatorId, suspended: 
             _return_seats(db, annotator_id, lead.annotator_id, "suspended", now=now)
         events.record(
             db,
-            EventKind.PERSON_SUSPENDED,
+            PERSON_SUSPENDED,
             at=now,
             actor=lead.annotator_id,
             subject=f"annotator:{annotator_id}",
@@ -146,7 +153,7 @@ def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
     with writing(project.store) as db:
         events.record(
             db,
-            EventKind.SIGNED_OUT_EVERYWHERE,
+            SIGNED_OUT_EVERYWHERE,
             at=now,
             actor=person.annotator_id,
             subject=f"annotator:{person.annotator_id}",
@@ -160,7 +167,7 @@ def _return_seats(db: Database, annotator_id: AnnotatorId, actor: AnnotatorId | 
     if pairs := seats.release(db, annotator_id):
         payload = {"pairs": pairs, "why": why}
         subject = f"annotator:{annotator_id}"
-        events.record(db, EventKind.SEATS_RETURNED, at=now, actor=actor, subject=subject, payload=payload)
+        events.record(db, SEATS_RETURNED, at=now, actor=actor, subject=subject, payload=payload)
 
 
 @lead_only
@@ -210,7 +217,7 @@ def assign(
             queue.give_back_others(db, annotator_id, mine, lead.annotator_id, now=now)
             events.record(
                 db,
-                EventKind.ASSIGNED,
+                ASSIGNED,
                 at=now,
                 actor=lead.annotator_id,
                 subject=f"annotator:{annotator_id}",
@@ -237,7 +244,7 @@ def unassign(project: Project, lead: Lead, annotator_id: AnnotatorId, *, seen: i
             _require_seen(db, lead, annotator_id, name, seen, now)
         if not assignments.end(db, annotator_id, by=lead.annotator_id, at=now):
             raise Overtaken(said("{name} has no assignment any more: somebody else took it back", name=name))
-        events.record(db, EventKind.UNASSIGNED, at=now, actor=lead.annotator_id, subject=f"annotator:{annotator_id}")
+        events.record(db, UNASSIGNED, at=now, actor=lead.annotator_id, subject=f"annotator:{annotator_id}")
 
 
 @in_charge

@@ -10,18 +10,19 @@ from backend.campaign.judging.rows import judgements, seats, skips, verdicts
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.judging.rows.verdicts import LeadAct
 from backend.campaign.nouns import Lead, Verdict
+from backend.campaign.review.model import ADJUDICATED, DISCARD_CONFIRMED, RE_OPENED, TAKEN_BACK
 from backend.campaign.review.rows import pair_lists
 from backend.campaign.setup.people.permissions import lead_only
 from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
+from backend.core.events import Event
 from backend.core.ids import PairKey
 from backend.core.messages import said
 from backend.core.typed_text import is_visible
 from backend.store import events
 from backend.store.connection import Database, writing
-from backend.store.events import EventKind
 
 GONE = said("there is no such pair (any more): reload the page")
 
@@ -60,7 +61,7 @@ def adjudicate(
             return
         verdicts.add_decision(db, pair.pair_id, lead.annotator_id, relevance, reason, at=now)
         consensus.settle(db, pair.pair_id, lead, now=now)
-        _record(db, pair, lead, EventKind.ADJUDICATED, now=now, relevance=relevance, reason=reason)
+        _record(db, pair, lead, ADJUDICATED, now=now, relevance=relevance, reason=reason)
 
 
 @lead_only
@@ -79,7 +80,7 @@ def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = ""
             return
         if verdicts.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
             raise ProjectError(said("only a discard can be confirmed, and this pair is not discarded (any more)"))
-        _add(db, pair, lead, ActKind.DISCARD_CONFIRMED, EventKind.DISCARD_CONFIRMED, reason.strip(), now=now)
+        _add(db, pair, lead, ActKind.DISCARD_CONFIRMED, DISCARD_CONFIRMED, reason.strip(), now=now)
 
 
 @lead_only
@@ -110,7 +111,7 @@ def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: in
             )
         _require_unknown(db, pair)
         seats.re_open(db, pair.pair_id)
-        _add(db, pair, lead, ActKind.RE_OPENED, EventKind.RE_OPENED, reason, now=now)
+        _add(db, pair, lead, ActKind.RE_OPENED, RE_OPENED, reason, now=now)
         consensus.settle(db, pair.pair_id, lead, now=now)
 
 
@@ -149,7 +150,7 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
         consensus.settle(db, pair.pair_id, lead, now=now)
         if not verdicts.verdict(db, pair.pair_id).is_settled:
             _require_unknown(db, pair)
-        _record(db, pair, lead, EventKind.TAKEN_BACK, now=now, what=last.kind, reason=last.reason, why=reason)
+        _record(db, pair, lead, TAKEN_BACK, now=now, what=last.kind, reason=last.reason, why=reason)
 
 
 def _pair_of(db: Database, key: PairKey) -> PairRow:
@@ -231,12 +232,12 @@ def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
             )
 
 
-def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: EventKind, reason: str, *, now: float) -> None:
+def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: Event, reason: str, *, now: float) -> None:
     verdicts.add_act(db, pair.pair_id, lead.annotator_id, kind, reason, at=now)
     _record(db, pair, lead, event, now=now, reason=reason)
 
 
-def _record(db: Database, pair: PairRow, lead: Lead, event: EventKind, *, now: float, **payload: object) -> None:
+def _record(db: Database, pair: PairRow, lead: Lead, event: Event, *, now: float, **payload: object) -> None:
     events.record(db, event, at=now, actor=lead.annotator_id, subject=f"pair:{pair.pair_id}", payload=payload)
 
 

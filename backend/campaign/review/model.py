@@ -6,7 +6,9 @@ from enum import StrEnum
 from backend.campaign.judging.model import ActKind, SkipKind
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.selection.candidates.model import FoundBy
+from backend.core.events import Event, EventGroup
 from backend.core.ids import PairId, PairKey, QueryId
+from backend.core.messages import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,3 +247,19 @@ class QueryPlace:
     count: int
     before: QueryId | None
     after: QueryId | None
+
+
+QUERIES_TAKEN_BACK = Event(
+    "queries_taken_back", EventGroup.MATERIAL, said("took the queries back: {val} val, {test} test, {train} train")
+)
+"""val, test, train, candidates, pairs: what went"""
+NOTE_ANSWERED = Event("note_answered", EventGroup.DECISIONS, said("replied to a note"))
+"""judgement: the one whose note a lead replied to"""
+ADJUDICATED = Event("adjudicated", EventGroup.DECISIONS, said("decided: relevance {relevance}"))
+"""relevance, reason"""
+DISCARD_CONFIRMED = Event("discard_confirmed", EventGroup.DECISIONS, said("confirmed the discard"))
+"""reason, which may be empty"""
+RE_OPENED = Event("re_opened", EventGroup.DECISIONS, said("re-opened the pair for two more people"))
+"""reason: two more people grade the pair"""
+TAKEN_BACK = Event("taken_back", EventGroup.DECISIONS, said("took a decision back ({what})"))
+"""what (decided, discard_confirmed, re_opened) and its reason, why"""

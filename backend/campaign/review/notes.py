@@ -7,6 +7,7 @@ good, and only to who wrote the note.
 from backend.campaign.judging.model import CORRECTION_S, MyReply
 from backend.campaign.judging.rows import judgements
 from backend.campaign.nouns import Annotator, Lead, Operator
+from backend.campaign.review.model import NOTE_ANSWERED
 from backend.campaign.review.rows import reviews
 from backend.campaign.setup.people.permissions import annotator_only, in_charge, lead_only
 from backend.campaign.setup.project.folder import Project
@@ -17,7 +18,6 @@ from backend.core.text_files import csv_text
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import reading, writing
-from backend.store.events import EventKind
 
 LONGEST_REPLY = 600
 HEADER = (
@@ -73,7 +73,7 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
         judgements.add_reply(db, note, lead.annotator_id, text, at=now)
         events.record(
             db,
-            EventKind.NOTE_ANSWERED,
+            NOTE_ANSWERED,
             at=now,
             actor=lead.annotator_id,
             subject=f"pair:{found[0]}",

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.review.model import PairReview, QueryFilter, QueryPlace, QueryReview
+from backend.campaign.review.model import QUERIES_TAKEN_BACK, PairReview, QueryFilter, QueryPlace, QueryReview
 from backend.campaign.review.rows import queries as query_rows
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.pool_check import rows as pool_check
@@ -20,7 +20,6 @@ from backend.core.ids import QueryId
 from backend.core.messages import joined, said
 from backend.store import events
 from backend.store.connection import writing
-from backend.store.events import EventKind
 
 
 @in_charge
@@ -105,7 +104,7 @@ def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> T
         candidates, pairs = query_rows.remove(db)
         events.record(
             db,
-            EventKind.QUERIES_TAKEN_BACK,
+            QUERIES_TAKEN_BACK,
             at=now,
             actor=by.annotator_id,
             subject="queries",

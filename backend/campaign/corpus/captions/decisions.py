@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from backend.campaign.corpus.captions import rows
-from backend.campaign.corpus.captions.model import RewriteQueue, TakenDecision, WaitingRewrite
+from backend.campaign.corpus.captions.model import (
+    REWRITE_DECIDED,
+    REWRITE_TAKEN_BACK,
+    RewriteQueue,
+    TakenDecision,
+    WaitingRewrite,
+)
 from backend.campaign.corpus.captions.name_mapping import name_mapping_of
 from backend.campaign.corpus.captions.rows import DecisionRow
 from backend.campaign.corpus.captions.rules import names_in
@@ -26,7 +32,6 @@ from backend.core.text_files import read_csv
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Store, reading, writing
-from backend.store.events import EventKind
 
 AHEAD = 30
 """How many waiting rewrites a page is given at once."""
@@ -108,7 +113,7 @@ def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecis
             raise ProjectError(said("there is no decision of yours to take back"))
         captions = rows.take_back(db, last.caption_id)
         payload = {"published": last.published, "text": last.text, "captions": captions}
-        events.note(db, EventKind.REWRITE_TAKEN_BACK, lead, "captions", now=now, **payload)
+        events.note(db, REWRITE_TAKEN_BACK, lead, "captions", now=now, **payload)
     return last
 
 
@@ -156,7 +161,7 @@ def _decide(store: Store, published: str, text: str | None, *, at: float, by: An
         if captions:
             events.record(
                 db,
-                EventKind.REWRITE_DECIDED,
+                REWRITE_DECIDED,
                 at=at,
                 actor=by,
                 subject="captions",

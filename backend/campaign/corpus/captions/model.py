@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from backend.campaign.corpus.captions.rules.differences import Piece
+from backend.core.events import Event, EventGroup, Payload, value_text
+from backend.core.messages import said
 from backend.core.progress import Steps
 
 
@@ -156,3 +158,23 @@ class RewriteQueue:
     last: TakenDecision | None
     fixed: bool
     then: str
+
+
+def _rewrite_words(payload: Payload) -> str:
+    published = value_text(payload.get("published"))
+    if payload.get("text") is None:
+        return said("rejected every rewrite of “{published}”", published=published)
+    return said("decided that “{published}” reads “{text}”", published=published, text=value_text(payload["text"]))
+
+
+CAPTIONS_REWRITTEN = Event(
+    "captions_rewritten",
+    EventGroup.MATERIAL,
+    said("rewrote captions: {accepted} accepted, {waiting} wait for a person"),
+    tells_reason=True,
+)
+"""rule_version, accepted, waiting, after_retry, by_hand, requests, tokens_in, tokens_out, encoder, tagger"""
+REWRITE_DECIDED = Event("rewrite_decided", EventGroup.MATERIAL, _rewrite_words)
+"""published, text: null if it was rejected, captions: how many had the published text"""
+REWRITE_TAKEN_BACK = Event("rewrite_taken_back", EventGroup.MATERIAL, said("took a decision on “{published}” back"))
+"""published, text, captions, as it was decided"""

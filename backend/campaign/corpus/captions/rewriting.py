@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from backend.campaign.corpus.captions import rows
-from backend.campaign.corpus.captions.model import Rewriter, Tagger, Usage
+from backend.campaign.corpus.captions.model import CAPTIONS_REWRITTEN, Rewriter, Tagger, Usage
 from backend.campaign.corpus.captions.name_mapping import known_words, name_mapping_of
 from backend.campaign.corpus.captions.rewrite_check import ByModel, RewriteCheck, RewriteVerdict
 from backend.campaign.corpus.captions.rows import Rewrite
@@ -35,7 +35,6 @@ from backend.language.endpoint import Endpoint
 from backend.language.names import FlairTagger
 from backend.store import events
 from backend.store.connection import writing
-from backend.store.events import EventKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +186,7 @@ def rewrite_captions(
             **{name: getattr(report.usage, name) for name in ("requests", "tokens_in", "tokens_out")},
             **{"encoder": encoder.identity, "tagger": tagger.identity if tagger else None},
         }
-        events.note(db, EventKind.CAPTIONS_REWRITTEN, by, "captions", now=now, **payload)
+        events.note(db, CAPTIONS_REWRITTEN, by, "captions", now=now, **payload)
     return report
 
 

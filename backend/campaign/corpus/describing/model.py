@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.core.events import Event, EventGroup
 from backend.core.ids import AnnotatorId, MomentId
+from backend.core.messages import said
 
 LONGEST_SENTENCE = 500
 """Signs of a sentence; far more than one needs."""
@@ -276,3 +278,30 @@ class DescribingFigures:
     described: int
     enough: int | None
     people: Sequence[DescriberFigures]
+
+
+DESCRIBING_OPENED = Event(
+    "describing_opened", EventGroup.MATERIAL, said("opened describing: people {people}, videos {videos} (– for all)")
+)
+"""people, videos: how many, null for all; per_video, per_minute: how many descriptions, null for any"""
+DESCRIBING_CLOSED = Event("describing_closed", EventGroup.MATERIAL, said("closed describing"))
+"""(empty): nobody may describe"""
+DESCRIPTION_REFUSED = Event(
+    "description_refused",
+    EventGroup.DESK,
+    said("described “{sentence}”, which was not taken: {why}"),
+    tells_reason=True,
+)
+"""event_key, why, kind, video, start_s, end_s, sentence: kept here so that nothing a person typed is lost"""
+DESCRIPTION_ACCEPTED = Event(
+    "description_accepted", EventGroup.MATERIAL, said("accepted “{sentence}” for {video}, {start_s}–{end_s} s")
+)
+"""video, start_s, end_s, sentence: what became a caption; author; edited: whether the lead changed the words"""
+DESCRIPTION_RETURNED = Event("description_returned", EventGroup.MATERIAL, said("sent a description back: “{words}”"))
+"""words: what the lead wrote to the author; author"""
+DESCRIPTION_TAKEN_BACK = Event("description_taken_back", EventGroup.MATERIAL, said("took back what was {what}"))
+"""what: accepted, or returned"""
+DESCRIBING_REWORDED = Event(
+    "describing_reworded", EventGroup.TRAINING, said("wrote version {version} of the guideline for describers")
+)
+"""version, reason: what describers are told from now on"""

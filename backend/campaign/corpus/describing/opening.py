@@ -6,7 +6,13 @@ takes nothing away: what somebody still has in the browser is kept when it comes
 
 from dataclasses import replace
 
-from backend.campaign.corpus.describing.model import DescribingChoice, DescribingGuideline
+from backend.campaign.corpus.describing.model import (
+    DESCRIBING_CLOSED,
+    DESCRIBING_OPENED,
+    DESCRIBING_REWORDED,
+    DescribingChoice,
+    DescribingGuideline,
+)
 from backend.campaign.corpus.describing.rows import choices
 from backend.campaign.nouns import Annotator, Lead, Operator, Role
 from backend.campaign.setup.people import permissions
@@ -17,7 +23,6 @@ from backend.core.messages import joined, said
 from backend.core.typed_text import nfc, tidy
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 
 @permissions.in_charge
@@ -84,14 +89,14 @@ def _choose(db: Database, by: Lead | Operator, chosen: DescribingChoice, *, now:
         raise ProjectError(joined("; ", problems))
     choices.add(db, chosen, videos.values(), at=now, by=by.annotator_id)
     if not chosen.open:
-        events.note(db, EventKind.DESCRIBING_CLOSED, by, "describing", now=now)
+        events.note(db, DESCRIBING_CLOSED, by, "describing", now=now)
         return
     payload = {
         "people": None if chosen.people is None else len(chosen.people),
         "videos": None if chosen.videos is None else len(videos),
         **{"per_video": chosen.per_video, "per_minute": chosen.per_minute},
     }
-    events.note(db, EventKind.DESCRIBING_OPENED, by, "describing", now=now, **payload)
+    events.note(db, DESCRIBING_OPENED, by, "describing", now=now, **payload)
 
 
 def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[str]:
@@ -182,5 +187,5 @@ def reword_describing(
         if text == old.text:
             raise ProjectError(said("nothing changed: the guideline says this already"))
         version = choices.add_guideline(db, text, reason, at=now, by=by.annotator_id)
-        events.note(db, EventKind.DESCRIBING_REWORDED, by, "describing", now=now, version=version, reason=reason)
+        events.note(db, DESCRIBING_REWORDED, by, "describing", now=now, version=version, reason=reason)
     return version

@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 
 from backend.campaign.corpus.captions.name_mapping import known_words
 from backend.campaign.corpus.describing.model import (
+    DESCRIPTION_ACCEPTED,
+    DESCRIPTION_RETURNED,
+    DESCRIPTION_TAKEN_BACK,
     LONGEST_SENTENCE,
     LONGEST_WORDS,
     BesideIt,
@@ -33,7 +36,6 @@ from backend.core.text_files import csv_text
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 HEADER = (
     *("video", "start_s", "end_s", "sentence", "caption", "author", "status", "written_at", "moment_start_s"),
@@ -189,7 +191,7 @@ def accept_description(
             **{"video": row.video, "start_s": span[0], "end_s": span[1], "sentence": text},
             **{"edited": text != row.sentence, "author": row.author},
         }
-        events.note(db, EventKind.DESCRIPTION_ACCEPTED, lead, f"description:{key}", now=now, **payload)
+        events.note(db, DESCRIPTION_ACCEPTED, lead, f"description:{key}", now=now, **payload)
 
 
 @permissions.lead_only
@@ -210,9 +212,7 @@ def return_description(project: Project, lead: Lead, key: str, words: str, *, se
     with writing(project.store) as db:
         row = _found(db, lead, key, DescriptionAct.RETURNED, seen, now)
         reviewed.give_back(db, row.description_id, lead.annotator_id, words, at=now)
-        events.note(
-            db, EventKind.DESCRIPTION_RETURNED, lead, f"description:{key}", now=now, words=words, author=row.author
-        )
+        events.note(db, DESCRIPTION_RETURNED, lead, f"description:{key}", now=now, words=words, author=row.author)
 
 
 @permissions.lead_only
@@ -234,7 +234,7 @@ def take_back_description(project: Project, lead: Lead, key: str, *, now: float)
             raise ProjectError(said("its caption is used since, by a rewrite or a query: it stays as it is"))
         if row.made_moment and moment_id is not None:
             reviewed.drop_moment(db, moment_id)  # with captions of others it stays
-        events.note(db, EventKind.DESCRIPTION_TAKEN_BACK, lead, f"description:{key}", now=now, what=what)
+        events.note(db, DESCRIPTION_TAKEN_BACK, lead, f"description:{key}", now=now, what=what)
     return what
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from backend.campaign.corpus.captions.name_mapping import known_words, name_mapping_of
 from backend.campaign.corpus.describing import opening
 from backend.campaign.corpus.describing.model import (
+    DESCRIPTION_REFUSED,
     DescribeAnswer,
     DescribeEvent,
     DescribeKind,
@@ -39,7 +40,6 @@ from backend.core.typed_text import tidy
 from backend.media.jobs import ClipJob, clip_job, is_cut, predicted
 from backend.store import events as log
 from backend.store.connection import Database, Store, reading, writing
-from backend.store.events import EventKind
 
 MOST_VIDEOS = 40
 """So many are shown at once; the next come when some of them are done."""
@@ -261,7 +261,7 @@ def _take(store: Store, person: Annotator, event: DescribeEvent, *, now: float) 
             return None
         log.record(
             db,
-            EventKind.DESCRIPTION_REFUSED,
+            DESCRIPTION_REFUSED,
             at=now,
             actor=me,
             subject=f"description:{event.description}",

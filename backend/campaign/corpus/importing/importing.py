@@ -13,6 +13,7 @@ from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.measuring import measure_named
 from backend.campaign.corpus.importing.model import (
+    CORPUS_IMPORTED,
     END_SLACK_S,
     CaptionedMoment,
     ImportOptions,
@@ -35,7 +36,6 @@ from backend.media.sources import USUAL_FPS, VideoFacts
 from backend.media.video_folder import EXTENSIONS
 from backend.store import events
 from backend.store.connection import reading, writing
-from backend.store.events import EventKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _add(
         new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
         corpus.set_troubles(db, troubles)
         added = dict(zip(("videos", "moments", "captions"), new, strict=True))
-        events.note(db, EventKind.CORPUS_IMPORTED, by, f"file:{file}", now=now, file=file, format=format_name, **added)
+        events.note(db, CORPUS_IMPORTED, by, f"file:{file}", now=now, file=file, format=format_name, **added)
     return new
 
 

@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.corpus.importing.model import CaptionedMoment, FoundVideo, RegisterReport, Trouble, VideoTrouble
+from backend.campaign.corpus.importing.model import (
+    VIDEOS_REGISTERED,
+    CaptionedMoment,
+    FoundVideo,
+    RegisterReport,
+    Trouble,
+    VideoTrouble,
+)
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Place
@@ -29,7 +36,6 @@ from backend.media.sources import USUAL_FPS, Source, place_in, place_of_video, s
 from backend.media.video_folder import CLASH, LINK_OUT, VideoFolder
 from backend.store import events
 from backend.store.connection import reading, writing
-from backend.store.events import EventKind
 
 if TYPE_CHECKING:
     from backend.media.video_folder import RemoteFolder
@@ -220,7 +226,7 @@ def register_folder(
         corpus.add_videos(db, {video.name: video.facts for video in found})
         report = RegisterReport(tuple(sorted(found, key=lambda video: video.name)), tuple(problems))
         payload = {"folder": videos.name, "videos": report.new, "not_taken": len(problems)}
-        events.note(db, EventKind.VIDEOS_REGISTERED, by, f"folder:{videos.name}", now=now, **payload)
+        events.note(db, VIDEOS_REGISTERED, by, f"folder:{videos.name}", now=now, **payload)
     return report
 
 

@@ -6,7 +6,9 @@ from enum import StrEnum
 
 from backend.core.captioned import CaptionedMoment
 from backend.core.errors import Problem
+from backend.core.events import Event, EventGroup
 from backend.core.json_entries import Sample
+from backend.core.messages import said
 from backend.media.sources import VideoFacts
 
 __all__ = [
@@ -126,3 +128,15 @@ class RegisterReport:
     def new(self) -> int:
         """How many videos the project did not have."""
         return sum(video.new for video in self.videos)
+
+
+CORPUS_IMPORTED = Event(
+    "corpus_imported",
+    EventGroup.MATERIAL,
+    said("imported {file}: {videos} videos, {moments} moments, {captions} captions"),
+)
+"""file, format, videos, moments, captions"""
+VIDEOS_REGISTERED = Event(
+    "videos_registered", EventGroup.MATERIAL, said("took videos from the folder {folder}: {videos} new")
+)
+"""folder, videos: how many are new, not_taken: files"""

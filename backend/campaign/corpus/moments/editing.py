@@ -12,7 +12,14 @@ from pathlib import Path
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.corpus.moments import rows, rules
-from backend.campaign.corpus.moments.model import MomentRow, Origin, TakenMoments, VideoMoments
+from backend.campaign.corpus.moments.model import (
+    MOMENTS_CHANGED,
+    MOMENTS_TAKEN,
+    MomentRow,
+    Origin,
+    TakenMoments,
+    VideoMoments,
+)
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge, lead_only
 from backend.campaign.setup.project.folder import Project
@@ -25,7 +32,6 @@ from backend.core.typed_text import nfc
 from backend.media.jobs import ClipJob, clip_job, predicted, thumbnail
 from backend.store import events
 from backend.store.connection import reading, writing
-from backend.store.events import EventKind
 
 COLUMNS = ("video", "start", "end")
 
@@ -88,7 +94,7 @@ def change_moments(
             raise ProjectError(said("the video has a moment with this start and end already"))
         before, after = [[row.start_s, row.end_s] for row in had], [[*span] for span in come]
         payload = {"video": video, "before": before, "after": after}
-        events.note(db, EventKind.MOMENTS_CHANGED, by, f"video:{video}", now=now, **payload)
+        events.note(db, MOMENTS_CHANGED, by, f"video:{video}", now=now, **payload)
 
 
 @in_charge
@@ -153,7 +159,7 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
             new += rows.add(db, video, spans, Origin.IMPORTED)
         total = sum(map(len, wanted.values()))
         payload = {"file": file.name, "videos": len(wanted), "moments": new, "gone": gone}
-        events.note(db, EventKind.MOMENTS_TAKEN, by, f"file:{file.name}", now=now, **payload)
+        events.note(db, MOMENTS_TAKEN, by, f"file:{file.name}", now=now, **payload)
     return TakenMoments(total, new, gone, stayed)
 
 

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backend.core.errors import Problem
+from backend.core.events import Event, EventGroup, Payload, value_text
 from backend.core.ids import MomentId
+from backend.core.messages import said
 
 
 class Origin(StrEnum):
@@ -89,3 +91,31 @@ class TakenMoments:
     new: int
     gone: int
     stayed: int
+
+
+def _moments_words(payload: Payload) -> str:
+    def spans(name: str) -> str:
+        return ", ".join(f"{start:.2f}–{end:.2f} s" for start, end in payload.get(name) or ())
+
+    went, came, video = spans("before"), spans("after"), value_text(payload.get("video"))
+    if went and came:
+        return said("made {came} of {went} among the moments of {video}", came=came, went=went, video=video)
+    if came:
+        return said("added {came} among the moments of {video}", came=came, video=video)
+    return said("removed {went} among the moments of {video}", went=went, video=video)
+
+
+MOMENTS_PROPOSED = Event(
+    "moments_proposed",
+    EventGroup.MATERIAL,
+    said("proposed moments of {videos} videos by {by}: {moments} new, {gone} went"),
+)
+"""by (shots, windows), videos, moments: how many are new, gone: proposed before and used by nothing"""
+MOMENTS_CHANGED = Event("moments_changed", EventGroup.MATERIAL, _moments_words)
+"""video, before, after: starts and ends (s) of the moments that went and came"""
+MOMENTS_TAKEN = Event(
+    "moments_taken",
+    EventGroup.MATERIAL,
+    said("took moments of {videos} videos from {file}: {moments} new, {gone} went"),
+)
+"""file, videos, moments: how many are new, gone"""

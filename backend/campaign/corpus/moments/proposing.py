@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.moments import rows, rules
-from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin, ProposeReport
+from backend.campaign.corpus.moments.model import MOMENTS_PROPOSED, ByShots, ByWindows, Origin, ProposeReport
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
@@ -24,7 +24,6 @@ from backend.media.shots import DETECTOR, find_shots
 from backend.media.sources import Source, VideoFacts, paths_of, place_of_video
 from backend.store import events
 from backend.store.connection import reading, writing
-from backend.store.events import EventKind
 
 _WORTH_PROCESSES_S = 600.0
 """So many seconds of video are looked at in about 13 s of one core."""
@@ -82,7 +81,7 @@ def propose_moments(
     with writing(project.store) as db:
         new, gone, stayed = rows.propose(db, origin, spans)
         payload = {"by": origin.value, "videos": len(spans), "moments": new, "gone": gone}
-        events.note(db, EventKind.MOMENTS_PROPOSED, by, f"moments:{origin}", now=now, **payload)
+        events.note(db, MOMENTS_PROPOSED, by, f"moments:{origin}", now=now, **payload)
     total = sum(map(len, spans.values()))
     return ProposeReport(len(spans), total, new, gone, stayed, seen, tuple(problems))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlite3 import Row
 
 from backend.campaign.corpus.importing.rows import WHOLE
-from backend.campaign.judging.model import MyReply
+from backend.campaign.judging.model import GRADE_REFUSED, MyReply
 from backend.campaign.judging.rows import gold_seats
 from backend.campaign.judging.rows.seats import GRADED, Seat
 from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
@@ -76,8 +76,8 @@ def key_press(db: Database, pair_id: PairId, key: str) -> tuple[tuple[PairId, An
         "SELECT pair_id, annotator_id, NULL FROM judgement WHERE event_key = :key "
         "UNION ALL SELECT pair_id, annotator_id, NULL FROM gold_answer WHERE event_key = :key "
         "UNION ALL SELECT NULL, NULL, payload ->> 'why' FROM event WHERE subject = :subject "
-        "AND kind = 'grade_refused' AND payload ->> 'event_key' = :key",
-        {"key": key, "subject": f"pair:{pair_id}"},
+        "AND kind = :refused AND payload ->> 'event_key' = :key",
+        {"key": key, "subject": f"pair:{pair_id}", "refused": GRADE_REFUSED.kind},
     ):
         if row[0] is None:
             why = row[2]

@@ -9,6 +9,7 @@ from backend.campaign.corpus.describing.rows import choices
 from backend.campaign.judging.rows import assignments
 from backend.campaign.monitoring.activity import rows
 from backend.campaign.monitoring.activity.model import ActivityEntry, ActivityFilter, CampaignSetting
+from backend.campaign.monitoring.activity.setting_lines import BEGINNING, LINES, CurrentSettings
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.exam.model import ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
@@ -16,7 +17,6 @@ from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.setting_lines import BEGINNING, LINES, CurrentSettings
 from backend.core.days import instant
 from backend.core.text_files import csv_text
 from backend.store.connection import Store, reading

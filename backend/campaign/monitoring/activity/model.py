@@ -1,26 +1,13 @@
 """Entries of the activity log, and settings, as values."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
+from backend.core.events import EventGroup
 from backend.core.ids import QueryId
 
-
-class ActivityGroup(StrEnum):
-    """What entries are about. Grades are rows of their own, all others are events."""
-
-    DECISIONS = "decisions"
-    PEOPLE = "people"
-    TRAINING = "training"
-    MATERIAL = "material"
-    RESULTS = "results"
-    DESK = "desk"
-    GRADES = "grades"
-
-
 USUAL = (
-    *(ActivityGroup.DECISIONS, ActivityGroup.PEOPLE, ActivityGroup.TRAINING),
-    *(ActivityGroup.MATERIAL, ActivityGroup.RESULTS),
+    *(EventGroup.DECISIONS, EventGroup.PEOPLE, EventGroup.TRAINING),
+    *(EventGroup.MATERIAL, EventGroup.RESULTS),
 )
 """What is listed unless somebody asks for more: not what happens with every clip."""
 
@@ -33,7 +20,7 @@ class ActivityFilter:
     seconds since 1970, the latter not included; `text` is looked for in what an entry holds, in any case.
     """
 
-    group: ActivityGroup | None = None
+    group: EventGroup | None = None
     by: str = ""
     since: float | None = None
     until: float | None = None

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from backend.campaign.monitoring.activity.model import USUAL, ActivityEntry, ActivityFilter, ActivityGroup
-from backend.campaign.monitoring.activity.rules import graded, kinds_of, told
+from backend.campaign.monitoring.activity.model import USUAL, ActivityEntry, ActivityFilter
+from backend.campaign.monitoring.activity.rules import event_words, grade_words, kinds_of
+from backend.core.events import Event, EventGroup
 from backend.core.ids import QueryId
 from backend.core.messages import said
 from backend.store.engine import Database, containing
@@ -44,7 +45,7 @@ _GRADES = (
 def count(db: Database, wanted: ActivityFilter) -> int:
     """Count the entries that are wanted."""
     found: int
-    if wanted.group is ActivityGroup.GRADES:
+    if wanted.group is EventGroup.GRADES:
         where, values = _grades_where(wanted)
         # Without words to look for, nothing but the judgements themselves is counted.
         source = _GRADES if wanted.text else "FROM judgement j"
@@ -57,7 +58,7 @@ def count(db: Database, wanted: ActivityFilter) -> int:
 
 def entries(db: Database, wanted: ActivityFilter, *, first: int, most: int) -> list[ActivityEntry]:
     """At most so many entries, the newest first, from the given one on (counted from 0)."""
-    if wanted.group is ActivityGroup.GRADES:
+    if wanted.group is EventGroup.GRADES:
         return _grades(db, wanted, first, most)
     where, values = _events_where(wanted)
     by_kind = "" if count(db, wanted) <= _FEW else "+"
@@ -69,7 +70,9 @@ def entries(db: Database, wanted: ActivityFilter, *, first: int, most: int) -> l
     ).fetchall()
     about = _about(db, [row[4] for row in rows])
     return [
-        ActivityEntry(row[0], row[1], row[2], row[3], told(row[3], json.loads(row[5])), *about.get(row[4], ("", None)))
+        ActivityEntry(
+            row[0], row[1], row[2], row[3], event_words(row[3], json.loads(row[5])), *about.get(row[4], ("", None))
+        )
         for row in rows
     ]
 
@@ -80,12 +83,12 @@ def people(db: Database) -> list[str]:
     return [row[0] for row in rows]
 
 
-def newest(db: Database, kinds: Sequence[str]) -> tuple[float, str | None] | None:
+def newest(db: Database, kinds: Sequence[Event]) -> tuple[float, str | None] | None:
     """When something of these kinds happened last, and who did it; None where it never did."""
     row = db.conn.execute(
         "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
         f"WHERE e.kind IN ({_marks(kinds)}) ORDER BY e.event_id DESC LIMIT 1",
-        [*kinds],
+        [event.kind for event in kinds],
     ).fetchone()
     return (row[0], row[1]) if row else None
 
@@ -137,7 +140,7 @@ def _grades(db: Database, wanted: ActivityFilter, first: int, most: int) -> list
             row[1],
             row[2],
             "grade",
-            graded(row[3], corrected=row[4] != 1, simulated=row[5], imported=row[6]),
+            grade_words(row[3], corrected=row[4] != 1, simulated=row[5], imported=row[6]),
             _told(_PAIR, row[8:]),
             QueryId(row[7]),
         )

@@ -8,6 +8,7 @@ from backend.campaign.monitoring.explore.rules import CONFIRMED, SAME_WORDS, SEC
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Verdict
 from backend.campaign.selection.candidates.model import CandidateSource, SourceKind
 from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
+from backend.campaign.selection.queries.model import QUERIES_DRAWN
 from backend.core.ids import PairId, QueryId
 from backend.store.engine import Database
 
@@ -143,7 +144,7 @@ def judged_queries(db: Database) -> dict[str, QueryId]:
 def show_pattern(db: Database) -> str | None:
     """How queries were drawn to be spread over shows: `--show-of`; None where nobody said."""
     row = db.conn.execute(
-        "SELECT payload ->> 'show_of' FROM event WHERE kind = 'queries_drawn' ORDER BY event_id DESC LIMIT 1"
+        "SELECT payload ->> 'show_of' FROM event WHERE kind = ? ORDER BY event_id DESC LIMIT 1", [QUERIES_DRAWN.kind]
     ).fetchone()
     return row[0] if row else None
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from backend.campaign.corpus.importing.rows import WHOLE
+from backend.campaign.judging.model import JUDGEMENTS_IMPORTED
 from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, Codes, Grades, Skips, Truths
 from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
 from backend.core.days import DAY_MS
@@ -97,7 +98,8 @@ def given(db: Database) -> Grades:
         "FROM (SELECT * FROM judgement ORDER BY judgement_id)"
     ).fetchone()
     pair, seat, annotator, grade, at_ms, active_ms, elapsed_ms, imported = (numbers(text) for text in row)
-    imports = [int(at * 1000) for (at,) in db.conn.execute("SELECT at FROM event WHERE kind = 'judgements_imported'")]
+    imported_at = db.conn.execute("SELECT at FROM event WHERE kind = ?", [JUDGEMENTS_IMPORTED.kind])
+    imports = [int(at * 1000) for (at,) in imported_at]
     timed = ~((imported == 1) & np.isin(at_ms, imports))
     active_ms, elapsed_ms = (np.minimum(times, DAY_MS) for times in (active_ms, elapsed_ms))
     read = Grades(pair, seat, annotator, grade, at_ms / 1000, timed, active_ms, elapsed_ms)

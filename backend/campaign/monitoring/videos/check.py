@@ -18,7 +18,7 @@ from backend.campaign.corpus.importing.measuring import found_again, measure
 from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
 from backend.campaign.judging.rows import seats, skips
 from backend.campaign.monitoring.videos import rows
-from backend.campaign.monitoring.videos.model import LookReport, VideoState
+from backend.campaign.monitoring.videos.model import VIDEOS_LOOKED_AT, LookReport, VideoState
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.people.permissions import in_charge
@@ -35,7 +35,6 @@ from backend.media.sources import USUAL_FPS, Source, VideoFacts, place_of_video,
 from backend.media.video_folder import EXTENSIONS, VideoFolder
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 
 @in_charge
@@ -94,7 +93,7 @@ def look_at_videos(
         report = LookReport(tuple(rows.states(db)), found.moved, tuple(sorted(accepted)), freed, found.decoded)
         events.record(
             db,
-            EventKind.VIDEOS_LOOKED_AT,
+            VIDEOS_LOOKED_AT,
             at=now,
             actor=by.annotator_id,
             subject="videos",

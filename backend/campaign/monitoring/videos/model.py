@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from backend.campaign.corpus.importing.model import Trouble
+from backend.core.events import Event, EventGroup
 from backend.core.messages import joined, said, said_n
 
 
@@ -79,3 +80,9 @@ class LookReport:
     def wrong(self) -> tuple[VideoState, ...]:
         """The videos with something wrong."""
         return tuple(one for one in self.videos if one.trouble is not None)
+
+
+VIDEOS_LOOKED_AT = Event(
+    "videos_looked_at", EventGroup.MATERIAL, said("looked at {videos} videos anew: {wrong} with something wrong")
+)
+"""videos, wrong: how many have something wrong, moved: how many, accepted: names of those with a new content"""

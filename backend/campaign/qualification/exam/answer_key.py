@@ -18,7 +18,7 @@ from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, seats, skips, verdicts
 from backend.campaign.nouns import FIRST_ROUND_SEATS, FROM_EXAM, Lead, Operator
 from backend.campaign.qualification.exam import planning
-from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamKey
+from backend.campaign.qualification.exam.model import EXAM_CLOSED, EXAM_EXPLAINED, EXAM_USED, Exam, ExamItem, ExamKey
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import BlindAnswer
 from backend.campaign.qualification.exam.rules.marking import Guesses, median, spread
@@ -30,7 +30,6 @@ from backend.core.ids import AnnotatorId, PairId
 from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 FEWEST = 2
 """So many people have to have finished: the median of one is what this person says."""
@@ -76,7 +75,7 @@ def explain_exam_item(project: Project, lead: Lead, item_id: int, explanation: s
         if pair_id is None:
             raise ProjectError(said("there is no such item of the exam (any more): reload the page"))
         payload, subject = {"pair": pair_id, "explanation": explanation}, f"exam_item:{item_id}"
-        events.record(db, EventKind.EXAM_EXPLAINED, at=now, actor=lead.annotator_id, subject=subject, payload=payload)
+        events.record(db, EXAM_EXPLAINED, at=now, actor=lead.annotator_id, subject=subject, payload=payload)
 
 
 @permissions.in_charge
@@ -137,7 +136,7 @@ def _fix(db: Database, held: Exam, by: Lead | Operator, key: Mapping[int, int], 
     finished = len(attempts.first_finished(db, held.exam_id))
     payload = {"key": held.key_from, "finished": finished, "items": len(key)}
     subject = f"exam:{held.exam_id}"
-    events.record(db, EventKind.EXAM_CLOSED, at=now, actor=by.annotator_id, subject=subject, payload=payload | reserve)
+    events.record(db, EXAM_CLOSED, at=now, actor=by.annotator_id, subject=subject, payload=payload | reserve)
 
 
 def _to_close(db: Database) -> Exam:
@@ -249,5 +248,5 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
         report = UsedReport(len(chosen), sum(had.values()), len(had), min(had.values()), max(had.values()))
         payload = {"pairs": report.pairs, "judgements": report.judgements}
         subject = f"exam:{found.exam_id}"
-        events.record(db, EventKind.EXAM_USED, at=now, actor=by.annotator_id, subject=subject, payload=payload)
+        events.record(db, EXAM_USED, at=now, actor=by.annotator_id, subject=subject, payload=payload)
     return report

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.core.events import Event, EventGroup
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
+from backend.core.messages import said
 
 PASS_RULE = "tvr-ranking-exam-1"
 """Written beside every exam that is set. A change of the rule needs a new name, and `PASS_RULES` keeps the old one."""
@@ -232,3 +234,29 @@ class ExamItem:
     again: int | None
     note: str = ""
     """What was written with the answer, in a calibration round."""
+
+
+EXAM_SET = Event(
+    "exam_set", EventGroup.TRAINING, said("set an exam of {items} pairs; at most {most_missed} % may be missed")
+)
+"""source, seed, items, queries, most_missed, exempted: how many people who had graded before; key: where from"""
+EXAM_ENDED = Event("exam_ended", EventGroup.TRAINING, said("ended the exam"))
+"""replaced: whether another exam took its place"""
+EXAM_CLOSED = Event("exam_closed", EventGroup.TRAINING, said("closed the round; {finished} people had finished"))
+"""key (median, own), finished: how many people, items that have a key"""
+EXAM_USED = Event(
+    "exam_used", EventGroup.TRAINING, said("let {judgements} first answers about {pairs} pairs count as judgements")
+)
+"""pairs, judgements: first answers that count as judgements from now on"""
+EXAM_EXPLAINED = Event("exam_explained", EventGroup.TRAINING, said("explained an item: “{explanation}”"))
+"""pair, explanation"""
+EXAM_STARTED = Event("exam_started", EventGroup.TRAINING, said("began the exam, attempt {number}"))
+"""exam, number: the person's how manyeth attempt"""
+EXAM_HANDED_IN = Event(
+    "exam_handed_in", EventGroup.TRAINING, said("handed in the exam, attempt {number}: {answers} answers")
+)
+"""exam, number, answers; where the exam has its key also missed, passed"""
+EXAM_RETAKE = Event("exam_retake", EventGroup.TRAINING, said("let somebody try the exam again"))
+"""after_attempt: a lead lets somebody try again"""
+EXAM_EXEMPTED = Event("exam_exempted", EventGroup.TRAINING, said("exempted somebody from the exam"))
+"""reason: why somebody needs no exam"""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.qualification.answers.rows import takers
 from backend.campaign.qualification.exam import planning
-from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamPhase, ExamResult
+from backend.campaign.qualification.exam.model import EXAM_EXEMPTED, EXAM_RETAKE, Exam, ExamItem, ExamPhase, ExamResult
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import Attempt
 from backend.campaign.qualification.exam.rules.outcomes import Answer, Estimate, Outcome, outcome, together
@@ -20,12 +20,12 @@ from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
+from backend.core.events import Event
 from backend.core.ids import AnnotatorId, PairKey, QueryId
 from backend.core.messages import said
 from backend.core.text_files import csv_text
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def grant_retake(project: Project, by: Lead | Operator, annotator_id: AnnotatorI
             )
         after = found.attempt.number if found.attempt else 0
         attempts.add_waiver(db, annotator_id, "retake", "", by=by.annotator_id, after_attempt=after, at=now)
-        _tell(db, EventKind.EXAM_RETAKE, by, f"annotator:{annotator_id}", {"after_attempt": after}, now)
+        _tell(db, EXAM_RETAKE, by, f"annotator:{annotator_id}", {"after_attempt": after}, now)
 
 
 @permissions.in_charge
@@ -210,7 +210,7 @@ def exempt(db: Database, by: Lead | Operator, annotator_id: AnnotatorId, reason:
     attempt = attempts.newest(db, annotator_id)
     after = attempt.number if attempt else 0
     attempts.add_waiver(db, annotator_id, "exempt", reason, by=by.annotator_id, after_attempt=after, at=now)
-    _tell(db, EventKind.EXAM_EXEMPTED, by, f"annotator:{annotator_id}", {"reason": reason}, now)
+    _tell(db, EXAM_EXEMPTED, by, f"annotator:{annotator_id}", {"reason": reason}, now)
 
 
 def _person(db: Database, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
@@ -223,6 +223,6 @@ def _person(db: Database, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
 
 
 def _tell(
-    db: Database, kind: EventKind, by: Lead | Operator, subject: str, payload: Mapping[str, object], now: float
+    db: Database, event: Event, by: Lead | Operator, subject: str, payload: Mapping[str, object], now: float
 ) -> None:
-    events.record(db, kind, at=now, actor=by.annotator_id, subject=subject, payload=payload)
+    events.record(db, event, at=now, actor=by.annotator_id, subject=subject, payload=payload)

@@ -13,7 +13,7 @@ from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.answers.rows import names_of
 from backend.campaign.qualification.exam import planning, results
-from backend.campaign.qualification.exam.model import Exam, ExamKey, ExamPurpose
+from backend.campaign.qualification.exam.model import EXAM_ENDED, EXAM_SET, Exam, ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.planning import SEED, ExamDraw, Plan
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rules.marking import Guesses
@@ -21,11 +21,11 @@ from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
+from backend.core.events import Event
 from backend.core.ids import PairKey, QueryId
 from backend.core.reading import bytes_of
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 HAD_GRADED = "had graded before the exam was set"
 
@@ -181,7 +181,7 @@ def hold(
     queries = held.queries if held else 0
     payload: dict[str, object] = {"source": plan.source, "seed": plan.seed, "items": len(plan.items)}
     payload |= {"queries": queries, "most_missed": plan.most_missed, "exempted": len(veterans), "key": plan.key}
-    _tell(db, EventKind.EXAM_SET, by, f"exam:{exam_id}", payload | reserve, now)
+    _tell(db, EXAM_SET, by, f"exam:{exam_id}", payload | reserve, now)
     grades = Counter(plan.right)
     by_grade = tuple(grades[grade] for grade in facts.scale(db).grades) if grades else ()
     return ExamReport(len(plan.items), queries, plan.asked, by_grade, plan.most_missed, len(veterans))
@@ -192,7 +192,7 @@ def end(db: Database, by: Lead | Operator, purpose: ExamPurpose, *, now: float, 
     exam_id = exams.end(db, at=now, purpose=purpose)
     if exam_id is not None:
         _refresh_agenda(db, exam_id)
-        _tell(db, EventKind.EXAM_ENDED, by, f"exam:{exam_id}", {"replaced": replaced}, now)
+        _tell(db, EXAM_ENDED, by, f"exam:{exam_id}", {"replaced": replaced}, now)
     return exam_id is not None
 
 
@@ -202,9 +202,9 @@ def _refresh_agenda(db: Database, exam_id: int) -> None:
 
 
 def _tell(
-    db: Database, kind: EventKind, by: Lead | Operator, subject: str, payload: Mapping[str, object], now: float
+    db: Database, event: Event, by: Lead | Operator, subject: str, payload: Mapping[str, object], now: float
 ) -> None:
-    events.record(db, kind, at=now, actor=by.annotator_id, subject=subject, payload=payload)
+    events.record(db, event, at=now, actor=by.annotator_id, subject=subject, payload=payload)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,15 @@ from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
 from backend.campaign.qualification.exam import answer_key
-from backend.campaign.qualification.exam.model import Exam, ExamDesk, ExamKey, ExamPhase, ExamPurpose
+from backend.campaign.qualification.exam.model import (
+    EXAM_HANDED_IN,
+    EXAM_STARTED,
+    Exam,
+    ExamDesk,
+    ExamKey,
+    ExamPhase,
+    ExamPurpose,
+)
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.standing import (
     ExamStanding,
@@ -29,11 +37,11 @@ from backend.campaign.setup.people.crediting import work_time
 from backend.campaign.setup.project import rows as facts
 from backend.core import days
 from backend.core.errors import NotAllowed
+from backend.core.events import Event
 from backend.core.ids import PairKey
 from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
-from backend.store.events import EventKind
 
 NO_SKIP = said("an item of the exam cannot be skipped; give the grade that fits best")
 HANDED_IN = said("this exam is handed in: its answers are final")
@@ -110,7 +118,7 @@ def act(store: Store, person: Annotator, what: Act, *, now: float, purpose: Exam
             if attempt.keyed:
                 came_to = result(found.items, attempt)
                 payload |= {"answers": came_to.answers, "missed": came_to.missed, "passed": came_to.passed}
-            _tell(db, EventKind.EXAM_HANDED_IN, person, now, payload)
+            _tell(db, EXAM_HANDED_IN, person, now, payload)
         elif what is Act.GO_ON and found.phase is ExamPhase.RESULT:
             attempts.note_read(db, attempt.attempt_id, at=now)
 
@@ -148,7 +156,7 @@ def _begin(db: Database, person: Person, held: Exam, found: ExamStanding, now: f
     if found.phase is ExamPhase.FIRST and held.showable:
         number = found.attempt.number + 1 if found.attempt else 1
         attempts.begin(db, held.exam_id, person.annotator_id, number, at=now)
-        _tell(db, EventKind.EXAM_STARTED, person, now, {"exam": held.exam_id, "number": number})
+        _tell(db, EXAM_STARTED, person, now, {"exam": held.exam_id, "number": number})
 
 
 def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, now: float) -> Receipt | None:
@@ -255,6 +263,6 @@ def pair_behind(store: Store, person: Person, key: PairKey) -> PairRow | None:
         return judgements.pair_by_key(db, item.pair_key) if on_show else None
 
 
-def _tell(db: Database, kind: EventKind, person: Person, now: float, payload: Mapping[str, object]) -> None:
+def _tell(db: Database, event: Event, person: Person, now: float, payload: Mapping[str, object]) -> None:
     me = person.annotator_id
-    events.record(db, kind, at=now, actor=me, subject=f"annotator:{me}", payload=payload)
+    events.record(db, event, at=now, actor=me, subject=f"annotator:{me}", payload=payload)

@@ -18,13 +18,22 @@ from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
 from backend.campaign.qualification.gold.rules import APART, Consequence, choose, consequence, gap
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.model import GoldSettings
+from backend.core.events import Event, EventGroup
 from backend.core.ids import AnnotatorId
+from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, writing
-from backend.store.events import EventKind
 
 TOLD_FOR = 5
 """A warning stays on the desk for so many pairs, so that one lost answer, or a page loaded anew, does not lose it."""
+GOLD_WARNED = Event(
+    "gold_warned", EventGroup.TRAINING, said("warned by gold: {within} of {answers} answers were right")
+)
+"""answers, within: the person is told at the next pairs"""
+GOLD_PAUSED = Event(
+    "gold_paused", EventGroup.TRAINING, said("paused by gold: {within} of {answers} answers were right")
+)
+"""answers, within"""
 
 
 def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
@@ -97,7 +106,7 @@ def _draw(store: Store, person: Annotator, found: GoldFinding, settings: GoldSet
         gold.add_finding(db, me, found)
         events.record(
             db,
-            EventKind.GOLD_PAUSED if paused else EventKind.GOLD_WARNED,
+            GOLD_PAUSED if paused else GOLD_WARNED,
             at=found.at,
             actor=None,
             subject=f"annotator:{me}",

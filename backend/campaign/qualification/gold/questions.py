@@ -23,15 +23,19 @@ from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import GoldSettings
 from backend.core.errors import ProjectError
+from backend.core.events import Event, EventGroup
 from backend.core.messages import joined, said
 from backend.core.reading import bytes_of
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 SETTLED = "settled pairs"
 PAIRS = 500
 """So many gold pairs last one person, at the usual share, for 10,000 pairs."""
+GOLD_SET = Event("gold_set", EventGroup.TRAINING, said("set gold: {pairs} pairs, a share of {share}"))
+"""source, pairs, share, window, fewest, warn, pause"""
+GOLD_ENDED = Event("gold_ended", EventGroup.TRAINING, said("ended gold"))
+"""(empty)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,7 @@ def set_gold(
         told = _report(db)
         payload = {"source": file.name if file else SETTLED, "pairs": told.pairs, "share": settings.share}
         payload |= {"window": settings.window, "fewest": settings.fewest, "warn": settings.warn}
-        _tell(db, EventKind.GOLD_SET, by, payload | {"pause": settings.pause}, now)
+        _tell(db, GOLD_SET, by, payload | {"pause": settings.pause}, now)
     return told
 
 
@@ -154,7 +158,7 @@ def end_gold(project: Project, by: Lead | Operator, *, now: float) -> bool:
         if settings.on:
             gold.withdraw_all(db)
             facts.set_gold(db, replace(settings, on=False))
-            _tell(db, EventKind.GOLD_ENDED, by, {}, now)
+            _tell(db, GOLD_ENDED, by, {}, now)
     return settings.on
 
 
@@ -231,5 +235,5 @@ def _settings(before: GoldSettings, options: GoldOptions) -> GoldSettings:
     return new
 
 
-def _tell(db: Database, kind: EventKind, by: Lead | Operator, payload: dict[str, object], now: float) -> None:
-    events.record(db, kind, at=now, actor=by.annotator_id, subject="campaign", payload=payload)
+def _tell(db: Database, event: Event, by: Lead | Operator, payload: dict[str, object], now: float) -> None:
+    events.record(db, event, at=now, actor=by.annotator_id, subject="campaign", payload=payload)

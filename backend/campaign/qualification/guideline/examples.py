@@ -12,14 +12,18 @@ from backend.campaign.qualification.guideline.rules import Example
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, VideoUnreadable
+from backend.core.events import Event, EventGroup
 from backend.core.ids import PairKey
 from backend.core.messages import said, said_n
 from backend.media.jobs import ClipJob, clip_job
 from backend.store import events
 from backend.store.connection import writing
-from backend.store.events import EventKind
 
 LONGEST_NOTE = 200
+EXAMPLE_CHOSEN = Event("example_chosen", EventGroup.TRAINING, said("chose the example of {grade}: “{note}”"))
+"""grade, note, replaced: the pair that was shown before"""
+EXAMPLE_WITHDRAWN = Event("example_withdrawn", EventGroup.TRAINING, said("withdrew the example of {grade}"))
+"""grade"""
 
 
 @permissions.in_charge
@@ -97,7 +101,7 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
         rows.add_example(db, grade, row.pair_id, note, lead.annotator_id, at=now)
         events.record(
             db,
-            EventKind.EXAMPLE_CHOSEN,
+            EXAMPLE_CHOSEN,
             at=now,
             actor=lead.annotator_id,
             subject=f"pair:{row.pair_id}",
@@ -113,7 +117,7 @@ def withdraw_example(project: Project, lead: Lead, grade: int, *, now: float) ->
         if pair_id is not None:
             events.record(
                 db,
-                EventKind.EXAMPLE_WITHDRAWN,
+                EXAMPLE_WITHDRAWN,
                 at=now,
                 actor=lead.annotator_id,
                 subject=f"pair:{pair_id}",

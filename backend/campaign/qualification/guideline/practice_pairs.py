@@ -19,19 +19,31 @@ from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Problem, ProjectError
+from backend.core.events import Event, EventGroup, Payload
 from backend.core.ids import MomentId, PairId, PairKey
 from backend.core.messages import said
 from backend.core.reading import bytes_of
 from backend.core.text_files import number, read_csv, stripped
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 MOST = 30
 """A tutorial of more pairs would be an exam."""
 COLUMNS = ("query", "video", "start", "end", "grade", "explanation")
 Item = tuple[str, MomentId, int, str]
 """(query, moment, right grade, explanation)"""
+
+
+def _switch_words(payload: Payload) -> str:
+    return said("switched the tutorial on") if payload.get("on") else said("switched the tutorial off")
+
+
+TUTORIAL_SWITCHED = Event("tutorial_switched", EventGroup.TRAINING, _switch_words)
+"""on: whether newcomers are shown the tutorial"""
+PRACTICE_CHOSEN = Event("practice_chosen", EventGroup.TRAINING, said("chose a practice pair for grade {grade}"))
+"""query, moment, grade, explanation"""
+PRACTICE_WITHDRAWN = Event("practice_withdrawn", EventGroup.TRAINING, said("withdrew a practice pair of grade {grade}"))
+"""query, moment, grade"""
 
 
 @permissions.in_charge
@@ -124,9 +136,7 @@ def switch_tutorial(project: Project, by: Lead | Operator, on: bool, *, now: flo
         if facts.campaign(db).tutorial != on:
             facts.set_tutorial(db, on)
             payload = {"on": on}
-            events.record(
-                db, EventKind.TUTORIAL_SWITCHED, at=now, actor=by.annotator_id, subject="tutorial", payload=payload
-            )
+            events.record(db, TUTORIAL_SWITCHED, at=now, actor=by.annotator_id, subject="tutorial", payload=payload)
 
 
 def hidden(db: Database, one: guideline_rows.PracticePair, *, now: float) -> str:
@@ -186,13 +196,13 @@ def _add(db: Database, lead: Lead | Operator, item: Item, *, now: float) -> None
         seats.free_lapsed(db, PairId(pair.pair_id))  # nobody grades what practice explains
     guideline_rows.add_practice(db, *item, lead.annotator_id, at=now)
     payload = {"query": query, "moment": moment_id, "grade": grade, "explanation": explanation}
-    _tell(db, EventKind.PRACTICE_CHOSEN, lead, payload, now)
+    _tell(db, PRACTICE_CHOSEN, lead, payload, now)
 
 
 def _withdraw(db: Database, lead: Lead | Operator, one: guideline_rows.PracticePair, *, now: float) -> None:
     guideline_rows.withdraw_practice(db, one.practice_id, at=now)
     payload = {"query": one.query, "moment": one.moment_id, "grade": one.grade}
-    _tell(db, EventKind.PRACTICE_WITHDRAWN, lead, payload, now)
+    _tell(db, PRACTICE_WITHDRAWN, lead, payload, now)
 
 
 def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
@@ -248,5 +258,5 @@ def _joined(text: str) -> str:
     return " ".join(text.split())
 
 
-def _tell(db: Database, kind: EventKind, by: Lead | Operator, payload: dict[str, object], now: float) -> None:
-    events.record(db, kind, at=now, actor=by.annotator_id, subject="tutorial", payload=payload)
+def _tell(db: Database, event: Event, by: Lead | Operator, payload: dict[str, object], now: float) -> None:
+    events.record(db, event, at=now, actor=by.annotator_id, subject="tutorial", payload=payload)

@@ -17,14 +17,18 @@ from backend.campaign.setup.project import rules, scale_file
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading, GuidelineVersion
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
+from backend.core.events import Event, EventGroup
 from backend.core.messages import said
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Store, reading, writing
-from backend.store.events import EventKind
 
 LONGEST_REASON = 200
 FIXED = said("somebody has graded")
+GUIDELINE_CHANGED = Event(
+    "guideline_changed", EventGroup.TRAINING, said("wrote version {version} of the guideline ({changed})")
+)
+"""version, reason, changed: what of it has other words"""
 
 
 @permissions.in_charge
@@ -110,7 +114,7 @@ def _reword(
         number = facts.add_version(db, new, reason, by.annotator_id, at=now)
         events.record(
             db,
-            EventKind.GUIDELINE_CHANGED,
+            GUIDELINE_CHANGED,
             at=now,
             actor=by.annotator_id,
             subject=f"guideline:{number}",

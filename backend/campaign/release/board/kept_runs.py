@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.board import rows as runs
-from backend.campaign.release.board.model import Kept
+from backend.campaign.release.board.model import RUN_ADDED, RUN_REMOVED, TRUTH_ADDED, TRUTH_REMOVED, Kept
 from backend.campaign.release.board.rows import Shelf
 from backend.campaign.release.board.truths import OWN_TRUTHS
 from backend.campaign.setup.people.permissions import in_charge
@@ -26,11 +26,10 @@ from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.matching.columns import Run, Truth
 from backend.store import events
 from backend.store.connection import writing
-from backend.store.events import EventKind
 
 LONGEST_NAME = 100
-_ADDED = {Shelf.TRUTHS: EventKind.TRUTH_ADDED, Shelf.RUNS: EventKind.RUN_ADDED}
-_REMOVED = {Shelf.TRUTHS: EventKind.TRUTH_REMOVED, Shelf.RUNS: EventKind.RUN_REMOVED}
+_ADDED = {Shelf.TRUTHS: TRUTH_ADDED, Shelf.RUNS: RUN_ADDED}
+_REMOVED = {Shelf.TRUTHS: TRUTH_REMOVED, Shelf.RUNS: RUN_REMOVED}
 _WORD = {Shelf.TRUTHS: said("ground truth"), Shelf.RUNS: said("run")}
 
 

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from backend.core.events import Event, EventGroup
+from backend.core.messages import said
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -17,3 +20,13 @@ class Kept:
     added_by: str | None
     queries: int
     moments: int
+
+
+TRUTH_ADDED = Event("truth_added", EventGroup.RESULTS, said("kept the ground truth {name}: {queries} queries"))
+"""name, file, sha256, queries, moments"""
+TRUTH_REMOVED = Event("truth_removed", EventGroup.RESULTS, said("removed the ground truth {name}"))
+"""name, file, sha256"""
+RUN_ADDED = Event("run_added", EventGroup.RESULTS, said("kept the run {name}: {queries} queries"))
+"""name, file, sha256, queries, moments, videos: the SHA-256 of the map that named its videos"""
+RUN_REMOVED = Event("run_removed", EventGroup.RESULTS, said("removed the run {name}"))
+"""name, file, sha256"""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from backend.campaign.judging import consensus
-from backend.campaign.judging.model import ActKind
+from backend.campaign.judging.model import JUDGEMENTS_IMPORTED, ActKind
 from backend.campaign.judging.rows import seats
 from backend.campaign.judging.rows import verdicts as rows_verdicts
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Person, Role, Verdict
@@ -41,7 +41,6 @@ from backend.core.text_files import whole
 from backend.core.typed_text import person_name
 from backend.store import events
 from backend.store.connection import Database, writing
-from backend.store.events import EventKind
 
 _Row = TypeVar("_Row")
 
@@ -160,7 +159,7 @@ class _Import:
         report = self._report(added, by_number, person_ids, people_added)
         events.record(
             self.db,
-            EventKind.JUDGEMENTS_IMPORTED,
+            JUDGEMENTS_IMPORTED,
             at=self.now,
             actor=None,
             subject=earlier.subject(digest),

@@ -8,10 +8,10 @@ import secrets
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from backend.campaign.judging.model import JUDGEMENTS_IMPORTED
 from backend.campaign.nouns import Person, Role, Split
 from backend.campaign.release.earlier.model import Span
 from backend.store.engine import Database
-from backend.store.events import EventKind
 
 ENCODER = "imported"
 """Stands in the place of an encoder's identity at pairs that nobody here has chosen."""
@@ -64,7 +64,7 @@ def imported_at(db: Database, digest: str) -> float | None:
     """When the file of this digest was imported, if it was."""
     row = db.conn.execute(
         "SELECT at FROM event WHERE subject = ? AND kind = ?",
-        [subject(digest), EventKind.JUDGEMENTS_IMPORTED],
+        [subject(digest), JUDGEMENTS_IMPORTED.kind],
     ).fetchone()
     return row[0] if row else None
 

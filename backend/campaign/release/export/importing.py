@@ -14,8 +14,10 @@ from pathlib import Path
 from backend.campaign.corpus.captions import rows as captions_rows
 from backend.campaign.corpus.captions.rows import Rewrite
 from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.corpus.importing.model import CORPUS_IMPORTED
 from backend.campaign.corpus.moments import rows as proposed
 from backend.campaign.corpus.moments.model import Origin
+from backend.campaign.judging.model import CLIP_REPORTED
 from backend.campaign.judging.rows import skips, verdicts
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
 from backend.campaign.release.earlier import importing as earlier
@@ -34,7 +36,7 @@ from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates.model import FoundSpan
 from backend.campaign.selection.candidates.rows import agenda, lists
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.selection.queries.model import QueryRow
+from backend.campaign.selection.queries.model import QUERIES_ADDED, QueryRow
 from backend.campaign.setup.people import accounts, permissions
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as facts
@@ -49,7 +51,6 @@ from backend.core.typed_text import readable
 from backend.encoders import sentence
 from backend.store import events
 from backend.store.connection import Database, writing
-from backend.store.events import EventKind
 
 _RULES = "released"
 """The rule version of imprecise captions that came with a release, which does not say who made them."""
@@ -148,7 +149,7 @@ def _fill(project: Project, release: SourceRelease, now: float, progress: Progre
         listed = _add_lists(db, release, asked, now)
         by_split = queries.split_counts(db)
         what = {"file": release.name, **by_split}
-        events.record(db, EventKind.QUERIES_ADDED, at=now, actor=None, subject="queries", payload=what)
+        events.record(db, QUERIES_ADDED, at=now, actor=None, subject="queries", payload=what)
     raw, pairs = (release.raw, RAW), (release.pairs, PAIRS)
     report = earlier.take(project, raw, pairs, now=now, progress=progress, may_be_ungraded=True)
     with writing(project.store) as db:
@@ -186,7 +187,7 @@ def _add_moments(db: Database, release: SourceRelease, now: float) -> int:
     if imprecise:
         _add_imprecise(db, found, now)
     what = {"file": release.name, "format": "release", "videos": videos, "moments": moments, "captions": captions}
-    events.record(db, EventKind.CORPUS_IMPORTED, at=now, actor=None, subject="corpus", payload=what)
+    events.record(db, CORPUS_IMPORTED, at=now, actor=None, subject="corpus", payload=what)
     return moments
 
 
@@ -290,5 +291,5 @@ def _block(project: Project, release: SourceRelease, now: float) -> int:
             skips.add_fault(db, moment, reason, at=now)
             agenda.refresh_moment(db, moment)
             what = {"reason": reason}
-            events.record(db, EventKind.CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=what)
+            events.record(db, CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=what)
     return len(held)

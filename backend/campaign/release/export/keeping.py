@@ -13,7 +13,7 @@ from shutil import copyfileobj
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.kept_releases import FOLDER, file_sha256
-from backend.campaign.release.export.model import ReleaseRow
+from backend.campaign.release.export.model import RELEASED, ReleaseRow
 from backend.campaign.setup.project.folder import Project
 from backend.core.atomic_output import new_files
 from backend.core.errors import ProjectError
@@ -23,7 +23,6 @@ from backend.core.text_files import control_fault
 from backend.core.typed_text import is_readable, nfc, spaced
 from backend.store import events
 from backend.store.connection import reading, writing
-from backend.store.events import EventKind
 
 LONGEST_NAME = 100
 LONGEST_NOTES = 2000
@@ -153,7 +152,7 @@ def record(
         called = again.name if again else str(name)
         events.record(
             db,
-            EventKind.RELEASED,
+            RELEASED,
             at=now,
             actor=by.annotator_id,
             subject=f"release:{sha256[:12]}",

@@ -8,7 +8,9 @@ from backend.campaign.corpus.captions.rules.differences import RewriteSummary
 from backend.campaign.nouns import Split
 from backend.campaign.selection.candidates.model import CandidateSource
 from backend.campaign.setup.project.model import Grading, Terms
+from backend.core.events import Event, EventGroup
 from backend.core.ids import QueryId
+from backend.core.messages import said
 
 PAIR_COLUMNS = (
     *("pair_id", "query_id", "split", "query", "video_name", "start", "end", "duration", "caption"),
@@ -221,3 +223,9 @@ class MadeTable:
     rows: int
     size: int
     """Bytes."""
+
+
+RELEASED = Event("released", EventGroup.RESULTS, said("froze a release {name}"))
+"""name, sha256 of the manifest, file: where it is kept; again: whether the same was kept already"""
+TERMS_SET = Event("terms_set", EventGroup.RESULTS, said("set the licence {licence} and the citation"))
+"""licence, citation, reason"""

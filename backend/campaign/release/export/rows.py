@@ -1,24 +1,36 @@
 """Store the releases made so far with their manifests, and count what a release made now would hold."""
 
+from backend.campaign.corpus.captions.model import CAPTIONS_REWRITTEN, REWRITE_DECIDED, REWRITE_TAKEN_BACK
+from backend.campaign.corpus.importing.model import CORPUS_IMPORTED, VIDEOS_REGISTERED
+from backend.campaign.corpus.moments.model import MOMENTS_CHANGED, MOMENTS_PROPOSED, MOMENTS_TAKEN
+from backend.campaign.judging.model import (
+    CLIP_REPORTED,
+    CLIP_RESTORED,
+    DE_ESCALATED,
+    ESCALATED,
+    JUDGEMENTS_IMPORTED,
+    SKIPS_LIFTED,
+)
 from backend.campaign.nouns import Split
-from backend.campaign.release.export.model import QueryCounts, ReleaseRow
+from backend.campaign.qualification.exam.model import EXAM_ENDED, EXAM_SET, EXAM_USED
+from backend.campaign.qualification.guideline.versions import GUIDELINE_CHANGED
+from backend.campaign.release.export.model import TERMS_SET, QueryCounts, ReleaseRow
+from backend.campaign.review.model import ADJUDICATED, QUERIES_TAKEN_BACK, RE_OPENED, TAKEN_BACK
+from backend.campaign.selection.batches.model import BATCH_OPENED, BATCH_UNDONE
+from backend.campaign.selection.candidates.model import CANDIDATES_ADDED, CANDIDATES_CHOSEN
 from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
+from backend.campaign.selection.pool_check.model import POOL_CHECK_MADE
+from backend.campaign.selection.queries.model import QUERIES_ADDED, QUERIES_DRAWN, QUERIES_REMOVED, QUERY_CHANGED
 from backend.core.ids import AnnotatorId, PairId, QueryId
 from backend.store.engine import Database
-from backend.store.events import EventKind
 
 CHANGES = (
-    *(EventKind.VIDEOS_REGISTERED, EventKind.MOMENTS_PROPOSED, EventKind.MOMENTS_CHANGED, EventKind.MOMENTS_TAKEN),
-    *(EventKind.CORPUS_IMPORTED, EventKind.CAPTIONS_REWRITTEN, EventKind.REWRITE_DECIDED, EventKind.REWRITE_TAKEN_BACK),
-    *(EventKind.QUERIES_DRAWN, EventKind.QUERIES_ADDED, EventKind.QUERIES_TAKEN_BACK, EventKind.CANDIDATES_CHOSEN),
-    *(EventKind.CANDIDATES_ADDED,),
-    *(EventKind.QUERY_CHANGED, EventKind.QUERIES_REMOVED),
-    *(EventKind.POOL_CHECK_MADE, EventKind.BATCH_OPENED, EventKind.ESCALATED, EventKind.DE_ESCALATED),
-    *(EventKind.JUDGEMENTS_IMPORTED, EventKind.CLIP_REPORTED, EventKind.CLIP_RESTORED, EventKind.SKIPS_LIFTED),
-    EventKind.ADJUDICATED,
-    *(EventKind.RE_OPENED, EventKind.TAKEN_BACK),
-    *(EventKind.GUIDELINE_CHANGED, EventKind.EXAM_SET, EventKind.EXAM_ENDED, EventKind.EXAM_USED),
-    *(EventKind.BATCH_UNDONE, EventKind.TERMS_SET, EventKind.RE_OPENED, EventKind.TAKEN_BACK),
+    *(VIDEOS_REGISTERED, MOMENTS_PROPOSED, MOMENTS_CHANGED, MOMENTS_TAKEN),
+    *(CORPUS_IMPORTED, CAPTIONS_REWRITTEN, REWRITE_DECIDED, REWRITE_TAKEN_BACK),
+    *(QUERIES_DRAWN, QUERIES_ADDED, QUERIES_TAKEN_BACK, QUERY_CHANGED, QUERIES_REMOVED),
+    *(CANDIDATES_CHOSEN, CANDIDATES_ADDED, POOL_CHECK_MADE, BATCH_OPENED, BATCH_UNDONE, ESCALATED, DE_ESCALATED),
+    *(JUDGEMENTS_IMPORTED, CLIP_REPORTED, CLIP_RESTORED, SKIPS_LIFTED),
+    *(ADJUDICATED, RE_OPENED, TAKEN_BACK, GUIDELINE_CHANGED, EXAM_SET, EXAM_ENDED, EXAM_USED, TERMS_SET),
 )
 """Events after which a release says something else. That one was made, and who signs in or is invited, is none."""
 _ACTS = {
@@ -88,7 +100,7 @@ def last_change(db: Database) -> float:
     at: float = db.conn.execute(
         f"SELECT max(coalesce((SELECT max(at) FROM event WHERE kind IN ({marks})), 0), "
         "coalesce((SELECT max(graded_at) FROM judgement), 0), coalesce((SELECT max(decided_at) FROM adjudication), 0))",
-        [kind.value for kind in CHANGES],
+        [event.kind for event in CHANGES],
     ).fetchone()[0]
     return at
 

@@ -4,6 +4,7 @@
 """
 
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.release.export.model import TERMS_SET
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows
 from backend.campaign.setup.project.folder import Project
@@ -14,7 +15,6 @@ from backend.core.text_files import control_fault
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import reading, writing
-from backend.store.events import EventKind
 
 LONGEST_LICENCE = 200
 LONGEST_CITATION = 5000
@@ -82,7 +82,7 @@ def set_release_terms(
         rows.add_terms(db, new.licence, new.citation, reason, at=now, by=by.annotator_id)
         events.record(
             db,
-            EventKind.TERMS_SET,
+            TERMS_SET,
             at=now,
             actor=by.annotator_id,
             subject="terms",

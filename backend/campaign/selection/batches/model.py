@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backend.campaign.nouns import Split
+from backend.core.events import Event, EventGroup
 from backend.core.ids import QueryId
 from backend.core.messages import joined, said, said_n
 
@@ -247,3 +248,23 @@ def _decimals(value: float) -> str:
     """One decimal, or two where they tell more."""
     text = f"{value:.2f}"
     return text.removesuffix("0")
+
+
+BATCH_OPENED = Event("batch_opened", EventGroup.DECISIONS, said("opened batch {number}: {pairs} pairs"))
+"""number, pairs, rule: its version, says: what it said, reason if a lead gave one"""
+BATCH_UNDONE = Event("batch_undone", EventGroup.DECISIONS, said("took batch {number} back: {pairs} pairs"))
+"""number, pairs, reason: as if it had never been opened"""
+BATCH_DECLINED = Event("batch_declined", EventGroup.DECISIONS, said("declined batch {number}"))
+"""number, rule, says, reason"""
+BATCH_DECLINE_ENDED = Event(
+    "batch_decline_ended", EventGroup.DECISIONS, said("let batch {number} be decided about again")
+)
+"""number, reason: a declined batch is to be decided about again"""
+BATCH_RULE_CHANGED = Event(
+    "batch_rule_changed",
+    EventGroup.DECISIONS,
+    said(
+        "changed the rule about next batches: of the last {last}, a mean of {mean}, or {finds} graded {grade} or more"
+    ),
+)
+"""version, last, mean, finds, grade, reason"""

@@ -4,10 +4,20 @@
 queries at once are the business of `suggestions`, which uses the same functions.
 """
 
-from backend.campaign.nouns import Lead, Operator
+from backend.campaign.nouns import SEATS_RETURNED, Lead, Operator
 from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.selection.batches import rules
-from backend.campaign.selection.batches.model import BatchRuleVersion, NextBatch, NextState, OpenedBatch, RuleReading
+from backend.campaign.selection.batches.model import (
+    BATCH_DECLINE_ENDED,
+    BATCH_DECLINED,
+    BATCH_OPENED,
+    BATCH_UNDONE,
+    BatchRuleVersion,
+    NextBatch,
+    NextState,
+    OpenedBatch,
+    RuleReading,
+)
 from backend.campaign.selection.batches.rows import OpenQuery
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.setup.people.permissions import in_charge, lead_only
@@ -16,12 +26,12 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign
 from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
+from backend.core.events import Event
 from backend.core.ids import QueryId
 from backend.core.messages import joined, said
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 LONGEST_REASON = 300
 
@@ -88,7 +98,7 @@ def hand_out(
     number = query.batches + 1
     pairs = lists.open_batch(db, campaign, query.query_id, number, at=now, by=by.annotator_id)
     told = _told(version, rules.read(version.rule, query.relevances))
-    _record(db, EventKind.BATCH_OPENED, by, query.query_id, reason, now=now, number=number, pairs=pairs, **told)
+    _record(db, BATCH_OPENED, by, query.query_id, reason, now=now, number=number, pairs=pairs, **told)
     return pairs
 
 
@@ -119,9 +129,9 @@ def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, 
         if probe is None:
             for person, pairs in batches_rows.held(db, found[0]).items():
                 payload = {"pairs": pairs, "why": "a batch was taken back"}
-                events.note(db, EventKind.SEATS_RETURNED, lead, f"annotator:{person}", now=now, **payload)
+                events.note(db, SEATS_RETURNED, lead, f"annotator:{person}", now=now, **payload)
         removed = batches_rows.remove(db, found[0], probe)
-        _record(db, EventKind.BATCH_UNDONE, lead, query_id, reason, now=now, number=number, pairs=removed)
+        _record(db, BATCH_UNDONE, lead, query_id, reason, now=now, number=number, pairs=removed)
     return removed
 
 
@@ -146,7 +156,7 @@ def note_declined(
     number = query.batches + 1
     batches_rows.decline(db, query.query_id, number, by.annotator_id, reason, at=now)
     told = _told(version, rules.read(version.rule, query.relevances))
-    _record(db, EventKind.BATCH_DECLINED, by, query.query_id, reason, now=now, number=number, **told)
+    _record(db, BATCH_DECLINED, by, query.query_id, reason, now=now, number=number, **told)
 
 
 @lead_only
@@ -172,7 +182,7 @@ def take_back_decline(project: Project, lead: Lead, query_id: QueryId, reason: s
                 )
             )
         batches_rows.end_decline(db, query_id, lead.annotator_id, at=now)
-        _record(db, EventKind.BATCH_DECLINE_ENDED, lead, query_id, reason, now=now, number=number)
+        _record(db, BATCH_DECLINE_ENDED, lead, query_id, reason, now=now, number=number)
 
 
 def who(name: str | None, me: Lead | Operator) -> str:
@@ -292,7 +302,7 @@ def _told(version: BatchRuleVersion, read: RuleReading) -> dict[str, object]:
 
 
 def _record(
-    db: Database, kind: EventKind, by: Lead | Operator, query_id: QueryId, reason: str, *, now: float, **payload: object
+    db: Database, event: Event, by: Lead | Operator, query_id: QueryId, reason: str, *, now: float, **payload: object
 ) -> None:
     actor, subject = by.annotator_id, f"query:{query_id}"
-    events.record(db, kind, at=now, actor=actor, subject=subject, payload={**payload, "reason": reason})
+    events.record(db, event, at=now, actor=actor, subject=subject, payload={**payload, "reason": reason})

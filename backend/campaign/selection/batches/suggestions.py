@@ -15,6 +15,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.batches import next_batch, rules
 from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.selection.batches.model import (
+    BATCH_RULE_CHANGED,
     AcceptedReport,
     BatchRule,
     BatchRuleVersion,
@@ -34,7 +35,6 @@ from backend.core.messages import said
 from backend.core.progress import Progress, named
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
-from backend.store.events import EventKind
 
 AT_ONCE = 10
 """Queries written in one transaction."""
@@ -230,5 +230,5 @@ def set_batch_rule(
             raise ProjectError(said("nothing changed: the rule says this already"))
         number = batches_rows.add_version(db, rule, reason, by.annotator_id, at=now)
         payload = {"version": number, **asdict(rule), "reason": reason}
-        events.note(db, EventKind.BATCH_RULE_CHANGED, by, f"batch_rule:{number}", now=now, **payload)
+        events.note(db, BATCH_RULE_CHANGED, by, f"batch_rule:{number}", now=now, **payload)
     return number

@@ -16,6 +16,7 @@ from backend.campaign.corpus.captions import rows as captions_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.candidates import rules
+from backend.campaign.selection.candidates.model import CANDIDATES_CHOSEN
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
 from backend.campaign.selection.queries import rows as queries
@@ -41,7 +42,6 @@ from backend.encoders.sentence import Encoder
 from backend.encoders.unread import find_unread
 from backend.store import events
 from backend.store.connection import writing
-from backend.store.events import EventKind
 
 _PROBED_AT_ONCE = 8
 """Queries whose whole ranking is held at once: a row for every moment of the corpus."""
@@ -142,7 +142,7 @@ def choose_candidates(
         payload = {"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)}
         if probe:
             payload |= {"probed": probe, "probe_pairs": probe_pairs, "seed": seed}
-        events.note(db, EventKind.CANDIDATES_CHOSEN, by, "candidates", now=now, **payload)
+        events.note(db, CANDIDATES_CHOSEN, by, "candidates", now=now, **payload)
     without_file = len(corpus.videos_without_file(store.db))
     return CandidateReport(
         *(len(asked), len(found), pairs, encoder.identity, split_ties, without_file, len(probes), probe_pairs),

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.core.events import Event, EventGroup, Payload, value_text
 from backend.core.ids import MomentId, QueryId
+from backend.core.messages import said
 
 
 class SourceKind(StrEnum):
@@ -104,3 +106,37 @@ class PoolingReport:
     unseen: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     """What the encoder does not read of captions and queries, a sentence each."""
+
+
+def _pooled_runs(payload: Payload) -> str:
+    """The runs that were pooled, if any, in words."""
+    names = [value_text(run.get("name")) for run in payload.get("pooled") or [] if isinstance(run, dict)]
+    return said("pooling {runs}", runs=", ".join(names)) if names else ""
+
+
+def _choice_words(payload: Payload) -> str:
+    # The encoder with its hashes is in the candidates' record; its name says which it is.
+    encoder, runs = str(payload.get("encoder") or "").partition(" ")[0], _pooled_runs(payload)
+    by = said("{encoder} and {runs}", encoder=encoder, runs=runs) if encoder and runs else encoder or runs or "–"
+    return said(
+        "chose {candidates} candidates for {queries} queries by {by}",
+        candidates=value_text(payload.get("candidates")),
+        queries=value_text(payload.get("queries")),
+        by=by,
+    )
+
+
+def _addition_words(payload: Payload) -> str:
+    return said(
+        "added {candidates} candidates by {runs}; {pairs} pairs were handed out",
+        candidates=value_text(payload.get("candidates")),
+        runs=_pooled_runs(payload),
+        pairs=value_text(payload.get("pairs")),
+    )
+
+
+CANDIDATES_CHOSEN = Event("candidates_chosen", EventGroup.MATERIAL, _choice_words)
+"""encoder (null without captions), queries, candidates; with probes also probed, probe_pairs, seed; with runs also
+pooled (name, sha256 and depth of each), iou, moments: how many are new"""
+CANDIDATES_ADDED = Event("candidates_added", EventGroup.MATERIAL, _addition_words)
+"""pooled, iou, moments, queries, candidates, pairs: what later runs found beside the lists"""

@@ -18,6 +18,7 @@ from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
+from backend.core.events import Event
 from backend.core.ids import MomentId, QueryId
 from backend.core.messages import said
 from backend.core.progress import Progress, named
@@ -25,7 +26,6 @@ from backend.core.timespan import decimal_fraction
 from backend.scoring.run_files import RunFile
 from backend.store import events
 from backend.store.connection import Database, reading
-from backend.store.events import EventKind
 
 Given = Sequence[str | Path | RunFile]
 """Runs, as texts `NAME=FILE` or `FILE`, as files, or with what is known of each."""
@@ -188,7 +188,7 @@ def add_runs(
 
 def record_pooling(
     db: Database,
-    kind: EventKind,
+    event: Event,
     by: Lead | Operator,
     report: PoolingReport,
     options: CandidatePooling,
@@ -199,4 +199,4 @@ def record_pooling(
     """Record the event of a pooling."""
     pooled = [{"name": run.name, "sha256": run.sha256, "depth": options.depth} for run in report.runs]
     payload = {**what, "pooled": pooled, "iou": options.iou, "moments": report.moments}
-    events.note(db, kind, by, "candidates", now=now, **payload)
+    events.note(db, event, by, "candidates", now=now, **payload)

@@ -10,7 +10,13 @@ from dataclasses import replace
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.candidates import choosing, frame_search
-from backend.campaign.selection.candidates.model import CandidateSource, PoolingReport, SourceKind
+from backend.campaign.selection.candidates.model import (
+    CANDIDATES_ADDED,
+    CANDIDATES_CHOSEN,
+    CandidateSource,
+    PoolingReport,
+    SourceKind,
+)
 from backend.campaign.selection.candidates.pooled_lists import (
     Given,
     add_runs,
@@ -39,7 +45,6 @@ from backend.core.where import HERE, Where, placed
 from backend.encoders.clip import FOR_CANDIDATES, Clip, load_clip
 from backend.encoders.sentence import Encoder
 from backend.store.connection import writing
-from backend.store.events import EventKind
 
 
 @in_charge
@@ -161,7 +166,7 @@ def _pool_first(
         what = {"encoder": report.encoder, "queries": report.queries, "candidates": report.candidates}
         if report.visual:
             what["visual"] = report.visual
-        record_pooling(db, EventKind.CANDIDATES_CHOSEN, by, report, options, what, now=now)
+        record_pooling(db, CANDIDATES_CHOSEN, by, report, options, what, now=now)
     return report
 
 
@@ -222,5 +227,5 @@ def _pool_again(
                 )
         add_runs(db, by, material, options, merging.found_spans(found, ids), part=part, now=now)
         what = {"queries": report.queries, "candidates": report.candidates, "pairs": report.pairs}
-        record_pooling(db, EventKind.CANDIDATES_ADDED, by, report, options, what, now=now)
+        record_pooling(db, CANDIDATES_ADDED, by, report, options, what, now=now)
     return replace(report, part=part)

@@ -15,7 +15,14 @@ from backend.campaign.nouns import Split
 from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.candidates.rows.lists import CandidateRow
 from backend.campaign.selection.pool_check import rows, rules
-from backend.campaign.selection.pool_check.model import CheckedQuery, CheckFacts, CheckSample, MadeReport, PutInAs
+from backend.campaign.selection.pool_check.model import (
+    POOL_CHECK_MADE,
+    CheckedQuery,
+    CheckFacts,
+    CheckSample,
+    MadeReport,
+    PutInAs,
+)
 from backend.campaign.selection.pools.similarity import query_video, video_starts
 from backend.campaign.selection.queries import rows as query_rows
 from backend.campaign.selection.queries.model import OwnQuery
@@ -36,7 +43,6 @@ from backend.scoring.pools.files import pools_of
 from backend.scoring.pools.model import Pools
 from backend.store import events
 from backend.store.connection import Database, writing
-from backend.store.events import EventKind
 
 QUERIES = 100
 """As many as the paper checked."""
@@ -226,7 +232,7 @@ def _add(
         lists.open_batch(db, campaign, ids[mine.text], 1, at=now, by=None)
     events.record(
         db,
-        EventKind.POOL_CHECK_MADE,
+        POOL_CHECK_MADE,
         at=now,
         actor=None,
         subject=f"file:{found.file}",

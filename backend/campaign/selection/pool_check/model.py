@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.core.events import Event, EventGroup
+from backend.core.messages import said
 from backend.scoring.pools.model import PoolQuery
 
 
@@ -106,3 +108,9 @@ class CheckReport:
     negatives: Share
     together: Share
     wrong: tuple[WrongVideo, ...]
+
+
+POOL_CHECK_MADE = Event(
+    "pool_check_made", EventGroup.MATERIAL, said("began a check of pools: {queries} queries, {pairs} pairs")
+)
+"""sha256 of the file of pools, seed, queries, pairs"""

@@ -16,7 +16,17 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries import rules
 from backend.campaign.selection.queries.editing import require_no_lists
-from backend.campaign.selection.queries.model import Draw, Drawable, DrawOptions, OwnFile, OwnQuery, Repeats, Stratum
+from backend.campaign.selection.queries.model import (
+    QUERIES_ADDED,
+    QUERIES_DRAWN,
+    Draw,
+    Drawable,
+    DrawOptions,
+    OwnFile,
+    OwnQuery,
+    Repeats,
+    Stratum,
+)
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
@@ -25,7 +35,6 @@ from backend.core.messages import said
 from backend.core.reading import bytes_of
 from backend.store import events
 from backend.store.connection import Database, reading, writing
-from backend.store.events import EventKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +134,7 @@ def draw_queries(
             queries.add_own(db, plan.mine)
             counts = Counter(query.split.value for query in plan.mine)
             payload = {"file": file.name, **{split.value: counts[split.value] for split in Split}}
-            events.note(db, EventKind.QUERIES_ADDED, by, "queries", now=now, **payload)
+            events.note(db, QUERIES_ADDED, by, "queries", now=now, **payload)
         if plan.drawn is not None:
             queries.add_drawn(db, plan.drawn.queries)
             trained = sum(query.split is Split.TRAIN for query in plan.drawn.queries)
@@ -134,7 +143,7 @@ def draw_queries(
                 **{"removed": plan.drawn.removed, "merged": plan.drawn.merged, "repeats": asked.repeats.value},
                 **({"spread_over": asked.stratum.value, "show_of": asked.show_of} if asked.stratum else {}),
             }
-            events.note(db, EventKind.QUERIES_DRAWN, by, "queries", now=now, **payload)
+            events.note(db, QUERIES_DRAWN, by, "queries", now=now, **payload)
     return plan.report
 
 

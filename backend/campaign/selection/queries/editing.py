@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.selection.queries.model import ListedQuery
+from backend.campaign.selection.queries.model import QUERIES_REMOVED, QUERY_CHANGED, ListedQuery
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
@@ -18,7 +18,6 @@ from backend.core.text_files import control_fault, csv_text
 from backend.core.typed_text import is_visible, nfc
 from backend.store import events
 from backend.store.connection import writing
-from backend.store.events import EventKind
 
 
 def require_no_lists(project: Project) -> None:
@@ -103,7 +102,7 @@ def change_query(
             return False
         queries.change(db, query_id, wanted, split)
         payload = {"before": there.text, "text": wanted, "split": split.value}
-        events.note(db, EventKind.QUERY_CHANGED, by, "queries", now=now, **payload)
+        events.note(db, QUERY_CHANGED, by, "queries", now=now, **payload)
     return True
 
 
@@ -122,5 +121,5 @@ def remove_queries(project: Project, by: Lead | Operator, query_ids: Sequence[Qu
         queries.remove(db, [one.query_id for one in gone])
         if gone:
             payload = {"queries": len(gone), "texts": [one.text for one in gone]}
-            events.note(db, EventKind.QUERIES_REMOVED, by, "queries", now=now, **payload)
+            events.note(db, QUERIES_REMOVED, by, "queries", now=now, **payload)
     return len(gone)

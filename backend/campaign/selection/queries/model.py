@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backend.campaign.nouns import Split
+from backend.core.events import Event, EventGroup
 from backend.core.ids import QueryId
+from backend.core.messages import said
 
 
 class Stratum(StrEnum):
@@ -114,3 +116,17 @@ class Draw:
     queries: list[DrawnQuery]
     removed: int
     merged: int
+
+
+QUERIES_DRAWN = Event(
+    "queries_drawn", EventGroup.MATERIAL, said("drew queries: {val} val, {test} test, {train} train (seed {seed})")
+)
+"""seed, val, test, train, removed, merged, repeats (keep, merge), spread_over (video, show), show_of"""
+QUERIES_ADDED = Event(
+    "queries_added", EventGroup.MATERIAL, said("added queries from {file}: {val} val, {test} test, {train} train")
+)
+"""file, val, test, train: a person's own"""
+QUERY_CHANGED = Event("query_changed", EventGroup.MATERIAL, said("changed the query “{before}” to “{text}” ({split})"))
+"""before, text, split: of a query without candidates"""
+QUERIES_REMOVED = Event("queries_removed", EventGroup.MATERIAL, said("removed {queries} queries: {texts}"))
+"""queries: how many, texts: of queries without candidates"""

@@ -9,7 +9,7 @@ import time
 from backend.campaign.nouns import Lead, Operator, Person, Role
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people import sessions
-from backend.campaign.setup.people.model import PersonReview
+from backend.campaign.setup.people.model import IDENTITY_BOUND, INVITED, PASSWORD_SET, PERSON_ADDED, PersonReview
 from backend.campaign.setup.people.permissions import in_charge, lead_only, public
 from backend.campaign.setup.people.sessions import DAY_S, digest, new_session, person_for
 from backend.campaign.setup.project.folder import Project
@@ -19,7 +19,6 @@ from backend.core.messages import said
 from backend.core.typed_text import normalised_password
 from backend.store import events
 from backend.store.connection import Database, Store, writing
-from backend.store.events import EventKind
 
 INVITATION_S = 14 * DAY_S
 
@@ -33,7 +32,7 @@ def add(store: Store, by: Lead | Operator, name: str, role: Role, *, now: float,
     with writing(store) as db:
         person = people.add(db, name, role, by=by.annotator_id, at=now, simulated=simulated)
         payload = {"name": person.name, "role": role.value}
-        events.note(db, EventKind.PERSON_ADDED, by, f"annotator:{person.annotator_id}", now=now, **payload)
+        events.note(db, PERSON_ADDED, by, f"annotator:{person.annotator_id}", now=now, **payload)
     return person
 
 
@@ -97,7 +96,7 @@ def new_invitation(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
             raise ProjectError(said("{name} is suspended: reinstate them first", name=person.name))
         replaced = people.void_invitations(db, annotator_id, at=now)
         people.add_invitation(db, annotator_id, digest(token), until=now + INVITATION_S)
-        events.note(db, EventKind.INVITED, lead, f"annotator:{annotator_id}", now=now, replaced=replaced)
+        events.note(db, INVITED, lead, f"annotator:{annotator_id}", now=now, replaced=replaced)
     return person, token
 
 
@@ -134,7 +133,7 @@ def accept_invitation_as(project: Project, invitation: str, issuer: str, subject
     with writing(project.store) as db:
         person = _use_invitation(db, invitation, now=now)
         people.bind_identity(db, issuer, subject, person.annotator_id, at=now)
-        events.note(db, EventKind.IDENTITY_BOUND, person, f"annotator:{person.annotator_id}", now=now, issuer=issuer)
+        events.note(db, IDENTITY_BOUND, person, f"annotator:{person.annotator_id}", now=now, issuer=issuer)
         return new_session(db, person, now=now)
 
 
@@ -178,4 +177,4 @@ def _use_invitation(db: Database, token: str, *, now: float) -> Person:
 def _set_password(db: Database, person: Person, hashed: str, *, now: float) -> None:
     people.set_password(db, person.annotator_id, hashed)
     people.void_invitations(db, person.annotator_id, at=now)
-    events.note(db, EventKind.PASSWORD_SET, person, f"annotator:{person.annotator_id}", now=now)
+    events.note(db, PASSWORD_SET, person, f"annotator:{person.annotator_id}", now=now)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from backend.campaign.nouns import Person
+from backend.core.events import Event, EventGroup, Payload
+from backend.core.messages import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +29,17 @@ class PersonReview:
     skips: int = 0
     pause: Pause | None = None
     """The current pause, if there is one."""
+
+
+def _invitation_words(payload: Payload) -> str:
+    return said("made a new sign-in link") if payload.get("replaced") else said("made a sign-in link")
+
+
+PERSON_ADDED = Event("person_added", EventGroup.PEOPLE, said("added {name} as {role}"))
+"""name, role"""
+IDENTITY_BOUND = Event("identity_bound", EventGroup.PEOPLE, said("bound the account to {issuer}"))
+"""issuer"""
+PASSWORD_SET = Event("password_set", EventGroup.PEOPLE, said("set a password"))
+"""(empty)"""
+INVITED = Event("invited", EventGroup.PEOPLE, _invitation_words)
+"""replaced: how many older links became void; a lead made a new one for somebody who is here already"""

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from annotate_app.pages import PAGES
 from backend.campaign.judging.staffing import pause_person
 from backend.campaign.monitoring.activity.log import activity_csv, campaign_settings, count_activity, find_activity
-from backend.campaign.monitoring.activity.model import USUAL, ActivityFilter, ActivityGroup
-from backend.campaign.monitoring.activity.rules import WORDS
+from backend.campaign.monitoring.activity.model import USUAL, ActivityFilter
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.terms import set_release_terms
 from backend.campaign.review.adjudicating import adjudicate
@@ -20,8 +19,10 @@ from backend.campaign.selection.batches.model import BatchRule
 from backend.campaign.selection.batches.suggestions import set_batch_rule
 from backend.campaign.setup.project.folder import open_project
 from backend.core.days import instant
+from backend.core.events import EventGroup, find_events
 from backend.store.connection import writing
-from backend.store.events import EventKind, record
+from backend.store.events import record
+from backend.store.upkeep import RESTORED
 from support import NOW, Judging
 
 ALL = ActivityFilter()
@@ -41,7 +42,7 @@ def worked(judging: Judging) -> Judging:
     set_batch_rule(project, judging.lead, BatchRule(5, 3.0, None, 1), "stricter", now=NOW + 400)
     pause_person(project, judging.lead, judging.annotators[0].annotator_id, "on leave", now=NOW + 90_000)
     with writing(project.store) as db:
-        record(db, EventKind.RESTORED, at=NOW + 95_000, actor=None, subject="project", payload={"file": "a_b%"})
+        record(db, RESTORED, at=NOW + 95_000, actor=None, subject="project", payload={"file": "a_b%"})
     return judging
 
 
@@ -61,18 +62,19 @@ def test_it_tells_who_did_what_to_what(worked: Judging) -> None:
 
 
 def test_grades_stand_in_it_with_their_corrections(worked: Judging) -> None:
-    wanted = ActivityFilter(ActivityGroup.GRADES, worked.annotators[0].name)
+    wanted = ActivityFilter(EventGroup.GRADES, worked.annotators[0].name)
     assert [one.words for one in find_activity(worked.project, OPERATOR, wanted, first=0, most=9)] == [
         *("corrected the grade to 3", "graded 0", "graded 0", "graded 0", "graded 4")
     ]
-    assert count_activity(worked.project, OPERATOR, ActivityFilter(ActivityGroup.GRADES)) == 9
+    assert count_activity(worked.project, OPERATOR, ActivityFilter(EventGroup.GRADES)) == 9
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_filters_leave_what_reading_everything_leaves(whole: Judging, data: st.DataObject) -> None:
     project, db = whole.project, whole.project.store.db
-    groups = [group for group in ActivityGroup if group is not ActivityGroup.GRADES]
+    group_of = {kind: event.group for kind, event in find_events().items()}
+    groups = [group for group in EventGroup if group is not EventGroup.GRADES]
     wanted = ActivityFilter(
         data.draw(st.none() | st.sampled_from(groups)),
         data.draw(st.sampled_from(["", "Lea", whole.annotators[1].name])),
@@ -87,7 +89,7 @@ def test_filters_leave_what_reading_everything_leaves(whole: Judging, data: st.D
     expected = [
         row[0]
         for row in db.conn.execute("SELECT event_id, at, actor, kind, subject, payload FROM event ORDER BY 1 DESC")
-        if (WORDS[row[3]][0] is wanted.group if wanted.group else WORDS[row[3]][0] in USUAL)
+        if (group_of[row[3]] is wanted.group if wanted.group else group_of[row[3]] in USUAL)
         and (not wanted.by or names.get(row[2]) == wanted.by)
         and (wanted.since is None or row[1] >= wanted.since)
         and (wanted.until is None or row[1] < wanted.until)

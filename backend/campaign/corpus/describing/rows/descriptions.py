@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.campaign.corpus.describing.model import DescribeEvent, DescriptionAct, DescriptionStatus
+from backend.campaign.corpus.describing.model import (
+    DESCRIPTION_REFUSED,
+    DescribeEvent,
+    DescriptionAct,
+    DescriptionStatus,
+)
 from backend.campaign.corpus.describing.rows.choices import CHOSEN_VIDEO
 from backend.campaign.setup.people.crediting import WorkTime
 from backend.core.ids import AnnotatorId, MomentId, VideoId
@@ -147,9 +152,8 @@ def event_known(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
 def refusal_known(db: Database, me: AnnotatorId, key: str) -> str | None:
     """Why this very event was refused before, if it was."""
     row = db.conn.execute(
-        "SELECT payload ->> 'why' FROM event WHERE kind = 'description_refused' AND actor = ? "
-        "AND payload ->> 'event_key' = ?",
-        [me, key],
+        "SELECT payload ->> 'why' FROM event WHERE kind = ? AND actor = ? AND payload ->> 'event_key' = ?",
+        [DESCRIPTION_REFUSED.kind, me, key],
     ).fetchone()
     return row[0] if row else None
 

@@ -7,7 +7,15 @@ from typing import Any
 
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP, ON_A_DESK
-from backend.campaign.qualification.exam.model import PASS_RULE, Exam, ExamItem, ExamKey, ExamPurpose
+from backend.campaign.qualification.exam.model import (
+    EXAM_CLOSED,
+    EXAM_SET,
+    PASS_RULE,
+    Exam,
+    ExamItem,
+    ExamKey,
+    ExamPurpose,
+)
 from backend.campaign.qualification.exam.rules.drawing import Open
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database, added
@@ -139,8 +147,8 @@ def although(db: Database, exam_id: int) -> tuple[list[str], str] | None:
     """Why an exam tells too little, and the reason for which its key was taken all the same; None of a sound one."""
     row = db.conn.execute(
         "SELECT payload ->> 'weak', payload ->> 'although' FROM event WHERE subject = ? "
-        "AND kind IN ('exam_set', 'exam_closed') AND payload ->> 'although' IS NOT NULL ORDER BY event_id DESC",
-        [f"exam:{exam_id}"],
+        "AND kind IN (?, ?) AND payload ->> 'although' IS NOT NULL ORDER BY event_id DESC",
+        [f"exam:{exam_id}", EXAM_SET.kind, EXAM_CLOSED.kind],
     ).fetchone()
     return (json.loads(row[0]), row[1]) if row else None
 

@@ -3,10 +3,17 @@
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
+from backend.campaign.corpus.describing.model import DESCRIBING_CLOSED, DESCRIBING_OPENED
+from backend.campaign.judging.model import ASSIGNED, UNASSIGNED
 from backend.campaign.nouns import Rounding
+from backend.campaign.qualification.exam.model import EXAM_ENDED, EXAM_SET
+from backend.campaign.qualification.gold.questions import GOLD_ENDED, GOLD_SET
+from backend.campaign.qualification.guideline.practice_pairs import TUTORIAL_SWITCHED
+from backend.campaign.selection.candidates.model import CANDIDATES_CHOSEN
 from backend.campaign.setup.project.model import Campaign, GuidelineVersion, Terms
 from backend.campaign.setup.project.registry import BY_KEY
 from backend.campaign.setup.project.settings import ProjectSettings
+from backend.core.events import Event
 from backend.core.messages import said, said_n
 from backend.media.jobs import ClipForm
 
@@ -58,7 +65,7 @@ class SettingLine:
     changes: str | Callable[[CurrentSettings], str] = ""
     page: str = ""
     how: str = ""
-    events: tuple[str, ...] = ()
+    events: tuple[Event, ...] = ()
     since: Callable[[CurrentSettings], Since] = lambda now: BEGINNING
 
     def about(self, now: CurrentSettings) -> str:
@@ -174,7 +181,7 @@ LINES = (
         said("Encoder"),
         lambda now: f"{now.file.encoder} ({now.file.encoder_kind}, {now.file.encoder_dtype})",
         how=said("{file}; lists that exist stay as they are.", file=_FILE),
-        events=("candidates_chosen",),
+        events=(CANDIDATES_CHOSEN,),
         changes=said("How similar a query and a caption are, and so which moments are candidates."),
     ),
     SettingLine(
@@ -183,7 +190,7 @@ LINES = (
         said("Batch"),
         lambda now: said("{number} candidates of a query", number=now.campaign.batch_size),
         how=said("reelrank candidates --batch-size, before candidates are chosen."),
-        events=("candidates_chosen",),
+        events=(CANDIDATES_CHOSEN,),
     ),
     SettingLine(
         ("lease_minutes",),
@@ -225,10 +232,10 @@ LINES = (
         said("Describing"),
         _describing,
         page="descriptions",
-        events=("describing_opened", "describing_closed"),
+        events=(DESCRIBING_OPENED, DESCRIBING_CLOSED),
     ),
     SettingLine(
-        ("assignments",), PEOPLE, said("Assignments"), _assignments, page="people", events=("assigned", "unassigned")
+        ("assignments",), PEOPLE, said("Assignments"), _assignments, page="people", events=(ASSIGNED, UNASSIGNED)
     ),
     SettingLine(
         ("guideline",),
@@ -244,7 +251,7 @@ LINES = (
         said("Tutorial"),
         lambda now: said("On") if now.campaign.tutorial else said("Off"),
         page="guideline",
-        events=("tutorial_switched",),
+        events=(TUTORIAL_SWITCHED,),
     ),
     SettingLine(
         ("exam", "exam_queries", "exam_pairs", "exam_most_missed"),
@@ -252,7 +259,7 @@ LINES = (
         said("Exam"),
         _exam,
         page="exam",
-        events=("exam_set", "exam_ended"),
+        events=(EXAM_SET, EXAM_ENDED),
     ),
     SettingLine(
         ("gold", "gold_share", "gold_window", "gold_fewest", "gold_warn", "gold_pause"),
@@ -260,7 +267,7 @@ LINES = (
         said("Gold"),
         _gold,
         page="gold",
-        events=("gold_set", "gold_ended"),
+        events=(GOLD_SET, GOLD_ENDED),
     ),
     SettingLine(
         ("licence",),

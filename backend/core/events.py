@@ -1,0 +1,122 @@
+"""Declare the kinds of event, each once, where it happens: its name in the log, its group, and its words."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from backend.core.messages import joined, said
+
+Payload = Mapping[str, Any]
+_LONGEST = 300
+"""Characters of a text that somebody wrote; longer ones are cut."""
+_DECLARATION = re.compile(r"^[A-Z_]+ = Event\(", re.MULTILINE)
+
+
+class EventGroup(StrEnum):
+    """What entries of the activity log are about. Grades are rows of their own, all others are events."""
+
+    DECISIONS = "decisions"
+    PEOPLE = "people"
+    TRAINING = "training"
+    MATERIAL = "material"
+    RESULTS = "results"
+    DESK = "desk"
+    GRADES = "grades"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """A kind of event. The docstring below its declaration says what its payload holds.
+
+    `kind` is what the log stores. `words` say what was done, after the name of who did it: a text with names of the
+    payload in braces, or a function of the payload. A reason in the payload follows them, unless they tell it
+    themselves (`tells_reason`).
+    """
+
+    kind: str
+    group: EventGroup
+    words: str | Callable[[Payload], str]
+    _: KW_ONLY
+    tells_reason: bool = False
+
+    def sentence(self, payload: Payload) -> str:
+        """Return what was done, in words that follow the name of who did it.
+
+        >>> batch_opened = Event("batch_opened", EventGroup.DECISIONS, "opened batch {number}: {pairs} pairs")
+        >>> batch_opened.sentence({"number": 2, "pairs": 1200, "reason": "few were found"})
+        'opened batch 2: 1,200 pairs (“few were found”)'
+        """
+        what = _filled(self.words, payload) if isinstance(self.words, str) else self.words(payload)
+        reason = value_text(payload.get("reason") or payload.get("why") or "").strip()
+        return said("{what} (“{reason}”)", what=what, reason=reason) if reason and not self.tells_reason else what
+
+
+def value_text(value: object) -> str:
+    """Return a value of a payload as people read it: numbers in thousands, nothing as a dash.
+
+    >>> value_text(1200), value_text(None), value_text([1, "two"])
+    ('1,200', '–', '1, two')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return _YES if value else _NO
+    if isinstance(value, int):
+        return said("{number:,}", number=value)
+    if isinstance(value, float):
+        return said("{number:g}", number=value)
+    if isinstance(value, list):
+        return joined(", ", map(value_text, value))
+    text = " ".join(str(value).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+@cache
+def find_events() -> Mapping[str, Event]:
+    """Return every event by its kind, in alphabetical order.
+
+    A module declares one by a line that begins with `NAME = Event(`; only such modules are imported.
+    """
+    backend = Path(__file__).parents[1]
+    files = [file for file in backend.rglob("*.py") if _DECLARATION.search(file.read_text(encoding="utf-8"))]
+    names = [".".join(file.relative_to(backend.parent).with_suffix("").parts) for file in files]
+    return by_kind(value for name in names for value in vars(import_module(name)).values() if isinstance(value, Event))
+
+
+def by_kind(events: Iterable[Event]) -> Mapping[str, Event]:
+    """Return events by their kind, in alphabetical order.
+
+    Raises:
+        ValueError: two of them have one kind.
+    """
+    found: dict[str, Event] = {}
+    for event in events:
+        if found.setdefault(event.kind, event) is not event:
+            raise ValueError(f"the event {event.kind} is declared twice")
+    return dict(sorted(found.items()))
+
+
+def _filled(words: str, payload: Payload) -> str:
+    """The words with what the payload has of their values; older events lack what was added later."""
+    names = [name for _, name, _, _ in Formatter().parse(words) if name]
+    values = {name: value_text(payload.get(name)) for name in names}
+    return said(words, **{name: _CODES.get(text, text) if name in _CODED else text for name, text in values.items()})
+
+
+_YES, _NO = said("yes"), said("no")
+_CODED = frozenset({"by", "kind", "role", "what"})
+"""Values that are words of the program, where those of other names are of people."""
+_CODES: Mapping[str, str] = {
+    code: code
+    for code in (
+        *(said("annotator"), said("lead"), said("shots"), said("windows")),
+        *(said("skip"), said("cannot_judge"), said("broken_clip")),
+        *(said("decided"), said("discard_confirmed"), said("re_opened"), said("accepted"), said("returned")),
+    )
+}
