@@ -24,7 +24,7 @@ from backend.campaign.qualification.guideline.versions import guideline_versions
 from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.review.model import PairReview, ReviewList
 from backend.campaign.review.queries import list_queries, query_pairs
-from backend.campaign.review.status import case, case_page
+from backend.campaign.review.status import pair_review, review_page
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
@@ -126,8 +126,8 @@ DISPUTED = (ReviewList.ESCALATED, ReviewList.DISCARDED, ReviewList.CONFIRMED, Re
 
 def cases(project: Project, by: Person | Operator, *which: ReviewList) -> list[PairReview]:
     """All pairs of these lists of a lead's page."""
-    rows = [row for one in which for row in case_page(project, by, one, size=1_000_000).rows]
-    return [pair for row in rows if (pair := case(project, by, row.pair)) is not None]
+    rows = [row for one in which for row in review_page(project, by, one, size=1_000_000).rows]
+    return [pair for row in rows if (pair := pair_review(project, by, row.pair)) is not None]
 
 
 @cache

@@ -72,7 +72,7 @@ def page() -> None:
 
 def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
     def rows(first: int, most: int) -> list[ListRow]:
-        return [_row(one) for one in find_activity(project, lead, wanted, first=first, most=most)]
+        return [_row(entry) for entry in find_activity(project, lead, wanted, first=first, most=most)]
 
     count = count_activity(project, lead, wanted)
     long_list(
@@ -97,8 +97,8 @@ def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
         )
 
 
-def _row(one: ActivityEntry) -> ListRow:
+def _row(entry: ActivityEntry) -> ListRow:
     """An entry; one that is about a query, or a pair of it, leads to that query."""
-    who = escape(one.by) if one.by else "<span class='rr-quiet'>" + tr("no person") + "</span>"
-    cells = (wording.when(one.at, st.context.timezone), who, escape(retold(one.words)), escape(retold(one.about)))
-    return ListRow(one.query_id or "", cells)
+    who = escape(entry.by) if entry.by else "<span class='rr-quiet'>" + tr("no person") + "</span>"
+    cells = (wording.when(entry.at, st.context.timezone), who, escape(retold(entry.words)), escape(retold(entry.about)))
+    return ListRow(entry.query_id or "", cells)

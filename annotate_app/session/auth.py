@@ -76,9 +76,9 @@ def require(role: Role) -> Person:
             + "</p>"
         )
         st.stop()
-    gate = {Role.ANNOTATOR: annotator_of, Role.LEAD: lead_of}[role]
+    permission_check = {Role.ANNOTATOR: annotator_of, Role.LEAD: lead_of}[role]
     try:
-        return gate(project(), person)
+        return permission_check(project(), person)
     except NotAllowed:
         name = plain(person.name)
         st.warning(tr(_FOR[role], name=name, role=tr(ROLES[person.role])))

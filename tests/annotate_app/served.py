@@ -23,7 +23,7 @@ from backend.campaign.desk.clips import clip_for
 from backend.campaign.desk.exchange import desk
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.model import PairReview, ReviewList
-from backend.campaign.review.status import case, case_page
+from backend.campaign.review.status import pair_review, review_page
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import PairKey
@@ -104,14 +104,14 @@ def rename_video(small: SmallProject, pair: PairKey, file: str) -> None:
 
 def review(small: SmallProject, pair: PairKey) -> PairReview:
     """How a pair stands."""
-    found = case(small.project, OPERATOR, pair)
+    found = pair_review(small.project, OPERATOR, pair)
     assert found is not None
     return found
 
 
 def blocked(small: SmallProject) -> set[PairKey]:
     """The pairs that are kept back from everybody because their clips cannot be shown."""
-    return {row.pair for row in case_page(small.project, OPERATOR, ReviewList.BLOCKED, size=100).rows}
+    return {row.pair for row in review_page(small.project, OPERATOR, ReviewList.BLOCKED, size=100).rows}
 
 
 def select(small: SmallProject, sql: str) -> list[tuple[object, ...]]:

@@ -14,7 +14,7 @@ from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.model import PairReview
 from backend.campaign.review.queries import query_pairs
-from backend.campaign.review.status import case
+from backend.campaign.review.status import pair_review
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people.accounts import add_person_with_password
@@ -71,7 +71,7 @@ class SmallProject(Judging):
     def pair(self, query: int, rank: int) -> PairReview:
         """A pair as it stands now."""
         key: PairKey = self._one("SELECT pair_key FROM pair WHERE query_id = ? AND rank = ?", query, rank)
-        found = case(self.project, OPERATOR, key)
+        found = pair_review(self.project, OPERATOR, key)
         assert found is not None
         return found
 

@@ -11,7 +11,7 @@ from backend.campaign.judging.skips import block_clip
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.review.adjudicating import adjudicate, re_open
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.status import case_page
+from backend.campaign.review.status import review_page
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.core.ids import PairKey
 from reading import html, read
@@ -65,7 +65,7 @@ def sentences(app: AppTest) -> list[str]:
 
 def undecided(small: SmallProject) -> list[PairKey]:
     """The pairs of the list To decide, in order."""
-    return [row.pair for row in case_page(small.project, small.lead, ReviewList.TO_DECIDE, size=99).rows]
+    return [row.pair for row in review_page(small.project, small.lead, ReviewList.TO_DECIDE, size=99).rows]
 
 
 def press(app: AppTest, pair: PairKey, label: str) -> None:

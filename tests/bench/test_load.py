@@ -27,7 +27,7 @@ from backend.campaign.monitoring.quality.model import WHOLE
 from backend.campaign.nouns import OPERATOR, Person
 from backend.campaign.review.model import ReviewList
 from backend.campaign.review.queries import list_queries
-from backend.campaign.review.status import case, case_counts, case_page, status_counts
+from backend.campaign.review.status import pair_review, review_counts, review_page, status_counts
 from backend.campaign.setup.project.folder import Project, open_project
 from bench import campaign
 from bench.crowd import Load, grade_and_next, simulate
@@ -191,9 +191,9 @@ def test_next_pair_of_one_who_did_everything_alone(tmp_path: Path) -> None:
 
 def disagreements(project: Project) -> None:
     """What the page Disagreements asks for."""
-    case_counts(project, OPERATOR)
-    first, *_ = case_page(project, OPERATOR, ReviewList.TO_DECIDE).rows
-    case(project, OPERATOR, first.pair)
+    review_counts(project, OPERATOR)
+    first, *_ = review_page(project, OPERATOR, ReviewList.TO_DECIDE).rows
+    pair_review(project, OPERATOR, first.pair)
 
 
 def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.model import QueryFilter
 from backend.campaign.review.queries import find_queries
-from backend.campaign.review.status import case_counts, status_counts
+from backend.campaign.review.status import review_counts, status_counts
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence
@@ -96,7 +96,7 @@ def test_a_campaign_several_times_as_large(tmp_path: Path, settled_folder: Path)
         ("what is stuck", lambda project: stuck(project, OPERATOR)),
         ("what waits for a lead", lambda project: waits(project, OPERATOR)),
         ("a page of the lead's queries", lambda project: find_queries(project, OPERATOR, QueryFilter())),
-        ("what leads decide", lambda project: case_counts(project, OPERATOR)),
+        ("what leads decide", lambda project: review_counts(project, OPERATOR)),
         ("agreement board, figures alone", lambda project: agreement_board(project, OPERATOR, resamples=0)),
         ("consensus made anew", lambda project: consensus.rebuild(project.store)),
         ("backup", lambda project: backup(project, project.folder / "backup.db")),

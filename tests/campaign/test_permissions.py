@@ -14,7 +14,7 @@ import pytest
 from backend.campaign.desk.clips import why_not_shown
 from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role
-from backend.campaign.review.status import case_counts
+from backend.campaign.review.status import review_counts
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import NotAllowed, VideoUnreadable
@@ -152,7 +152,7 @@ def test_who_stopped_to_lead_does_so_at_once(judging: Judging) -> None:
     with writing(judging.project.store) as db:
         db.execute("UPDATE annotator SET role = 'annotator' WHERE annotator_id = ?", [judging.lead.annotator_id])
     with pytest.raises(NotAllowed, match="only leads may do this; Lea is signed in as annotator"):
-        case_counts(judging.project, judging.lead)
+        review_counts(judging.project, judging.lead)
 
 
 def test_nothing_but_the_checks_makes_a_lead_or_an_annotator() -> None:

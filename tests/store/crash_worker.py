@@ -67,7 +67,7 @@ from backend.campaign.nouns import (
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
 from backend.campaign.review.queries import list_queries
-from backend.campaign.review.status import case, case_page
+from backend.campaign.review.status import pair_review, review_page
 from backend.campaign.selection.batches.next_batch import open_batch
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import open_project
@@ -147,9 +147,9 @@ class Life:
 
     def decide(self, who: str) -> None:
         lists = (ReviewList.ESCALATED, ReviewList.DISCARDED, ReviewList.DECIDED)
-        rows = [row for one in lists for row in case_page(self.project, OPERATOR, one, size=1000).rows]
+        rows = [row for one in lists for row in review_page(self.project, OPERATOR, one, size=1000).rows]
         for row in self.chance.sample(rows, min(3, len(rows))):
-            if (pair := case(self.project, OPERATOR, row.pair)) is None:
+            if (pair := pair_review(self.project, OPERATOR, row.pair)) is None:
                 continue
             key = self.note_attempt(kind="decision", who=self.lead.name, pair=pair.pair, value=2)
             adjudicate(self.project, self.lead, pair.pair, 2, key, seen=len(pair.acts), now=self.now)

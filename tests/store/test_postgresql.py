@@ -27,7 +27,7 @@ from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.status import case_page, status_counts
+from backend.campaign.review.status import review_page, status_counts
 from backend.campaign.setup.people.accounts import add_person, list_people
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
@@ -57,7 +57,7 @@ def worked(judging: Judging) -> Judging:
                 break
             event = GradeEvent(desk.items[0].pair, (turn + 3 * nth * (turn % 3 == 0)) % 5, f"{nth}-{turn}", 900)
             exchange.exchange(project, person, [event], [], now=NOW + turn)
-    escalated = case_page(project, judging.lead, ReviewList.TO_DECIDE).rows
+    escalated = review_page(project, judging.lead, ReviewList.TO_DECIDE).rows
     if escalated:
         adjudicate(project, judging.lead, escalated[0].pair, 3, "Both hands are seen.", now=NOW + 50)
     suspend(project, judging.lead, judging.annotators[3].annotator_id, True, now=NOW + 60)

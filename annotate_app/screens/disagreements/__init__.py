@@ -47,7 +47,7 @@ _NOTHING = {
 def page() -> None:
     """A list of pairs and one of them large; of those whose clip cannot be shown, the list alone."""
     project, lead, _ = look.lead_page("Disagreements")
-    counts = status.case_counts(project, lead)
+    counts = status.review_counts(project, lead)
     which = _filters(counts)
     if which is ReviewList.BLOCKED:
         _blocked(project, lead)
@@ -129,11 +129,11 @@ def _start() -> int:
 def _page(project: Project, lead: Person, which: ReviewList, start: int) -> ReviewPage:
     """A page of the list; the last one where an address points past it."""
     search = address_state.read("q")
-    found = status.case_page(project, lead, which, search, start=start, size=PER_PAGE)
+    found = status.review_page(project, lead, which, search, start=start, size=PER_PAGE)
     if found.rows or not found.count:
         return found
     last = (found.count - 1) // PER_PAGE * PER_PAGE
-    return status.case_page(project, lead, which, search, start=last, size=PER_PAGE)
+    return status.review_page(project, lead, which, search, start=last, size=PER_PAGE)
 
 
 def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | None:
@@ -144,7 +144,7 @@ def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | 
     place = (_which(), address_state.read("q"), found.start)
     before = st.session_state.get(ON_SHOW, (place, "", 0))
     asked = [address_state.read(CASE), before[1] if before[0] == place else "", *(row.pair for row in found.rows[:1])]
-    pairs = (status.case(project, lead, PairKey(key)) for key in asked if key)
+    pairs = (status.pair_review(project, lead, PairKey(key)) for key in asked if key)
     pair = next((found for found in pairs if found is not None), None)
     keys = [row.pair for row in found.rows]
     nth = keys.index(pair.pair) if pair and pair.pair in keys else 0

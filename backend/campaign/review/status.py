@@ -90,14 +90,14 @@ def next_command(folder: Path, store: Store) -> str:
 
 
 @in_charge
-def case_counts(project: Project, by: Lead | Operator) -> dict[ReviewList, int]:
+def review_counts(project: Project, by: Lead | Operator) -> dict[ReviewList, int]:
     """Return how many pairs each list holds; of notes, how many wait for a reply."""
     with reading(project.store) as db:
         return pair_lists.counts(db)
 
 
 @in_charge
-def case_page(
+def review_page(
     project: Project, by: Lead | Operator, which: ReviewList, search: str = "", *, start: int = 0, size: int = 10
 ) -> ReviewPage:
     """Return a page of a list: pairs whose query or video contains the words of `search`."""
@@ -106,7 +106,7 @@ def case_page(
 
 
 @in_charge
-def case(project: Project, by: Lead | Operator, pair: PairKey) -> PairReview | None:
+def pair_review(project: Project, by: Lead | Operator, pair: PairKey) -> PairReview | None:
     """Return one pair with everything that led to its verdict; None if there is no such pair."""
     with reading(project.store) as db:
         return reviews.by_key(db, pair)

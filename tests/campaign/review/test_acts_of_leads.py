@@ -20,7 +20,7 @@ from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.validating import validate_release
 from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.status import case, case_counts, case_page, recent_reasons, status_counts
+from backend.campaign.review.status import pair_review, recent_reasons, review_counts, review_page, status_counts
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import Overtaken, ReelRankError
@@ -49,7 +49,7 @@ def discarded(judging: Judging) -> PairKey:
 
 
 def listed(judging: Judging, which: ReviewList) -> list[PairKey]:
-    return [row.pair for row in case_page(judging.project, judging.lead, which, size=100).rows]
+    return [row.pair for row in review_page(judging.project, judging.lead, which, size=100).rows]
 
 
 def record(judging: Judging) -> dict[str, list[tuple[object, ...]]]:
@@ -66,7 +66,7 @@ def test_a_confirmed_discard_leaves_what_is_to_decide_and_can_be_taken_back(crew
     pair, given = discarded(crew), record(crew)
     confirm_discard(crew.project, crew.lead, pair, now=NOW)
     assert (listed(crew, ReviewList.TO_DECIDE), listed(crew, ReviewList.CONFIRMED)) == ([], [pair])
-    assert case_counts(crew.project, crew.lead)[ReviewList.CONFIRMED] == 1
+    assert review_counts(crew.project, crew.lead)[ReviewList.CONFIRMED] == 1
     assert (crew.state(pair).verdict, crew.state(pair).confirmed) == (Verdict.DISCARDED, True)
     with pytest.raises(ReelRankError, match="needs a reason"):
         take_back(crew.project, crew.lead, pair, " ", seen=1, now=NOW)
@@ -325,12 +325,12 @@ def test_a_list_is_found_by_query_or_video_and_given_a_page_at_a_time(judging: J
     wanted = {pair.pair for pair in pairs if search.lower() in f"{pair.query} | {pair.video}".lower()}
     got = []
     for start in range(0, 9, 3):
-        page = case_page(judging.project, judging.lead, ReviewList.TO_DECIDE, search, start=start, size=3)
+        page = review_page(judging.project, judging.lead, ReviewList.TO_DECIDE, search, start=start, size=3)
         assert page.count == len(wanted)
         assert len(page.rows) <= 3
         got += [row.pair for row in page.rows]
     assert sorted(got) == sorted(wanted)
-    assert all(case(judging.project, judging.lead, key) == judging.state(key) for key in got)
+    assert all(pair_review(judging.project, judging.lead, key) == judging.state(key) for key in got)
 
 
 def test_reasons_are_offered_again_the_newest_first_and_each_once(judging: Judging) -> None:

@@ -56,10 +56,10 @@ def activity_people(project: Project, by: Lead | Operator) -> list[str]:
 def _lines(store: Store, wanted: ActivityFilter) -> Iterator[tuple[object, ...]]:
     with reading(store) as db:
         first = 0
-        while found := rows.entries(db, wanted, first=first, most=_AT_ONCE):
-            for one in found:
-                yield (instant(one.at), one.by or "", one.kind, one.words, one.about, one.query_id)
-            first += len(found)
+        while entries := rows.entries(db, wanted, first=first, most=_AT_ONCE):
+            for entry in entries:
+                yield (instant(entry.at), entry.by or "", entry.kind, entry.words, entry.about, entry.query_id)
+            first += len(entries)
 
 
 @in_charge
@@ -68,7 +68,7 @@ def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSet
     with reading(project.store) as db:
         rule, guideline = batches_rows.versions(db)[-1], facts.versions(db)
         exam, describing = exams.held(db, ExamPurpose.EXAM), choices.standing(db)
-        worded = next((one for one in reversed(guideline) if one.since is not None), guideline[0])
+        worded = next((version for version in reversed(guideline) if version.since is not None), guideline[0])
         now = CurrentSettings(
             file=project.settings,
             campaign=facts.campaign(db),

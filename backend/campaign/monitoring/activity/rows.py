@@ -44,16 +44,15 @@ _GRADES = (
 
 def count(db: Database, wanted: ActivityFilter) -> int:
     """Count the entries that are wanted."""
-    found: int
     if wanted.group is EventGroup.GRADES:
         where, values = _grades_where(wanted)
         # Without words to look for, nothing but the judgements themselves is counted.
         source = _GRADES if wanted.text else "FROM judgement j"
-        found = db.conn.execute(f"SELECT count(*) {source} WHERE {where}", values).fetchone()[0]
+        sql = f"SELECT count(*) {source} WHERE {where}"
     else:
         where, values = _events_where(wanted)
-        found = db.conn.execute(f"SELECT count(*) FROM event WHERE {where}", values).fetchone()[0]
-    return found
+        sql = f"SELECT count(*) FROM event WHERE {where}"
+    return int(db.conn.execute(sql, values).fetchone()[0])
 
 
 def entries(db: Database, wanted: ActivityFilter, *, first: int, most: int) -> list[ActivityEntry]:
@@ -141,7 +140,7 @@ def _grades(db: Database, wanted: ActivityFilter, first: int, most: int) -> list
             row[2],
             "grade",
             grade_words(row[3], corrected=row[4] != 1, simulated=row[5], imported=row[6]),
-            _told(_PAIR, row[8:]),
+            _subject_words(_PAIR, row[8:]),
             QueryId(row[7]),
         )
         for row in rows
@@ -156,14 +155,14 @@ def _about(db: Database, subjects: Iterable[str]) -> dict[str, tuple[str, QueryI
         if what in _ABOUT and number.isdecimal():
             ids.setdefault(what, set()).add(int(number))
     return {
-        f"{what}:{row[0]}": (_told(words, row[2:]), None if row[1] is None else QueryId(row[1]))
+        f"{what}:{row[0]}": (_subject_words(words, row[2:]), None if row[1] is None else QueryId(row[1]))
         for what, wanted in ids.items()
         for sql, words in [_ABOUT[what]]
         for row in db.conn.execute(f"{sql} ({_marks(wanted)})", [*wanted])
     }
 
 
-def _told(words: str, values: Sequence[str | None]) -> str:
+def _subject_words(words: str, values: Sequence[str | None]) -> str:
     named: dict[str, Any] = dict(zip(("text", "video", "start", "end"), values, strict=True))
     return said(words, **named)
 

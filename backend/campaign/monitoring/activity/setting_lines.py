@@ -148,7 +148,7 @@ LINES = (
         ("scale",),
         SCALE,
         said("Grades"),
-        lambda now: ", ".join(f"{one.grade} {one.label}" for one in now.campaign.scale.meanings),
+        lambda now: ", ".join(f"{meaning.grade} {meaning.label}" for meaning in now.campaign.scale.meanings),
         page="guideline",
         how=said("Their number is fixed once somebody has graded; their words may change any day."),
         since=lambda now: now.worded,
