@@ -17,17 +17,10 @@ from backend.core.errors import ProjectError
 from backend.core.messages import said
 from backend.core.typed_text import has_nul_escape
 from backend.store.engine import SqliteDatabase
-from backend.store.schema import migrations
+from backend.store.schema import DIGESTS, migrations
 
 Thing = tuple[str, str, str]
 """(type, name, SQL) of one thing in a database."""
-
-DIGESTS = {
-    "m038_practice_order": "ad9ac4a414f35a679a9be6be8a5f861fd89a221a77783a1991cf550007c44c86",
-    "m044_closed_seat": "a7ae3a1928bb8b0c76f9db114c315027598e345ea489bdaf5fb6540493739109",
-    "m045_exam_rule": "8e4a4e353cb086a2388da5c7e6e9ec1fda0e6e763f53c4df80ad4ce0cd98ae15",
-}
-"""Of the schema that each of these migrations leaves; for others it is made by every process anew, in 0.1 s."""
 
 _SQLITES_OWN = re.compile(r"table sqlite_(sequence|stat[14])|index sqlite_autoindex_.*", re.DOTALL)
 """Other names that begin so are somebody's who hides."""

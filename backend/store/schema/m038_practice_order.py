@@ -18,6 +18,7 @@ DROP TABLE practice_answer;
 ALTER TABLE practice_answer_new RENAME TO practice_answer;
 CREATE INDEX practice_answer_of ON practice_answer (annotator_id, practice_id)
 """
+SCHEMA_DIGEST = "ad9ac4a414f35a679a9be6be8a5f861fd89a221a77783a1991cf550007c44c86"
 
 
 @migrations()

@@ -9,6 +9,7 @@ ALTER TABLE seat ADD COLUMN closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (
 UPDATE seat SET closed = 1 WHERE (annotator_id IS NULL OR lease_until IS NOT NULL)
   AND pair_id IN (SELECT pair_id FROM lead_act WHERE kind = 'decided' AND stands)
 """
+SCHEMA_DIGEST = "a7ae3a1928bb8b0c76f9db114c315027598e345ea489bdaf5fb6540493739109"
 
 
 @migrations()
