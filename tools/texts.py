@@ -39,8 +39,8 @@ FOR_ANNOTATORS = (
     *("backend/campaign/qualification/", "backend/campaign/monitoring/quality/"),
 )
 """Where texts stand that annotators see: on their pages, and in sentences that these may show."""
-_LOG = "the activity log"
-"""Where the words of events are read, wherever they stand: by leads alone."""
+_BY_LEADS = "read by leads alone"
+"""The place of the words of events and of the titles of leads' pages, in whatever file they stand."""
 _TEXT = r'("(?:[^"\\]|\\.)*")'
 _IN_JAVASCRIPT = re.compile(rf"\b(trn?|marked)\(\s*{_TEXT}(?:,\s*{_TEXT})?")
 _SHOWN = ("aria-label", "placeholder", "title")
@@ -77,7 +77,7 @@ def found() -> Catalog:
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
-    """The texts of a file, each with its context, and where it is read if that is not said by the file's place."""
+    """The texts of a file, each with its context, and its place where that is not the file."""
     if path.suffix == ".html":
         markup = _Markup()
         markup.feed(path.read_text(encoding="utf-8"))
@@ -96,7 +96,7 @@ def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
 def _python(
     tree: ast.AST, keywords: dict[str, tuple[int, int] | None]
 ) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
-    in_events = {part for node in ast.walk(tree) if _is_call(node, {"Event"}) for part in ast.walk(node)}
+    by_leads = {part for node in ast.walk(tree) if _is_read_by_leads(node) for part in ast.walk(node)}
     for node in ast.walk(tree):
         if not _is_call(node, keywords):
             continue
@@ -109,11 +109,17 @@ def _python(
                 if one.arg == "_context" and isinstance(one.value, ast.Constant)
             ]
             text = tuple(texts) if len(texts) == 2 else texts[0]
-            yield str(told[0]) if told else "", text, _LOG if node in in_events else ""
+            yield str(told[0]) if told else "", text, _BY_LEADS if node in by_leads else ""
 
 
 def _is_call(node: ast.AST, names: Container[str]) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+
+
+def _is_read_by_leads(node: ast.AST) -> bool:
+    if _is_call(node, {"Page"}):
+        return any(isinstance(given, ast.Attribute) and given.attr == "LEAD" for given in node.args)
+    return _is_call(node, {"Event"})
 
 
 def updated(language: str) -> Catalog:
