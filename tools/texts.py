@@ -9,11 +9,10 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
-from typing import TypeGuard
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
@@ -98,9 +97,9 @@ def _python(
 ) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
     by_leads = {part for node in ast.walk(tree) if _is_read_by_leads(node) for part in ast.walk(node)}
     for node in ast.walk(tree):
-        if not _is_call(node, keywords):
+        if not isinstance(node, ast.Call) or (called := _called(node)) not in keywords:
             continue
-        taken = node.args[: 2 if keywords[node.func.id] else 1]
+        taken = node.args[: 2 if keywords[called] else 1]
         texts = [one.value for one in taken if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         if len(texts) == len(taken):
             told = [
@@ -112,14 +111,15 @@ def _python(
             yield str(told[0]) if told else "", text, _BY_LEADS if node in by_leads else ""
 
 
-def _is_call(node: ast.AST, names: Container[str]) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def _is_read_by_leads(node: ast.AST) -> bool:
-    if _is_call(node, {"Page"}):
-        return any(isinstance(given, ast.Attribute) and given.attr == "LEAD" for given in node.args)
-    return _is_call(node, {"Event"})
+    if not isinstance(node, ast.Call):
+        return False
+    for_leads = any(isinstance(given, ast.Attribute) and given.attr == "LEAD" for given in node.args)
+    return _called(node) == "Event" or (_called(node) == "Page" and for_leads)
 
 
 def updated(language: str) -> Catalog:
