@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate_app import language
-from annotate_app.language import phrases, retold
+from annotate_app.language import retold
 from backend.campaign.monitoring.activity import rules as acts
 from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.nouns import OPERATOR
@@ -270,11 +270,11 @@ def test_every_setting_is_told_by_the_catalogue(judging: Judging) -> None:
 def test_days_are_told_as_german_writes_them() -> None:
     """As Duden shortens months; English is what it was."""
     at = datetime(2025, 10, 9, 8, 5)
-    days = [(phrases.instant(at), phrases.day(at), phrases.month(at))]
+    days = [(language.instant(at), language.day(at), language.month(at))]
     language.use("de")
     try:
-        days.append((phrases.instant(at), phrases.day(at), phrases.month(at)))
-        may, march = phrases.day(date(2026, 5, 1), year=True), phrases.month(date(2026, 3, 31))
+        days.append((language.instant(at), language.day(at), language.month(at)))
+        may, march = language.day(date(2026, 5, 1), year=True), language.month(date(2026, 3, 31))
     finally:
         language.use(None)
     assert days == [
