@@ -1,4 +1,4 @@
-"""The leaderboard in a real browser: ranking, clips of cases, upload, report; hostile names; who may see it."""
+"""The leaderboard in a real browser: ranking, clips of cases, report; hostile names."""
 
 import csv
 import json
@@ -13,12 +13,12 @@ from app_server import AppServer
 from axe import no_serious_finding
 from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.board.kept_runs import add_run, add_truth, list_runs
+from backend.campaign.release.board.kept_runs import add_run, add_truth
 from backend.campaign.release.board.leaderboard import score_kept_runs
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.scoring.statistics.sureness import Sureness, add_statistics
-from hands import page_is_done, until, upload
+from hands import page_is_done, until
 
 pytestmark = pytest.mark.browser
 JUDGED = True
@@ -217,9 +217,7 @@ def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
             assert {(row["run"], row["measure"]) for row in rows} == apart
 
 
-def test_a_case_links_what_matches_under_each_truth_and_another_run_is_kept(
-    enter: Enter, server: AppServer, tmp_path: Path
-) -> None:
+def test_a_case_links_what_matches_under_each_truth(enter: Enter, server: AppServer, tmp_path: Path) -> None:
     project = open_project(server.project)
     others = []
     for query in list_queries(project, OPERATOR)[:2]:
@@ -278,29 +276,3 @@ def test_a_case_links_what_matches_under_each_truth_and_another_run_is_kept(
     expect(box).to_have_value(re.compile("Other words"))
     choose(page, "Ground truth", "settled val")
     expect(page.get_by_text("settled val: preset paper")).to_be_visible()
-
-    open_part(page, "Runs")
-    good = write_run(tmp_path / "uploaded.json", project)
-    good.write_bytes(good.read_bytes() + b" " * 3_000_000)  # as large as a run of hundreds of queries
-    upload(page, good)
-    page.get_by_role("button", name="Keep it").click()
-    expect(page.get_by_text("Kept uploaded: 12 queries")).to_be_visible()
-    open_part(page, "Ranking")
-    assert "uploaded" in table_cells(page)
-
-    open_part(page, "Runs")
-    broken = tmp_path / "broken.json"
-    broken.write_text('{"1": [["v", 0, 1, 1]], "2": [["v", 5, 4, 1]]}')
-    upload(page, broken)
-    page.get_by_role("button", name="Keep it").click()
-    expect(page.get_by_role("alert").filter(has_text="broken.json, row 2: query 2, moment 1")).to_be_visible()
-    assert [run.name for run in list_runs(project, OPERATOR)][-1] == "uploaded"
-
-    # Annotators see neither the page nor a clip of it.
-    annotator = enter(ANNOTATORS[0])
-    expect(annotator.get_by_role("link", name="Leaderboard")).to_have_count(0)
-    expect(annotator.get_by_text("similarity (demo)")).to_have_count(0)
-    assert annotator.get_by_role("heading", name="Leaderboard").count() == 0
-    assert annotator.request.get(f"{server.url}{address}").status == 403
-    annotator.context.clear_cookies()
-    assert annotator.request.get(f"{server.url}{address}", max_redirects=0).status in (303, 401, 403)
