@@ -26,7 +26,7 @@ _MINE = {
     ExamPhase.FAILED: marked("You did not pass. Your lead annotator sees it and decides how to go on."),
     ExamPhase.PASSED: marked("You passed."),
 }
-_COLOURS: dict[ExamPhase, Literal["green", "violet", "red"]] = {
+_COLOURS: dict[ExamPhase, Literal["green", "violet", "red", "orange"]] = {
     ExamPhase.PASSED: "green",
     ExamPhase.EXEMPT: "violet",
     ExamPhase.FAILED: "red",

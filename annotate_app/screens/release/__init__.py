@@ -1,6 +1,8 @@
 """The lead's page "Release": what a release made now would hold, making it, downloading it."""
 
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -98,20 +100,20 @@ def warnings(counts: dict[str, Any]) -> list[str]:
             ),
         ),
         (pairs["blocked"], marked("{pairs_are} blocked, because the clip cannot be shown.")),
-        pairs=pairs["open"],
-        pairs_2=pairs["escalated"],
+        pairs=pairs,
     )
 
 
-def _sentences(*counted: tuple[int, str], **values: object) -> list[str]:
-    """Those about something that there is."""
+def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProxyType({})) -> list[str]:
+    """Those about something that there is; `pairs` are counted by verdict."""
     return [
         tr(
             text,
             queries_are=f"{wording.count_of(count, 'query')} {wording.are(count)}",
             pairs_are=wording.pairs_are(count),
             len=tr("it") if count == 1 else tr("them"),
-            **values,
+            pairs=pairs.get("open", 0),
+            pairs_2=pairs.get("escalated", 0),
         )
         for count, text in counted
         if count
