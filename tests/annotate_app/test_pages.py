@@ -478,7 +478,7 @@ def test_progress_of_a_project_without_work_says_what_to_do(open_page_of: Open, 
     assert open_page_of("progress").info[1].value == "Nobody has judged anything in the last 7 days."
 
 
-def test_bars_of_simulated_judgements_are_told_apart(real_project: SmallProject) -> None:
+def test_bars_of_simulated_judgements_are_told_apart(open_page_of: Open, real_project: SmallProject) -> None:
     from annotate_app.screens.progress import left_out
 
     progress = progress_progress.progress(real_project.project, OPERATOR, now=NOW)
@@ -489,6 +489,10 @@ def test_bars_of_simulated_judgements_are_told_apart(real_project: SmallProject)
     assert told(3, 0) == []
     assert told(3, 40) == ["Without 40 simulated ones."]
     assert told(0, 40) == ["All 40 of them are simulated; people have judged nothing in these 30 days."]
+    real_project.unlock("judgement")
+    real_project.sql("UPDATE judgement SET simulated = 1")
+    alts = [chart.proto.alt for chart in open_page_of("progress").get("vega_lite_chart")]
+    assert alts == ["Bars: 112 simulated on each of the last 30 days"]
 
 
 def test_a_backup_is_made_and_offered_with_size_and_time(open_page_of: Open, real_project: SmallProject) -> None:
