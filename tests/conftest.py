@@ -68,9 +68,9 @@ BROWSER = "tests/browser/"
 # What takes longest begins first, so that no process is left alone with it at the end; the rest goes by name.
 LONG = (
     *("tests/browser/test_first_run.py", "tests/browser/test_every_screen.py", "tests/browser/test_front_ends.py"),
-    *("tests/browser/test_flow.py", "tests/browser/test_from_videos.py", "tests/browser/test_leaderboard.py"),
+    *("tests/browser/test_flow.py", "tests/browser/test_leaderboard.py"),
     *("tests/browser/test_attacker.py", "tests/browser/test_set_up.py"),
-    *("tests/browser/test_notes.py", "tests/browser/test_describe.py", "tests/browser/test_exam_round.py"),
+    *("tests/browser/test_trial_round.py", "tests/browser/test_describe.py", "tests/browser/test_exam_round.py"),
     *("tests/browser/test_account.py", "tests/browser/test_exam.py", "tests/store/test_crash.py"),
     *("tests/install/test_pythons.py", "tests/install/test_wheel.py", "tests/encoders/"),
 )

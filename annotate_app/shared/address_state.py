@@ -65,6 +65,12 @@ def text(label: str, name: str, *, clears: Sequence[str] = (), **options: Any) -
     return value
 
 
+def search(placeholder: str, *, name: str = "q", clears: Sequence[str] = ("page",), **options: Any) -> str:
+    """The search of a list; only screen readers get its label. Returns what the address says."""
+    label = options.pop("label", tr("Search"))
+    return text(label, name, clears=clears, placeholder=placeholder, label_visibility="collapsed", **options)
+
+
 def choice(
     label: str,
     name: str,

@@ -14,7 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import small_project
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Person, Role
 from backend.campaign.release.export import card, freezing
 from backend.campaign.setup.project.folder import Project
 from backend.core import processes
@@ -113,6 +113,15 @@ def real_project(
     project = replace(small_made.project, folder=folder, store=SqliteStore(folder / "reelrank.db"))
     yield replace(small_made, project=project)
     project.store.close()
+
+
+@pytest.fixture
+def without_work(real_project: SmallProject, corpus_project: Project) -> SmallProject:
+    """A project that has handed out nothing, with a lead alone."""
+    real_project.project.store.close()
+    real_project.project = corpus_project
+    real_project.join("Lea", Role.LEAD)
+    return real_project
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The exam on the pages of leads (Exam, People) and annotators (My work), over a real project."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 
@@ -24,7 +23,7 @@ from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.setup.people.accounts import add_person, add_person_with_password
 from backend.campaign.setup.people.sessions import sign_in
 from backend.core.ids import PairKey
-from reading import words
+from reading import mounted, words
 from served import clip_of
 from small_project import PASSWORD, TEXTS, SmallProject
 from support import NOW, have_read, person_of
@@ -282,8 +281,7 @@ def test_an_exemption_without_a_reason_is_refused_in_words(open_page_of: Open, u
 
 def listed(app: AppTest) -> list[str]:
     """What the rows of the list of items say."""
-    found = [json.loads(one.proto.json).get("html", "") for one in app.get("bidi_component") if one.proto.json]
-    table = next((text for text in found if "aria-label='Items'" in text), "")
+    table = mounted(app, "aria-label='Items'")
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr data-opens.*?</tr>", table)]
 
 

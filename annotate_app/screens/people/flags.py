@@ -187,8 +187,7 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
 
 def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
     """The button that undoes all skips, or all reports, of somebody, and asks before."""
-    if problem := st.session_state.pop(_PROBLEM, None):
-        st.error(plain(problem))
+    look.refusal(_PROBLEM)
     if not count:
         return
     label = tr("Undo all reports") if kind is FlagKind.REPORTS else tr("Undo all skips and reports")
@@ -214,12 +213,7 @@ def _pairs(project: Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
     chosen = min(int(st.session_state.get(_PAGE, 1)), pages)
     for pair in quality_flags.pairs_behind(project, lead, pairs[(chosen - 1) * PER_PAGE : chosen * PER_PAGE]):
         with st.container(border=True, key=f"card-{pair.pair}"):
-            picture, words = st.columns([2, 3], gap="medium")
-            with picture:
-                pair_view.clip(pair)
-            with words:
-                pair_view.heading(pair)
-                pair_view.judged(pair, project.campaign.grading, hidden=False)
+            pair_view.whole(pair, project.campaign.grading)
     if pages > 1:
         st.pagination(pages, key=_PAGE)
 

@@ -116,20 +116,11 @@ def _show_inviting(project: Project, lead: Person, counts: dict[str, Any]) -> No
 
 def _lacks(project: Project, counts: dict[str, Any]) -> list[str]:
     lacking = project.campaign.seats - counts["annotators"]
-    return [
-        *([] if any(counts["pairs"].values()) else [tr("no pair is handed out yet")]),
-        *(
-            [
-                tr(
-                    "{annotators} more {lacking} needed",
-                    annotators=wording.count_of(lacking, "annotator"),
-                    lacking=tr("is") if lacking == 1 else tr("are"),
-                )
-            ]
-            if lacking > 0
-            else []
-        ),
-    ]
+    lacks = [] if any(counts["pairs"].values()) else [tr("no pair is handed out yet")]
+    if lacking > 0:
+        annotators, needed = wording.count_of(lacking, "annotator"), wording.are(lacking)
+        lacks.append(tr("{annotators} more {lacking} needed", annotators=annotators, lacking=needed))
+    return lacks
 
 
 def _open_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:

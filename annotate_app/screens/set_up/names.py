@@ -13,7 +13,7 @@ from annotate_app.screens.set_up.step import SetUpStep, StepStanding, encoder_bo
 from annotate_app.server import job_functions, jobs
 from annotate_app.session import auth
 from annotate_app.shared import look, wording
-from annotate_app.shared.search import searched
+from annotate_app.shared.long_list import searched
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.captions.decisions import rewrite_queue, rewrite_summary
 from backend.campaign.corpus.captions.model import CastLine

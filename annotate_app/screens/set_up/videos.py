@@ -12,8 +12,8 @@ from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding, measuring, measuring_asked, measuring_options
 from annotate_app.server import job_functions, jobs, uploads
 from annotate_app.shared import look, wording
+from annotate_app.shared.review_clip import reported_clips, video_troubles
 from annotate_app.shared.upload import upload
-from annotate_app.shared.video_troubles import reported_clips, video_troubles
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.describing.opening import describing_choice
 from backend.campaign.corpus.importing.model import Trouble

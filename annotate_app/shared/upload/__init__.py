@@ -11,7 +11,7 @@ import streamlit as st
 
 from annotate_app.language import browser_texts, tr
 from annotate_app.plain import plain
-from annotate_app.shared.desk import joined
+from annotate_app.shared import joined
 from backend.core.typed_text import nfc
 
 _HERE = Path(__file__).parent

@@ -3,24 +3,31 @@
 A list of videos; of the one that is open its moments, one of which is on show. All of it stands in the address.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.screens.moments import acts
 from annotate_app.shared import address_state, look, wording
-from annotate_app.shared.long_list import ListColumn, ListRow, long_list
-from annotate_app.shared.review_clip import clip_at
-from annotate_app.shared.search import matching
+from annotate_app.shared.case_keys import neighbours
+from annotate_app.shared.long_list import ListColumn, ListRow, long_list, matching, rows_of
+from annotate_app.shared.review_clip import moment_clip
 from annotate_app.shared.ways import WayThere
-from backend.campaign.corpus.moments.editing import moments_of_video, videos_and_moments
+from backend.campaign.corpus.moments.editing import (
+    change_moments,
+    join_moments,
+    moments_of_video,
+    split_moment,
+    videos_and_moments,
+)
 from backend.campaign.corpus.moments.model import MomentRow, Origin, VideoMoments
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
+from backend.core.ids import MomentId
 
 PER_PAGE = 8
 ORIGINS = {
@@ -44,6 +51,14 @@ _MOMENTS = (
     ListColumn(marked("Where from"), phone=False),
     ListColumn(marked("Used by"), phone=False),
 )
+ON_SHOW = "moment"
+"""The name in the address of the moment on show."""
+VIDEO = "video"
+"""The name in the address of the open video."""
+PROBLEM = "moments_problem"
+_UNDO = "moments_undo"
+"""In the session: the video, which spans came and which went by what was done last."""
+_Span = tuple[float, float]
 
 
 def page() -> None:
@@ -54,7 +69,7 @@ def page() -> None:
         st.info(tr("There are no videos yet."))
         st.html(WayThere("Set up", "", tr("Take the videos of a folder")).link)
         return
-    asked = address_state.read(acts.VIDEO)
+    asked = address_state.read(VIDEO)
     if not asked:
         _all(videos)
         return
@@ -64,7 +79,7 @@ def page() -> None:
         key="all-videos",
         icon=":material/arrow_back:",
         on_click=address_state.go,
-        kwargs={acts.VIDEO: None, acts.ON_SHOW: None, "page": None},
+        kwargs={VIDEO: None, ON_SHOW: None, "page": None},
     )
     if opened is None:
         st.info(tr("The project has no video {asked}.", asked=plain(asked)))
@@ -104,7 +119,7 @@ def _all(videos: Sequence[VideoMoments]) -> None:
             for video in found[first : first + most]
         ]
 
-    long_list(tr("Videos"), _VIDEOS, len(found), fetch, opens=acts.VIDEO, noun="video")
+    long_list(tr("Videos"), _VIDEOS, len(found), fetch, opens=VIDEO, noun="video")
 
 
 def _one(project: Project, lead: Person, video: VideoMoments) -> None:
@@ -120,13 +135,13 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
             value=of or tr("none yet"),
         )
     )
-    look.refusal(acts.PROBLEM)
+    look.refusal(PROBLEM)
     shown = _on_show(rows)
     case, beside = st.columns([3, 2], gap="large")
     with case:
         if shown is None:
             st.info(tr("No moment of it yet: add one, or have them proposed on the page Set up."))
-            acts.undo_button()
+            undo_button()
         else:
             _bar(rows, shown)
             _card(rows, shown, video)
@@ -139,8 +154,8 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
             tr("Moments"),
             _MOMENTS,
             len(rows),
-            lambda first, most: [_row(row) for row in rows[first : first + most]],
-            opens=acts.ON_SHOW,
+            rows_of(rows, _row),
+            opens=ON_SHOW,
             noun="moment",
             nothing=tr("None yet."),
             per_page=PER_PAGE,
@@ -150,7 +165,7 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
 
 def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
     """The moment that the address says, else the first of the page of the list."""
-    asked = address_state.read_number(acts.ON_SHOW)
+    asked = address_state.read_number(ON_SHOW)
     found = next((row for row in rows if row.moment_id == asked), None)
     if found is not None or not rows:
         return found
@@ -170,31 +185,20 @@ def _users(row: MomentRow) -> str:
 
 def _bar(rows: Sequence[MomentRow], shown: MomentRow) -> None:
     place = rows.index(shown)
+
+    def step(by: int) -> None:
+        address_state.go(**{ON_SHOW: rows[place + by].moment_id, "page": None})
+
     with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
-        st.markdown(tr("**{place:,} of {rows:,}**", place=place + 1, rows=len(rows)), width="content")
-        for label, other, shortcut, icon in (
-            (tr("Previous"), place - 1, "p", "chevron_left"),
-            (tr("Next"), place + 1, "n", "chevron_right"),
-        ):
-            there = 0 <= other < len(rows)
-            st.button(
-                label,
-                key=f"moment-{label.lower()}",
-                icon=f":material/{icon}:",
-                shortcut=shortcut,
-                disabled=not there,
-                on_click=address_state.go,
-                kwargs={acts.ON_SHOW: rows[other].moment_id if there else None, "page": None},
-            )
-        acts.undo_button()
+        neighbours("moment", place + 1, len(rows), step)
+        undo_button()
 
 
 def _card(rows: Sequence[MomentRow], row: MomentRow, video: VideoMoments) -> None:
     with st.container(border=True, key=f"card-{row.moment_id}"):
         told = tr("{start_s:.2f} to {end_s:.2f} s", start_s=row.start_s, end_s=row.end_s)
         if video.has_file:
-            address = f"/moments.mp4?{urlencode({'video': row.video, 'start': row.start_s, 'end': row.end_s})}"
-            clip_at(address, tr("Clip of {video}, {told}", video=row.video, told=told), f"moment-{row.moment_id}")
+            moment_clip(row, f"moment-{row.moment_id}")
         st.caption(f"{told} ({row.end_s - row.start_s:.2f} s), {tr(ORIGINS[row.origin])}")
         if row.used:
             users = _users(row) or tr("something of the project")
@@ -204,25 +208,25 @@ def _card(rows: Sequence[MomentRow], row: MomentRow, video: VideoMoments) -> Non
             st.form(f"change-{row.moment_id}", border=False),
             st.container(horizontal=True, vertical_alignment="bottom"),
         ):
-            _seconds(tr("Start (s)"), row.start_s, acts.key("start", row), video)
-            _seconds(tr("End (s)"), row.end_s, acts.key("end", row), video)
-            st.form_submit_button(tr("Change"), on_click=acts.change, args=(row,))
+            _seconds(tr("Start (s)"), row.start_s, key("start", row), video)
+            _seconds(tr("End (s)"), row.end_s, key("end", row), video)
+            st.form_submit_button(tr("Change"), on_click=change, args=(row,))
         with (
             st.form(f"split-{row.moment_id}", border=False),
             st.container(horizontal=True, vertical_alignment="bottom"),
         ):
-            _seconds(tr("Split at (s)"), round((row.start_s + row.end_s) / 2, 2), acts.key("at", row), video)
-            st.form_submit_button(tr("Split"), on_click=acts.split, args=(row,))
+            _seconds(tr("Split at (s)"), round((row.start_s + row.end_s) / 2, 2), key("at", row), video)
+            st.form_submit_button(tr("Split"), on_click=split, args=(row,))
         following = next((other for other in rows[rows.index(row) + 1 :] if not other.used), None)
         with st.container(horizontal=True):
             if following is not None:
                 st.button(
                     tr("Join with {start_s:.2f}–{end_s:.2f} s", start_s=following.start_s, end_s=following.end_s),
                     key=f"join-{row.moment_id}",
-                    on_click=acts.join,
+                    on_click=join,
                     args=(row, following),
                 )
-            st.button(tr("Remove"), key=f"remove-{row.moment_id}", shortcut="x", on_click=acts.remove, args=(row,))
+            st.button(tr("Remove"), key=f"remove-{row.moment_id}", shortcut="x", on_click=remove, args=(row,))
 
 
 def _add(video: VideoMoments) -> None:
@@ -233,9 +237,96 @@ def _add(video: VideoMoments) -> None:
     ):
         _seconds(tr("Start (s)"), 0.0, "add-start", video)
         _seconds(tr("End (s)"), min(5.0, video.duration_s), "add-end", video)
-        st.form_submit_button(tr("Add"), on_click=acts.add, args=(video.name,))
+        st.form_submit_button(tr("Add"), on_click=add, args=(video.name,))
 
 
 def _seconds(label: str, value: float, key: str, video: VideoMoments) -> None:
     # Typed in hundredths; a field that nobody touched keeps the exact time.
     st.number_input(label, 0.0, max(video.duration_s, value), value, 0.1, format="%.2f", key=key)
+
+
+def change(row: MomentRow) -> None:
+    """Callback of the form: the moment begins and ends where its fields say."""
+    span = (float(st.session_state[key("start", row)]), float(st.session_state[key("end", row)]))
+    if span == (row.start_s, row.end_s):
+        st.session_state[PROBLEM] = tr("Start and end are what they were: type other seconds to change them.")
+        return
+    _do(row.video, [row], [span], tr("Changed."))
+
+
+def split(row: MomentRow) -> None:
+    """Callback: two moments instead of one, the second from where the field says."""
+    at_s = float(st.session_state[key("at", row)])
+    spans = [(row.start_s, at_s), (at_s, row.end_s)]
+    act = partial(split_moment, moment=row.moment_id, at_s=at_s, now=time.time())
+    _do(row.video, [row], spans, tr("Split in two."), act)
+
+
+def join(row: MomentRow, following: MomentRow) -> None:
+    """Callback: one moment of this one and the next."""
+    spans = [(row.start_s, max(row.end_s, following.end_s))]
+    act = partial(join_moments, moments=[row.moment_id, following.moment_id], now=time.time())
+    _do(row.video, [row, following], spans, tr("Joined."), act)
+
+
+def remove(row: MomentRow) -> None:
+    """Callback: the moment is no more."""
+    _do(row.video, [row], [], tr("Removed."))
+
+
+def add(video: str) -> None:
+    """Callback of the form: one more moment."""
+    span = (float(st.session_state["add-start"]), float(st.session_state["add-end"]))
+    _do(video, [], [span], tr("Added."))
+
+
+def undo() -> None:
+    """Callback: what was done last is as it was before."""
+    if (last := st.session_state.pop(_UNDO, None)) is None:
+        return
+    video, came, went = last
+
+    def act(project: Project, lead: Person) -> None:
+        there = {(row.start_s, row.end_s): row.moment_id for row in moments_of_video(project, lead, video)}
+        gone = [there.get(span, MomentId(0)) for span in came]
+        change_moments(project, lead, video, gone, went, now=time.time())
+
+    if look.done_as_lead(act, PROBLEM):
+        address_state.go(**{ON_SHOW: None})
+        st.toast(tr("It is as it was before."), icon=":material/undo:")
+
+
+def undo_button() -> None:
+    """The way back, while there is something to go back to."""
+    if st.session_state.get(_UNDO):
+        st.button(tr("Undo"), key="moments-undo", icon=":material/undo:", shortcut="u", on_click=undo)
+
+
+def key(name: str, row: MomentRow) -> str:
+    """Streamlit's key of a field of a moment."""
+    return f"{name}-{row.moment_id}"
+
+
+def _do(
+    video: str,
+    gone: Sequence[MomentRow],
+    come: Sequence[_Span],
+    done: str,
+    act: Callable[[Project, Person], object] | None = None,
+) -> None:
+    went = [row.moment_id for row in gone]
+    usual = partial(change_moments, video=video, gone=went, come=come, now=time.time())
+    if not look.done_as_lead(act or usual, PROBLEM):
+        return
+    st.session_state[_UNDO] = (video, list(come), [(row.start_s, row.end_s) for row in gone])
+    shown: int | None = None
+    if come:
+
+        def find(project: Project, lead: Person) -> None:
+            nonlocal shown
+            rows = moments_of_video(project, lead, video)
+            shown = next((row.moment_id for row in rows if (row.start_s, row.end_s) == come[0]), None)
+
+        look.as_lead(find)
+    address_state.go(**{ON_SHOW: shown})
+    st.toast(done, icon=":material/check:")
