@@ -8,6 +8,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.monitoring.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, WHOLE, BoardPart, Figure, Verdicts
 from backend.campaign.nouns import OPERATOR
+from backend.cli.options import argument, option
 from backend.cli.output import (
     FirstDay,
     Json,
@@ -31,23 +32,17 @@ def register(app: typer.Typer) -> None:
 
 
 def agreement(
-    place: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR|RAW.csv", help="A project folder, or rows of pair_id,worker,relevance.", show_default=False
-        ),
-    ],
+    place: Annotated[Path, argument("DIR|RAW.csv", "A project folder, or rows of pair_id,worker,relevance.")],
     scale: ScaleOption = None,
     others: Annotated[
         Path | None,
-        typer.Option(
-            "--others",
-            metavar="OUT.csv",
-            help="Compare the rule with mean, median and Dawid-Skene, and write the pairs that differ to this file.",
+        option(
+            "--others OUT.csv",
+            "Compare the rule with mean, median and Dawid-Skene, and write the pairs that differ to this file.",
         ),
     ] = None,
-    split: Annotated[str, typer.Option("--split", metavar="NAME", help="Only pairs of this split.")] = "",
-    query: Annotated[str, typer.Option("--query", metavar="TEXT", help="Only pairs of this query.")] = "",
+    split: Annotated[str, option("--split NAME", "Only pairs of this split.")] = "",
+    query: Annotated[str, option("--query TEXT", "Only pairs of this query.")] = "",
     first: FirstDay = None,
     last: LastDay = None,
     json: Json = False,

@@ -9,7 +9,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.batches.model import RuleWord, Suggestions
-from backend.cli.options import ShowByDefault, add_group
+from backend.cli.options import ShowByDefault, add_group, argument, option
 from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds, table
 
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 def show(
     folder: Dir,
-    each: Annotated[bool, typer.Option("--list", help="Print a row for each query that waits for a decision.")] = False,
+    each: Annotated[bool, option("--list", "Print a row for each query that waits for a decision.")] = False,
     json: Json = False,
 ) -> None:
     """Show what the rule says about each query's next batch.
@@ -59,9 +59,7 @@ def show(
 
 def accept(
     folder: Dir,
-    decline: Annotated[
-        bool, typer.Option("--decline", help="Also decline the batches that the rule calls not worth it.")
-    ] = False,
+    decline: Annotated[bool, option("--decline", "Also decline the batches that the rule calls not worth it.")] = False,
 ) -> None:
     """Open every next batch that the rule calls worth it.
 
@@ -86,21 +84,16 @@ def accept(
 def rule(
     folder: Dir,
     mean: Annotated[
-        float | None,
-        typer.Option("--mean", help="Lowest mean relevance of the last candidates; 0 turns this condition off."),
+        float | None, option("--mean", "Lowest mean relevance of the last candidates; 0 turns this condition off.")
     ] = None,
     finds: Annotated[
-        int | None,
-        typer.Option("--finds", min=0, help="How many of them need at least --grade; 0 turns this condition off."),
+        int | None, option("--finds", "How many of them need at least --grade; 0 turns this condition off.", min=0)
     ] = None,
-    grade: Annotated[
-        int | None, typer.Option("--grade", min=1, help="Lowest relevance that counts for --finds.")
-    ] = None,
+    grade: Annotated[int | None, option("--grade", "Lowest relevance that counts for --finds.", min=1)] = None,
     last: Annotated[
-        int | None,
-        typer.Option("--last", min=1, max=40, help="How many of the lowest-ranked open candidates the rule looks at."),
+        int | None, option("--last", "How many of the lowest-ranked open candidates the rule looks at.", min=1, max=40)
     ] = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why the rule changes; a sentence.")] = "",
+    reason: Annotated[str, option("--reason", "Why the rule changes; a sentence.")] = "",
 ) -> None:
     """Show the rule and its versions, or change it.
 
@@ -127,7 +120,7 @@ def rule(
 
 def depth(
     folder: Dir,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
+    out: Annotated[Path, argument("OUT", "Folder for the files.")],
 ) -> None:
     """Plot relevance by rank and similarity, to see how deep to judge.
 

@@ -10,7 +10,7 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.candidates.model import PoolingReport
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
-from backend.cli.options import Cluster, EncodingJobs, spread, where, whole
+from backend.cli.options import Cluster, EncodingJobs, option, spread, where, whole
 from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 
@@ -35,71 +35,48 @@ def candidates(
     folder: Dir,
     batch_size: Annotated[
         int | None,
-        typer.Option(
-            "--batch-size",
-            metavar=f"1..{MOST_CANDIDATES}",
-            help="Candidates per batch. Default: 20.",
-            min=1,
-            max=MOST_CANDIDATES,
-            show_default=False,
-        ),
+        option(f"--batch-size 1..{MOST_CANDIDATES}", "Candidates per batch. Default: 20.", min=1, max=MOST_CANDIDATES),
     ] = None,
     probe: Annotated[
         int,
-        typer.Option(
-            "--probe",
-            metavar="N",
-            help="For N queries, also judge the top 60 and 60 other moments, to see how deep to judge.",
-            min=0,
+        option(
+            "--probe N", "For N queries, also judge the top 60 and 60 other moments, to see how deep to judge.", min=0
         ),
     ] = 0,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the draw for --probe.")] = 0,
+    seed: Annotated[int, option("--seed S", "Seed of the draw for --probe.")] = 0,
     pool: Annotated[
         list[str] | None,
-        typer.Option(
-            "--pool",
-            metavar="[NAME=]FILE ...",
-            help="Runs whose best predictions become candidates, in a form that `evaluate` reads.",
-            show_default=False,
+        option(
+            "--pool [NAME=]FILE ...", "Runs whose best predictions become candidates, in a form that `evaluate` reads."
         ),
     ] = None,
-    depth: Annotated[
-        int, typer.Option("--depth", metavar="N", min=1, help="Number of predictions to take per query and run.")
-    ] = 20,
-    iou: Annotated[
-        float, typer.Option("--iou", metavar="X", help="IoU from which two spans are the same candidate.")
-    ] = 0.7,
+    depth: Annotated[int, option("--depth N", "Number of predictions to take per query and run.", min=1)] = 20,
+    iou: Annotated[float, option("--iou X", "IoU from which two spans are the same candidate.")] = 0.7,
     videos: Annotated[
-        Path | None,
-        typer.Option("--videos", metavar="FILE", help="name -> [duration, index], for runs with video indices."),
+        Path | None, option("--videos FILE", "name -> [duration, index], for runs with video indices.")
     ] = None,
     captions: Annotated[
-        bool, typer.Option("--captions/--no-captions", help="Also search captions when runs or frames are pooled.")
+        bool, option("--captions/--no-captions", "Also search captions when runs or frames are pooled.")
     ] = True,
     visual: Annotated[
         str | None,
-        typer.Option(
-            "--visual",
-            metavar="NAME|FOLDER",
-            help="A CLIP model for the frames of every moment, in addition to captions and runs: "
+        option(
+            "--visual NAME|FOLDER",
+            "A CLIP model for the frames of every moment, in addition to captions and runs: "
             "sentence-transformers/clip-ViT-B-32, or a model folder.",
-            show_default=False,
         ),
     ] = None,
     again: Annotated[
-        bool,
-        typer.Option("--again", help="Add the predictions of these runs to existing lists, and hand out new pairs."),
+        bool, option("--again", "Add the predictions of these runs to existing lists, and hand out new pairs.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what pooling would do; write nothing.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Only show what pooling would do; write nothing.")] = False,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     dtype: Annotated[
         str | None,
-        typer.Option(
-            "--dtype",
-            metavar="fp32|bf16",
-            help="Precision of the encoder. bf16 is faster on many processors, and counts as another encoder.",
-            show_default=False,
+        option(
+            "--dtype fp32|bf16",
+            "Precision of the encoder. bf16 is faster on many processors, and counts as another encoder.",
         ),
     ] = None,
     jobs: EncodingJobs = None,

@@ -10,7 +10,7 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import list_option, typed
+from backend.cli.options import list_option, option, typed
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -37,35 +37,20 @@ class RewriterName(StrEnum):
     OPENAI = "openai"
 
 
-ModelOption = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="The language model.", show_default=False)
-]
+ModelOption = Annotated[str | None, option("--model NAME", "The language model.")]
 UrlOption = Annotated[
-    str | None,
-    typer.Option(
-        "--base-url", metavar="URL", help="Address of the endpoint; it often ends in /v1.", show_default="OpenAI's own"
-    ),
+    str | None, option("--base-url URL", "Address of the endpoint; it often ends in /v1.", show_default="OpenAI's own")
 ]
 _TEMPERATURES = typed("0,0.2")
 TemperaturesOption = Annotated[
     list[float], list_option("--temperatures", "T,T", "Temperature of each attempt.", unique=False)
 ]
-BatchOption = Annotated[int, typer.Option("--batch", metavar="N", help="Captions per request.", min=1, max=100)]
-AtOnceOption = Annotated[int, typer.Option("--at-once", metavar="N", help="Parallel requests.", min=1, max=256)]
-TimeoutOption = Annotated[
-    float, typer.Option("--timeout", metavar="S", help="Seconds to wait for an answer.", min=0.001)
-]
-RetriesOption = Annotated[
-    int, typer.Option("--retries", metavar="N", help="How often to repeat a failed request.", min=0)
-]
-PriceIn = Annotated[
-    float | None,
-    typer.Option("--price-in", metavar="P", help="Price of a million input tokens.", min=0, show_default=False),
-]
-PriceOut = Annotated[
-    float | None,
-    typer.Option("--price-out", metavar="P", help="Price of a million output tokens.", min=0, show_default=False),
-]
+BatchOption = Annotated[int, option("--batch N", "Captions per request.", min=1, max=100)]
+AtOnceOption = Annotated[int, option("--at-once N", "Parallel requests.", min=1, max=256)]
+TimeoutOption = Annotated[float, option("--timeout S", "Seconds to wait for an answer.", min=0.001)]
+RetriesOption = Annotated[int, option("--retries N", "How often to repeat a failed request.", min=0)]
+PriceIn = Annotated[float | None, option("--price-in P", "Price of a million input tokens.", min=0)]
+PriceOut = Annotated[float | None, option("--price-out P", "Price of a million output tokens.", min=0)]
 
 
 def register(app: typer.Typer) -> None:
@@ -77,8 +62,7 @@ def register(app: typer.Typer) -> None:
 def rewrite(
     folder: Dir,
     rewriter: Annotated[
-        RewriterName,
-        typer.Option("--rewriter", help="rules, or openai: a language model at an OpenAI-compatible endpoint."),
+        RewriterName, option("--rewriter", "rules, or openai: a language model at an OpenAI-compatible endpoint.")
     ] = RewriterName.RULES,
     model: ModelOption = None,
     base_url: UrlOption = None,
@@ -91,15 +75,12 @@ def rewrite(
     price_out: PriceOut = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
-    waiting: Annotated[
-        bool, typer.Option("--waiting", help="Only print the rewrites that wait for a person, as CSV.")
-    ] = False,
+    waiting: Annotated[bool, option("--waiting", "Only print the rewrites that wait for a person, as CSV.")] = False,
     summary: Annotated[
-        bool, typer.Option("--summary", help="Only print what rewriting changed: replacement words, words per caption.")
+        bool, option("--summary", "Only print what rewriting changed: replacement words, words per caption.")
     ] = False,
     by_hand: Annotated[
-        Path | None,
-        typer.Option("--by-hand", metavar="FILE.csv", help="Accept a person's rewrites: the CSV of --waiting, edited."),
+        Path | None, option("--by-hand FILE.csv", "Accept a person's rewrites: the CSV of --waiting, edited.")
     ] = None,
 ) -> None:
     """Replace names in captions with generic phrases.

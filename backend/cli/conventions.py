@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from backend.cli.options import list_option, typed
+from backend.cli.options import list_option, option, typed
 
 if TYPE_CHECKING:
     from backend.scoring.pools.model import PoolFile
@@ -29,51 +29,32 @@ def preset_named(text: str) -> Preset:
         raise typer.BadParameter(f"{text!r} is not one of {', '.join(Preset)}") from None
 
 
-Truth = Annotated[
-    Path,
-    typer.Option(
-        "--truth", metavar="FILE|DIR", help="Truth, such as val.json, or the folder of a release.", show_default=False
-    ),
-]
-Runs = Annotated[
-    list[str],
-    typer.Option("--run", metavar="[NAME=]FILE ...", help="A run, or several; may be repeated.", show_default=False),
-]
+Truth = Annotated[Path, option("--truth FILE|DIR", "Truth, such as val.json, or the folder of a release.")]
+Runs = Annotated[list[str], option("--run [NAME=]FILE ...", "A run, or several; may be repeated.")]
 Videos = Annotated[
-    Path | None,
-    typer.Option("--videos", metavar="MAP|DIR", help="name -> [duration, index], or a release, for runs with indices."),
+    Path | None, option("--videos MAP|DIR", "name -> [duration, index], or a release, for runs with indices.")
 ]
 PresetOption = Annotated[
     Preset,
-    typer.Option(
-        "--preset",
+    option(
+        "--preset paper|tvr-ranking",
+        "paper: the formula; tvr-ranking: the published code of TVR-Ranking.",
         parser=preset_named,
-        metavar="paper|tvr-ranking",
-        help="paper: the formula; tvr-ranking: the published code of TVR-Ranking.",
     ),
 ]
 Benchmark = Annotated[
     str | None,
-    typer.Option(
-        "--benchmark",
-        metavar="NAME",
-        help="The figures of a benchmark, by its conventions; `reelrank measures benchmarks` lists them.",
+    option(
+        "--benchmark NAME", "The figures of a benchmark, by its conventions; `reelrank measures benchmarks` lists them."
     ),
 ]
 K = Annotated[list[int], list_option("--k", "K,K", "Rank cut-offs.", int)]
 Mu = Annotated[list[float], list_option("--mu", "M,M", "IoU thresholds of NDCG.")]
 Theta = Annotated[list[float], list_option("--theta", "T,T", "IoU thresholds of measures without grades.")]
-Option = Annotated[
-    list[str] | None,
-    typer.Option("--option", metavar="NAME=VALUE", help="Override one point of the preset, e.g. gain=exp2."),
-]
+Option = Annotated[list[str] | None, option("--option NAME=VALUE", "Override one point of the preset, e.g. gain=exp2.")]
 Nms = Annotated[
     float | None,
-    typer.Option(
-        "--nms",
-        metavar="IOU",
-        help="Non-maximum suppression first: what overlaps a better prediction of its video by more falls.",
-    ),
+    option("--nms IOU", "Non-maximum suppression first: what overlaps a better prediction of its video by more falls."),
 ]
 
 CUTOFFS, THRESHOLDS = typed("10,20,40"), typed("0.3,0.5,0.7")
@@ -89,44 +70,30 @@ class OutsidePool(StrEnum):
 # Evaluation in pools: where these are not given, a pool has other values than a truth.
 TruthOrPool = Annotated[
     Path | None,
-    typer.Option(
-        "--truth",
-        metavar="FILE|DIR",
-        help="Truth, such as val.json, or the folder of a release; pools may be one themselves.",
-    ),
+    option("--truth FILE|DIR", "Truth, such as val.json, or the folder of a release; pools may be one themselves."),
 ]
 UsualK = Annotated[
-    list[int] | None,
-    list_option("--k", "K,K", "Rank cut-offs.  [default: 10,20,40; in pools 1,5,20,50]", int),
+    list[int] | None, list_option("--k", "K,K", "Rank cut-offs.  [default: 10,20,40; in pools 1,5,20,50]", int)
 ]
 UsualMu = Annotated[
-    list[float] | None,
-    list_option("--mu", "M,M", "IoU thresholds of NDCG.  [default: 0.3,0.5,0.7; in pools 0.5,0.7]"),
+    list[float] | None, list_option("--mu", "M,M", "IoU thresholds of NDCG.  [default: 0.3,0.5,0.7; in pools 0.5,0.7]")
 ]
 UsualTheta = Annotated[
     list[float] | None, list_option("--theta", "T,T", "IoU thresholds of measures without grades; the same.")
 ]
-Pool = Annotated[
-    Path | None, typer.Option("--pool", metavar="FILE", help="MVMR pools: search each query in its own videos.")
-]
+Pool = Annotated[Path | None, option("--pool FILE", "MVMR pools: search each query in its own videos.")]
 Outside = Annotated[
-    OutsidePool, typer.Option("--outside-pool", help="Predictions outside the pool: refuse them, or leave them out.")
+    OutsidePool, option("--outside-pool", "Predictions outside the pool: refuse them, or leave them out.")
 ]
-OnePerVideo = Annotated[
-    bool, typer.Option("--one-per-video", help="Only the best moment of each video by score, ranked by it.")
-]
+OnePerVideo = Annotated[bool, option("--one-per-video", "Only the best moment of each video by score, ranked by it.")]
 TopVideos = Annotated[
-    int | None,
-    typer.Option("--top-videos", metavar="N", min=1, help="Two steps: the N best videos of a pool, then moments."),
+    int | None, option("--top-videos N", "Two steps: the N best videos of a pool, then moments.", min=1)
 ]
 FirstStep = Annotated[
-    Path | None,
-    typer.Option(
-        "--first-step", metavar="FILE", help="The run that ranks the videos (5 of them); else each run does so itself."
-    ),
+    Path | None, option("--first-step FILE", "The run that ranks the videos (5 of them); else each run does so itself.")
 ]
 OwnVideo = Annotated[
-    bool, typer.Option("--own-video", help="Beside it, each run in the query's own video alone (VMR beside MVMR).")
+    bool, option("--own-video", "Beside it, each run in the query's own video alone (VMR beside MVMR).")
 ]
 
 
@@ -140,10 +107,9 @@ class ChartName(StrEnum):
 
 Charts = Annotated[
     list[str] | None,
-    typer.Option(
-        "--chart",
-        metavar="[NAME=]FILE.svg|.png",
-        help="by-k: a measure by cut-off; order: runs sorted by it, under others; own-video. May be repeated.",
+    option(
+        "--chart [NAME=]FILE.svg|.png",
+        "by-k: a measure by cut-off; order: runs sorted by it, under others; own-video. May be repeated.",
     ),
 ]
 

@@ -9,7 +9,7 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, Jobs, list_option, where_told, whole
+from backend.cli.options import Cluster, Jobs, argument, list_option, option, where_told, whole
 from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 FormatOption = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="Format of the annotation file, such as tvr or csv. Default: detected from its content.",
-        show_default=False,
-    ),
+    option("--format NAME", "Format of the annotation file, such as tvr or csv. Default: detected from its content."),
 ]
 TypeOption = Annotated[
     list[str] | None,
@@ -53,11 +48,10 @@ def register(app: typer.Typer) -> None:
 
 def import_(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The annotation file.", show_default=False)],
+    file: Annotated[Path, argument("FILE", "The annotation file.")],
     format_: FormatOption = None,
     videos: Annotated[
-        str | None,
-        typer.Option("--videos", metavar="FOLDER", help="Folder of the video files, or s3://, gs://, https://."),
+        str | None, option("--videos FOLDER", "Folder of the video files, or s3://, gs://, https://.")
     ] = None,
     types: TypeOption = None,
     columns: ColumnsOption = None,
@@ -65,7 +59,7 @@ def import_(
     decode: DecodeOption = None,
     jobs: Jobs = None,
     cluster: Cluster = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count everything, and write nothing.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Check and count everything, and write nothing.")] = False,
 ) -> None:
     """Import videos, moments and captions from a file.
 
@@ -148,11 +142,7 @@ def read_columns(given: list[str]) -> Mapping[str, str]:
 def stats(
     places: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE_OR_DIR",
-            help="Annotation files of one corpus, or the folder of a project or of a release.",
-            show_default=False,
-        ),
+        argument("FILE_OR_DIR", "Annotation files of one corpus, or the folder of a project or of a release."),
     ],
     format_: FormatOption = None,
     types: TypeOption = None,

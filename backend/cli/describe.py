@@ -9,7 +9,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import ShowByDefault, add_group
+from backend.cli.options import ShowByDefault, add_group, argument, option
 from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
 from backend.core.ids import AnnotatorId
 from backend.core.reading import bytes_of
@@ -80,21 +80,13 @@ def show(folder: Dir, json: Json = False) -> None:
 
 def open_describing(
     folder: Dir,
-    who: Annotated[
-        list[str] | None, typer.Option("--who", metavar="NAME", help="Only this annotator; may be repeated.")
-    ] = None,
-    videos: Annotated[
-        list[str] | None, typer.Option("--video", metavar="NAME", help="Only this video; may be repeated.")
-    ] = None,
+    who: Annotated[list[str] | None, option("--who NAME", "Only this annotator; may be repeated.")] = None,
+    videos: Annotated[list[str] | None, option("--video NAME", "Only this video; may be repeated.")] = None,
     per_video: Annotated[
-        int | None,
-        typer.Option("--per-video", metavar="N", min=1, help="Descriptions wanted per video, from everybody together."),
+        int | None, option("--per-video N", "Descriptions wanted per video, from everybody together.", min=1)
     ] = None,
     per_minute: Annotated[
-        float | None,
-        typer.Option(
-            "--per-minute", metavar="X", help="Descriptions wanted per minute of video, from everybody together."
-        ),
+        float | None, option("--per-minute X", "Descriptions wanted per minute of video, from everybody together.")
     ] = None,
 ) -> None:
     """Open describing: for all annotators and videos by default.
@@ -134,11 +126,10 @@ def close(folder: Dir) -> None:
 def list_descriptions(
     folder: Dir,
     which: Annotated[
-        ShownDescriptions, typer.Option("--show", help="Status of the descriptions to list.")
+        ShownDescriptions, option("--show", "Status of the descriptions to list.")
     ] = ShownDescriptions.WAITING,
     search: Annotated[
-        str,
-        typer.Option("--search", metavar="WORDS", help="Only those with these words in the sentence, video or author."),
+        str, option("--search WORDS", "Only those with these words in the sentence, video or author.")
     ] = "",
     json: Json = False,
 ) -> None:
@@ -169,7 +160,7 @@ def list_descriptions(
     table(("video", "start", "end", "by", "stands", "sentence"), rows, left)
 
 
-def export(folder: Dir, out: Annotated[Path, typer.Argument(metavar="FILE.csv", help="The file to write.")]) -> None:
+def export(folder: Dir, out: Annotated[Path, argument("FILE.csv", "The file to write.")]) -> None:
     """Write all descriptions as CSV.
 
     Each row has the span, sentence, caption, author and status.
@@ -185,10 +176,8 @@ def export(folder: Dir, out: Annotated[Path, typer.Argument(metavar="FILE.csv", 
 
 def guideline(
     folder: Dir,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE.txt", help="A new guideline, one rule per line.", show_default=False)
-    ] = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why it changes; describers read this sentence.")] = "",
+    file: Annotated[Path | None, argument("FILE.txt", "A new guideline, one rule per line.")] = None,
+    reason: Annotated[str, option("--reason", "Why it changes; describers read this sentence.")] = "",
 ) -> None:
     """Show the guideline for describing, or replace it by a file.
 

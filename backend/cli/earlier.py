@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from backend.api import open_project
+from backend.cli.options import argument, option
 from backend.cli.output import Dir, Json, ScaleOption, json_text, now, progress_bar, say, seconds
 
 if TYPE_CHECKING:
@@ -27,19 +28,13 @@ def import_judgements(
     folder: Dir,
     raw: Annotated[
         Path,
-        typer.Argument(
-            metavar="RAW.csv",
-            help="Columns pair_id,worker,relevance; optionally round,graded_at,active_ms,elapsed_ms,simulated.",
-            show_default=False,
+        argument(
+            "RAW.csv", "Columns pair_id,worker,relevance; optionally round,graded_at,active_ms,elapsed_ms,simulated."
         ),
     ],
     pairs: Annotated[
         Path | None,
-        typer.Option(
-            "--pairs",
-            metavar="PAIRS.csv",
-            help="The pairs: pair_id,query,video_name,similarity and timestamp, or start and end.",
-        ),
+        option("--pairs PAIRS.csv", "The pairs: pair_id,query,video_name,similarity and timestamp, or start and end."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -105,9 +100,7 @@ def _say_some(what: str, pair_ids: Sequence[int]) -> None:
 
 
 def consensus(
-    file: Annotated[
-        Path, typer.Argument(metavar="RAW.csv", help="Rows of pair_id,worker,relevance.", show_default=False)
-    ],
+    file: Annotated[Path, argument("RAW.csv", "Rows of pair_id,worker,relevance.")],
     scale: ScaleOption = None,
     json: Json = False,
 ) -> None:

@@ -47,6 +47,7 @@ from backend.cli.options import (
     ScoringJobs,
     SeveralRuns,
     Split,
+    option,
     require_one_split,
     run_list,
     where,
@@ -95,9 +96,7 @@ def evaluate(
     k: UsualK = None,
     mu: UsualMu = None,
     theta: UsualTheta = None,
-    min_relevance: Annotated[
-        int, typer.Option("--min-relevance", metavar="1-4", help="What counts as relevant without grades.")
-    ] = 1,
+    min_relevance: Annotated[int, option("--min-relevance 1-4", "What counts as relevant without grades.")] = 1,
     measure: Annotated[
         list[str] | None,
         measure_option(
@@ -114,33 +113,23 @@ def evaluate(
     first_step: FirstStep = None,
     own_video: OwnVideo = False,
     chart: Charts = None,
-    intervals: Annotated[bool, typer.Option("--intervals", help="95 % intervals of the means.")] = False,
-    baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="RUN", help="Compare the other runs with this one.")
-    ] = None,
-    resamples: Annotated[int, typer.Option("--resamples", metavar="N", help="Of bootstrap and sign flips.")] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of bootstrap and sign flips.")] = 0,
-    by: Annotated[list[By] | None, typer.Option("--by", help="Means of groups of queries; may be repeated.")] = None,
-    errors: Annotated[bool, typer.Option("--errors", help="What became of each relevant moment.")] = False,
+    intervals: Annotated[bool, option("--intervals", "95 % intervals of the means.")] = False,
+    baseline: Annotated[str | None, option("--baseline RUN", "Compare the other runs with this one.")] = None,
+    resamples: Annotated[int, option("--resamples N", "Of bootstrap and sign flips.")] = 10_000,
+    seed: Annotated[int, option("--seed S", "Of bootstrap and sign flips.")] = 0,
+    by: Annotated[list[By] | None, option("--by", "Means of groups of queries; may be repeated.")] = None,
+    errors: Annotated[bool, option("--errors", "What became of each relevant moment.")] = False,
     percent: Percent = False,
     digits: Digits = None,
     caption: Caption = None,
     label: Label = None,
-    everything: Annotated[bool, typer.Option("--all", help="Print all measures and what they stand for.")] = False,
-    format_: Annotated[Format, typer.Option("--format", help="How the scores are written.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE|-", help="Where they go; - is the screen.")] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE|-", help="Write JSON to a file, or only JSON to - .")
-    ] = None,
-    per_query: Annotated[
-        Path | None, typer.Option("--per-query", metavar="FILE.csv", help="Every query's values of every run.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE.html", help="One page with charts and cases, to open.")
-    ] = None,
-    project: Annotated[
-        Path | None, typer.Option("--project", metavar="DIR", help="A project with the videos: frames in the report.")
-    ] = None,
+    everything: Annotated[bool, option("--all", "Print all measures and what they stand for.")] = False,
+    format_: Annotated[Format, option("--format", "How the scores are written.")] = Format.TABLE,
+    out: Annotated[Path | None, option("--out FILE|-", "Where they go; - is the screen.")] = None,
+    json: Annotated[Path | None, option("--json FILE|-", "Write JSON to a file, or only JSON to - .")] = None,
+    per_query: Annotated[Path | None, option("--per-query FILE.csv", "Every query's values of every run.")] = None,
+    report: Annotated[Path | None, option("--report FILE.html", "One page with charts and cases, to open.")] = None,
+    project: Annotated[Path | None, option("--project DIR", "A project with the videos: frames in the report.")] = None,
     jobs: ScoringJobs = None,
     cluster: Cluster = None,
 ) -> None:

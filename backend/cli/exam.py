@@ -10,7 +10,7 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam.model import ExamKey
 from backend.cli.exam_results import results, status
-from backend.cli.options import add_group
+from backend.cli.options import add_group, argument, option
 from backend.cli.output import Dir, Json, fail, json_text, now, say, table
 from backend.core.ids import AnnotatorId
 from backend.core.typed_text import name_key
@@ -21,40 +21,26 @@ if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
-Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Number of queries to draw.", show_default="10")]
-Pairs = Annotated[
-    int | None, typer.Option("--pairs", min=1, help="Highest number of pairs per query.", show_default="10")
-]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of the draw.")]
+Name = Annotated[str, argument("NAME", "The annotator.")]
+Queries = Annotated[int | None, option("--queries", "Number of queries to draw.", min=1, show_default="10")]
+Pairs = Annotated[int | None, option("--pairs", "Highest number of pairs per query.", min=1, show_default="10")]
+Seed = Annotated[int, option("--seed", "Seed of the draw.")]
 MostMissed = Annotated[
     float | None,
-    typer.Option(
-        "--most-missed",
-        min=0,
-        max=100,
-        help="Percent of the answers that may miss the answer key.",
-        show_default="20.0",
+    option(
+        "--most-missed", "Percent of the answers that may miss the answer key.", min=0, max=100, show_default="20.0"
     ),
 ]
-Spread = Annotated[
-    bool, typer.Option("--spread/--no-spread", help="Draw all grades as evenly as the settled pairs allow.")
-]
+Spread = Annotated[bool, option("--spread/--no-spread", "Draw all grades as evenly as the settled pairs allow.")]
 KeyFile = Annotated[
     Path | None,
-    typer.Option(
-        "--from",
-        metavar="KEY.csv",
-        help="Use the pairs of this file instead of a draw: pair_id,grade and optionally explanation.",
-    ),
+    option("--from KEY.csv", "Use the pairs of this file instead of a draw: pair_id,grade and optionally explanation."),
 ]
 Although = Annotated[
     str,
-    typer.Option(
-        "--although",
-        metavar="REASON",
-        help="Why to accept the exam although guessing, or always giving one grade, passes or nearly passes.",
-        show_default=False,
+    option(
+        "--although REASON",
+        "Why to accept the exam although guessing, or always giving one grade, passes or nearly passes.",
     ),
 ]
 
@@ -69,9 +55,9 @@ class ExamKeyOption(StrEnum):
 
 KeyFrom = Annotated[
     ExamKeyOption,
-    typer.Option(
+    option(
         "--key",
-        help="Answer key: the relevance of settled pairs; or, for open pairs, the median of everybody who "
+        "Answer key: the relevance of settled pairs; or, for open pairs, the median of everybody who "
         "finished, or a lead's own grades.",
     ),
 ]
@@ -155,9 +141,7 @@ def set_exam(
     key: KeyFrom = ExamKeyOption.SETTLED,
     file: KeyFile = None,
     although: Although = "",
-    newcomers_only: Annotated[
-        bool, typer.Option("--newcomers-only", help="Exempt everybody who has graded here.")
-    ] = False,
+    newcomers_only: Annotated[bool, option("--newcomers-only", "Exempt everybody who has graded here.")] = False,
 ) -> None:
     """Set the exam that annotators have to pass before they judge.
 
@@ -264,7 +248,7 @@ def retake(folder: Dir, name: Name) -> None:
 def exempt(
     folder: Dir,
     name: Name,
-    reason: Annotated[str, typer.Option("--reason", help="Why they may judge without passing.")],
+    reason: Annotated[str, option("--reason", "Why they may judge without passing.")],
 ) -> None:
     """Let an annotator judge without passing the exam.
 

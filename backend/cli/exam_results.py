@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
+from backend.cli.options import option
 from backend.cli.output import Dir, Json, json_text, save, say, table, tell_written
 
 if TYPE_CHECKING:
@@ -58,10 +57,7 @@ def status(folder: Dir, json: Json = False) -> None:
 
 def results(
     folder: Dir,
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE.csv", help="Write the figures to this file.", show_default=False),
-    ] = None,
+    csv: Annotated[Path | None, option("--csv FILE.csv", "Write the figures to this file.")] = None,
     json: Json = False,
 ) -> None:
     """Show the results of all first attempts: misses and kappas.

@@ -7,7 +7,7 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import add_group
+from backend.cli.options import add_group, option
 from backend.cli.output import Dir, Json, json_text, now, say, table
 
 if TYPE_CHECKING:
@@ -28,36 +28,27 @@ def register(app: typer.Typer) -> None:
 def set_gold(
     folder: Dir,
     key: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="KEY.csv", help="Use the pairs of this file instead of a draw: pair_id,grade."),
+        Path | None, option("--from KEY.csv", "Use the pairs of this file instead of a draw: pair_id,grade.")
     ] = None,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Highest number of settled pairs to draw.")] = 500,
+    pairs: Annotated[int, option("--pairs", "Highest number of settled pairs to draw.", min=1)] = 500,
     share: Annotated[
-        float | None, typer.Option("--share", help="Share of gold questions in everybody's pairs.", show_default="0.05")
+        float | None, option("--share", "Share of gold questions in everybody's pairs.", show_default="0.05")
     ] = None,
     window: Annotated[
         int | None,
-        typer.Option(
-            "--window", min=1, help="Number of last answers that accuracy is computed from.", show_default="20"
-        ),
+        option("--window", "Number of last answers that accuracy is computed from.", min=1, show_default="20"),
     ] = None,
     fewest: Annotated[
         int | None,
-        typer.Option(
-            "--fewest", min=1, help="Number of answers before anybody is warned or paused.", show_default="10"
-        ),
+        option("--fewest", "Number of answers before anybody is warned or paused.", min=1, show_default="10"),
     ] = None,
     warn: Annotated[
         float | None,
-        typer.Option(
-            "--warn", min=0, max=100, help="Warn annotators below this accuracy, in percent.", show_default="70"
-        ),
+        option("--warn", "Warn annotators below this accuracy, in percent.", min=0, max=100, show_default="70"),
     ] = None,
     pause: Annotated[
         float | None,
-        typer.Option(
-            "--pause", min=0, max=100, help="Pause annotators below this accuracy, in percent.", show_default="50"
-        ),
+        option("--pause", "Pause annotators below this accuracy, in percent.", min=0, max=100, show_default="50"),
     ] = None,
 ) -> None:
     """Mix hidden gold questions into everybody's work.

@@ -18,7 +18,7 @@ from backend.cli.conventions import (
     Videos,
     measure_option,
 )
-from backend.cli.options import Cluster, Jobs, SeveralRuns, add_group, list_option, typed, where
+from backend.cli.options import Cluster, Jobs, SeveralRuns, add_group, list_option, option, typed, where
 from backend.cli.output import Json, progress_bar
 from backend.cli.studies import (
     Measure,
@@ -60,7 +60,7 @@ class Noise(StrEnum):
 
 
 _SIGMAS_S = typed("1")
-Seed = Annotated[int, typer.Option("--seed", help="Seed of all random numbers.", min=0)]
+Seed = Annotated[int, option("--seed", "Seed of all random numbers.", min=0)]
 
 
 def register(app: typer.Typer) -> None:
@@ -95,9 +95,9 @@ def stability(
     sizes: Annotated[
         list[int] | None, list_option("--sizes", "N,N", "Queries in a set.  [default: six, to half of all]", int)
     ] = None,
-    trials: Annotated[int, typer.Option("--trials", help="Pairs of sets for each size.", min=1)] = 5000,
+    trials: Annotated[int, option("--trials", "Pairs of sets for each size.", min=1)] = 5000,
     subset_pairs: Annotated[
-        SubsetPairs, typer.Option("--subset-pairs", help="disjoint: as long as both sets fit into the queries.")
+        SubsetPairs, option("--subset-pairs", "disjoint: as long as both sets fit into the queries.")
     ] = SubsetPairs.DISJOINT,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -134,12 +134,12 @@ def stability(
 def noise(
     inputs: "StudyInputs",
     model: Annotated[
-        Noise, typer.Option("--noise", help="exp_length: as in AxIoU; gaussian_ends: moves the two ends only.")
+        Noise, option("--noise", "exp_length: as in AxIoU; gaussian_ends: moves the two ends only.")
     ] = Noise.EXP_LENGTH,
     sigma: Annotated[
         list[float], list_option("--sigma", "S,S", "Standard deviation of a drawn boundary, in seconds.")
     ] = _SIGMAS_S,
-    sets: Annotated[int, typer.Option("--sets", help="Number of noisy test sets.", min=1)] = 100,
+    sets: Annotated[int, option("--sets", "Number of noisy test sets.", min=1)] = 100,
     seed: Seed = 0,
     jobs: Jobs = None,
     cluster: Cluster = None,
@@ -193,27 +193,9 @@ def ties(
 
 
 def model_selection(
-    truth_val: Annotated[
-        Path,
-        typer.Option(
-            "--truth-val", metavar="FILE|DIR", help="Models are selected on it; of a release val.", show_default=False
-        ),
-    ],
-    truth_test: Annotated[
-        Path,
-        typer.Option(
-            "--truth-test", metavar="FILE|DIR", help="They are judged on it; of a release test.", show_default=False
-        ),
-    ],
-    run: Annotated[
-        list[str],
-        typer.Option(
-            "--run",
-            metavar="NAME=VAL,TEST",
-            help="A model and its runs on both truths; may be repeated.",
-            show_default=False,
-        ),
-    ],
+    truth_val: Annotated[Path, option("--truth-val FILE|DIR", "Models are selected on it; of a release val.")],
+    truth_test: Annotated[Path, option("--truth-test FILE|DIR", "They are judged on it; of a release test.")],
+    run: Annotated[list[str], option("--run NAME=VAL,TEST", "A model and its runs on both truths; may be repeated.")],
     videos: Videos = None,
     preset: PresetOption = Preset.PAPER,
     k: K = CUTOFFS,
@@ -227,9 +209,8 @@ def model_selection(
     ] = None,
     z_over: Annotated[
         Over,
-        typer.Option(
-            "--z-over",
-            help="Models that z-scores are relative to; selected: those that measures select, as in the paper.",
+        option(
+            "--z-over", "Models that z-scores are relative to; selected: those that measures select, as in the paper."
         ),
     ] = Over.SELECTED,
     out: Out = None,

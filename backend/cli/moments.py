@@ -11,7 +11,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, Jobs, list_option, typed, where_told, whole
+from backend.cli.options import Cluster, Jobs, list_option, option, typed, where_told, whole
 from backend.cli.output import Dir, Json, fail, now, progress_bar, save, say, seconds, table, tell_written
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
@@ -38,47 +38,25 @@ def register(app: typer.Typer) -> None:
 
 def moments(
     folder: Dir,
-    videos: Annotated[
-        Path | None,
-        typer.Option("--videos", metavar="FOLDER", help="Add the videos of this folder.", show_default=False),
-    ] = None,
+    videos: Annotated[Path | None, option("--videos FOLDER", "Add the videos of this folder.")] = None,
     frames_per_s: FpsOption = "3",
     decode: DecodeOption = None,
     jobs: Jobs = None,
     cluster: Cluster = None,
     how: Annotated[
-        ProposeBy | None,
-        typer.Option(
-            "--by", help="Propose moments in every video: its shots, or windows of fixed lengths.", show_default=False
-        ),
+        ProposeBy | None, option("--by", "Propose moments in every video: its shots, or windows of fixed lengths.")
     ] = None,
     lengths: Annotated[list[float], list_option("--lengths", "S,S", "For windows: lengths in seconds.")] = _LENGTHS_S,
     stride: Annotated[
-        float,
-        typer.Option("--stride", metavar="X", help="For windows: step to the next one, as a share of the length."),
+        float, option("--stride X", "For windows: step to the next one, as a share of the length.")
     ] = 0.5,
-    shortest: Annotated[
-        float, typer.Option("--shortest", metavar="S", help="Join shots shorter than this, in seconds.")
-    ] = 2.0,
-    longest: Annotated[
-        float, typer.Option("--longest", metavar="S", help="Split shots longer than this evenly, in seconds.")
-    ] = 20.0,
+    shortest: Annotated[float, option("--shortest S", "Join shots shorter than this, in seconds.")] = 2.0,
+    longest: Annotated[float, option("--longest S", "Split shots longer than this evenly, in seconds.")] = 20.0,
     own: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="FILE",
-            help="Add moments from a CSV file with the columns video, start, end.",
-            show_default=False,
-        ),
+        Path | None, option("--from FILE", "Add moments from a CSV file with the columns video, start, end.")
     ] = None,
-    only: Annotated[
-        bool, typer.Option("--only", help="With --from: remove other, unused moments of its videos.")
-    ] = False,
-    export: Annotated[
-        Path | None,
-        typer.Option("--export", metavar="FILE", help="Write all moments to such a CSV file.", show_default=False),
-    ] = None,
+    only: Annotated[bool, option("--only", "With --from: remove other, unused moments of its videos.")] = False,
+    export: Annotated[Path | None, option("--export FILE", "Write all moments to such a CSV file.")] = None,
     as_json: Json = False,
 ) -> None:
     """Add videos without annotations; propose moments in them.

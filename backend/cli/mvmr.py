@@ -9,7 +9,7 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli import pools
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
-from backend.cli.options import Cluster, EncodingJobs, add_group, where
+from backend.cli.options import Cluster, EncodingJobs, add_group, argument, option, where
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from backend.scoring.pools.files import PoolStatistics
 
 
-PoolFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A file of pools, as MVMR publishes them.", show_default=False)
-]
+PoolFile = Annotated[Path, argument("FILE", "A file of pools, as MVMR publishes them.")]
 _NAMED = 5
 """So many queries are named where something is told of them; --json names all."""
 
@@ -82,16 +80,10 @@ def stats(file: PoolFile, json: Json = False) -> None:
 
 def figures(
     file: PoolFile,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the figures.", show_default=False)],
-    videos: Annotated[
-        Path | None,
-        typer.Option("--videos", metavar="FOLDER", help="Folder of video files, for film strips.", show_default=False),
-    ] = None,
+    out: Annotated[Path, argument("OUT", "Folder for the figures.")],
+    videos: Annotated[Path | None, option("--videos FOLDER", "Folder of video files, for film strips.")] = None,
     query: Annotated[
-        str | None,
-        typer.Option(
-            "--query", metavar="VIDEO#N", help="The query to show.", show_default="that with the most positives"
-        ),
+        str | None, option("--query VIDEO#N", "The query to show.", show_default="that with the most positives")
     ] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
@@ -148,22 +140,11 @@ def _rows(found: "PoolStatistics") -> list[tuple[str, str]]:
 
 
 def negatives(
-    corpus: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="An annotation file; each of its sentences is a query.", show_default=False
-        ),
-    ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
-    threshold: Annotated[
-        float,
-        typer.Option("--t-tr", metavar="S", help="Similarity from which a video or sentence is no negative."),
-    ] = 0.9,
+    corpus: Annotated[Path, argument("FILE", "An annotation file; each of its sentences is a query.")],
+    out: Annotated[Path, argument("OUT", "Folder for the files.")],
+    threshold: Annotated[float, option("--t-tr S", "Similarity from which a video or sentence is no negative.")] = 0.9,
     temperature: Annotated[
-        float,
-        typer.Option(
-            "--temperature", metavar="T", help="The lower, the more often the most similar negatives are drawn."
-        ),
+        float, option("--temperature T", "The lower, the more often the most similar negatives are drawn.")
     ] = 0.1,
     encoder: EncoderOption = None,
     kind: KindOption = None,
@@ -217,20 +198,16 @@ def negatives(
         say(f"Note: {left}")
 
 
-CheckedPools = Annotated[Path, typer.Argument(metavar="POOL_FILE", help="A file of pools.", show_default=False)]
+CheckedPools = Annotated[Path, argument("POOL_FILE", "A file of pools.")]
 
 
 def check(
     file: CheckedPools,
     folder: Dir,
-    videos: Annotated[
-        Path, typer.Option("--videos", metavar="FOLDER", help="Folder of the video files.", show_default=False)
-    ],
-    queries: Annotated[int, typer.Option("--queries", metavar="N", min=1, help="Number of queries to draw.")] = 100,
-    negatives: Annotated[
-        int, typer.Option("--negatives", metavar="N", min=0, help="Highest number of negatives to check per query.")
-    ] = 5,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the draw.")] = 0,
+    videos: Annotated[Path, option("--videos FOLDER", "Folder of the video files.")],
+    queries: Annotated[int, option("--queries N", "Number of queries to draw.", min=1)] = 100,
+    negatives: Annotated[int, option("--negatives N", "Highest number of negatives to check per query.", min=0)] = 5,
+    seed: Annotated[int, option("--seed N", "Seed of the draw.")] = 0,
     encoder: EncoderOption = None,
     kind: KindOption = None,
 ) -> None:

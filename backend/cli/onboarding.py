@@ -8,7 +8,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.model import Grading
-from backend.cli.options import ShowByDefault, add_group
+from backend.cli.options import ShowByDefault, add_group, argument, option
 from backend.cli.output import Dir, Json, fail, json_text, minute, now, save, say, table
 from backend.core.ids import QueryId
 
@@ -72,10 +72,9 @@ def show(folder: Dir, json: Json = False) -> None:
 
 def set_guideline(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A TOML file, as for `init --scale`.")],
+    file: Annotated[Path, argument("FILE", "A TOML file, as for `init --scale`.")],
     reason: Annotated[
-        str | None,
-        typer.Option("--reason", help="Why it changes; annotators read this sentence.", show_default="the file's name"),
+        str | None, option("--reason", "Why it changes; annotators read this sentence.", show_default="the file's name")
     ] = None,
 ) -> None:
     """Replace the guideline by a file.
@@ -109,10 +108,7 @@ def _print(grading: Grading) -> None:
 def set_practice(
     folder: Dir,
     file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE.csv", help="One moment of the project per row: query,video,start,end,grade,explanation."
-        ),
+        Path, argument("FILE.csv", "One moment of the project per row: query,video,start,end,grade,explanation.")
     ],
 ) -> None:
     """Replace the practice pairs by those of a file, in its order.
@@ -171,14 +167,11 @@ def switch_off(folder: Dir) -> None:
 
 def start_round(
     folder: Dir,
-    queries: Annotated[int, typer.Option("--queries", min=1, help="Number of queries to draw.")] = 3,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Number of pairs per query: its top candidates.")] = 5,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the draw.")] = 1,
+    queries: Annotated[int, option("--queries", "Number of queries to draw.", min=1)] = 3,
+    pairs: Annotated[int, option("--pairs", "Number of pairs per query: its top candidates.", min=1)] = 5,
+    seed: Annotated[int, option("--seed", "Seed of the draw.")] = 1,
     chosen: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--query", metavar="ID", help="Use this query instead of a draw; may be repeated.", show_default=False
-        ),
+        list[int] | None, option("--query ID", "Use this query instead of a draw; may be repeated.")
     ] = None,
 ) -> None:
     """Start a calibration round: all grade the same few pairs.
@@ -245,8 +238,8 @@ def end_round(folder: Dir) -> None:
 
 def export_answers(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="The file to write.", show_default=False)],
-    names: Annotated[bool, typer.Option("--names/--no-names", help="Write names, or numbers instead.")] = True,
+    file: Annotated[Path, argument("FILE.csv", "The file to write.")],
+    names: Annotated[bool, option("--names/--no-names", "Write names, or numbers instead.")] = True,
 ) -> None:
     """Write all answers of the calibration round with their notes.
 

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from backend.scoring.views.table import Shown
 
 
+def option(usage: str, help_text: str, **rest: Any) -> Any:
+    """Return an option from its name with what stands for its value in the help: `--out FILE`."""
+    name, _, metavar = usage.partition(" ")
+    return typer.Option(name, metavar=metavar or None, help=help_text, **rest)
+
+
+def argument(metavar: str, help_text: str, **rest: Any) -> Any:
+    """Return an argument from what stands for it in the help."""
+    return typer.Argument(metavar=metavar, help=help_text, **rest)
+
+
 class CommandGroup(TyperGroup):
     """A group whose help shows the whole first sentence of every command, one line each."""
 
@@ -125,40 +136,24 @@ def typed(text: str) -> Any:
 
 
 Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        metavar="N",
-        min=1,
-        help="Number of processes. Default: one per core. The results are the same.",
-        show_default=False,
-    ),
+    int | None, option("--jobs N", "Number of processes. Default: one per core. The results are the same.", min=1)
 ]
 EncodingJobs = Annotated[
     int | None,
-    typer.Option(
-        "--jobs",
-        metavar="N",
-        min=1,
-        help="Number of encoding processes, each with its own model. Default: one, which uses all cores.",
-        show_default=False,
+    option(
+        "--jobs N", "Number of encoding processes, each with its own model. Default: one, which uses all cores.", min=1
     ),
 ]
 ScoringJobs = Annotated[
     int | None,
-    typer.Option(
-        "--jobs",
-        metavar="N",
+    option(
+        "--jobs N",
+        "Number of processes that read and score runs. Default: one, which is faster for few or small runs.",
         min=1,
-        help="Number of processes that read and score runs. Default: one, which is faster for few or small runs.",
-        show_default=False,
     ),
 ]
 Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster", metavar="ADDRESS", help="Use the Dask cluster whose scheduler is at tcp://HOST:PORT instead."
-    ),
+    str | None, option("--cluster ADDRESS", "Use the Dask cluster whose scheduler is at tcp://HOST:PORT instead.")
 ]
 
 
@@ -182,21 +177,15 @@ def where_told(jobs: int | None, cluster: str | None) -> Where | None:
     return None if jobs is None and cluster is None else where(jobs, cluster)
 
 
-NamedRuns = Annotated[
-    list[str] | None,
-    typer.Option("--run", metavar="[NAME=]FILE ...", help="A run, or several; may be repeated.", show_default=False),
-]
+NamedRuns = Annotated[list[str] | None, option("--run [NAME=]FILE ...", "A run, or several; may be repeated.")]
 RunListFile = Annotated[
-    Path | None,
-    typer.Option("--runs", metavar="FILE.toml", help="A list of runs: model, variant, seed, split, file, and truths."),
+    Path | None, option("--runs FILE.toml", "A list of runs: model, variant, seed, split, file, and truths.")
 ]
-Split = Annotated[
-    str | None, typer.Option("--split", metavar="NAME", help="Only this split of the list of runs, or of a release.")
-]
-Percent = Annotated[bool, typer.Option("--percent", help="In percent, two digits; not in CSV and JSON.")]
-Digits = Annotated[int | None, typer.Option("--digits", metavar="N", min=0, max=12, help="Digits after the point.")]
-Caption = Annotated[str | None, typer.Option("--caption", metavar="TEXT", help="Of the LaTeX table, its first words.")]
-Label = Annotated[str | None, typer.Option("--label", metavar="NAME", help="Of the LaTeX table, such as tab:runs.")]
+Split = Annotated[str | None, option("--split NAME", "Only this split of the list of runs, or of a release.")]
+Percent = Annotated[bool, option("--percent", "In percent, two digits; not in CSV and JSON.")]
+Digits = Annotated[int | None, option("--digits N", "Digits after the point.", min=0, max=12)]
+Caption = Annotated[str | None, option("--caption TEXT", "Of the LaTeX table, its first words.")]
+Label = Annotated[str | None, option("--label NAME", "Of the LaTeX table, such as tab:runs.")]
 
 
 class SeveralRuns(TyperCommand):

@@ -14,39 +14,31 @@ from typing import Annotated, Any, NoReturn, TextIO, cast
 import msgspec
 import typer
 
+from backend.cli.options import argument, option
 from backend.core.messages import as_text
 from backend.core.progress import Progress
 from backend.core.text_files import visible
 
-Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-FirstDay = Annotated[str | None, typer.Option("--from", metavar="DAY", help="First day, such as 2026-03-01.")]
-LastDay = Annotated[str | None, typer.Option("--to", metavar="DAY", help="Last day (included).")]
+Dir = Annotated[Path, argument("DIR", "The project folder.")]
+Json = Annotated[bool, option("--json", "Print JSON and nothing else.")]
+FirstDay = Annotated[str | None, option("--from DAY", "First day, such as 2026-03-01.")]
+LastDay = Annotated[str | None, option("--to DAY", "Last day (included).")]
 EncoderOption = Annotated[
     str | None,
-    typer.Option(
-        "--encoder",
-        metavar="NAME",
-        help="Sentence encoder: a model hub name, a local folder, or 'minilm' (works offline).",
-        show_default=False,
-    ),
+    option("--encoder NAME", "Sentence encoder: a model hub name, a local folder, or 'minilm' (works offline)."),
 ]
 KindOption = Annotated[
     str | None,
-    typer.Option(
-        "--encoder-kind",
-        metavar="sup|unsup",
-        help="For a SimCSE model whose name does not say it: trained with or without supervision.",
-        show_default=False,
+    option(
+        "--encoder-kind sup|unsup",
+        "For a SimCSE model whose name does not say it: trained with or without supervision.",
     ),
 ]
 ScaleOption = Annotated[
     str | None,
-    typer.Option(
-        "--scale",
-        metavar="NAME|FILE",
-        help="Grades to use instead of TVR-Ranking's 0 to 4: 'matches' (does not match, matches), or a TOML file.",
-        show_default=False,
+    option(
+        "--scale NAME|FILE",
+        "Grades to use instead of TVR-Ranking's 0 to 4: 'matches' (does not match, matches), or a TOML file.",
     ),
 ]
 

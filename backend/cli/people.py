@@ -12,7 +12,7 @@ from backend.api import open_project
 from backend.campaign.monitoring.hours.model import HoursReport, Outlook
 from backend.campaign.monitoring.quality.model import FLAG_NAMES, Flag, PersonFlags
 from backend.campaign.nouns import OPERATOR, Role
-from backend.cli.options import add_group
+from backend.cli.options import add_group, argument, option
 from backend.cli.output import (
     Dir,
     FirstDay,
@@ -46,14 +46,13 @@ def register(app: typer.Typer) -> None:
 
 def add(
     folder: Dir,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name to sign in with.", show_default=False)],
-    role: Annotated[Role, typer.Option("--role", help="What the user may do.")],
+    name: Annotated[str, argument("NAME", "Name to sign in with.")],
+    role: Annotated[Role, option("--role", "What the user may do.")],
     password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the password from standard input instead of printing a link.")
+        bool, option("--password-stdin", "Read the password from standard input instead of printing a link.")
     ] = False,
     url: Annotated[
-        str | None,
-        typer.Option("--url", help="Address of the web app. Default: where the project was last served."),
+        str | None, option("--url", "Address of the web app. Default: where the project was last served.")
     ] = None,
 ) -> None:
     """Add an annotator or a lead, and print a one-time link.
@@ -79,16 +78,11 @@ def add(
 
 def hours(
     folder: Dir,
-    rate: Annotated[
-        float | None, typer.Option("--rate", min=0, help="Hourly pay, instead of the rate in reelrank.toml.")
-    ] = None,
-    currency: Annotated[str | None, typer.Option("--currency", help="Currency, such as USD.")] = None,
+    rate: Annotated[float | None, option("--rate", "Hourly pay, instead of the rate in reelrank.toml.", min=0)] = None,
+    currency: Annotated[str | None, option("--currency", "Currency, such as USD.")] = None,
     first: FirstDay = None,
     last: LastDay = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write a line per person and day to a file, for payroll."),
-    ] = None,
+    csv: Annotated[Path | None, option("--csv FILE", "Write a line per person and day to a file, for payroll.")] = None,
     json: Json = False,
 ) -> None:
     """Show hours and pay so far, and how much is still to come.
@@ -176,9 +170,7 @@ SHOWN = 20
 
 def flags(
     folder: Dir,
-    person: Annotated[
-        str | None, typer.Option("--person", metavar="NAME", help="Show everything about one annotator, with pairs.")
-    ] = None,
+    person: Annotated[str | None, option("--person NAME", "Show everything about one annotator, with pairs.")] = None,
     json: Json = False,
 ) -> None:
     """Show each annotator's quality flags.

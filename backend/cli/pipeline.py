@@ -11,7 +11,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.release.export.model import Adjudicated, QueryCounts, ReleaseOptions, ReleaseSelection
-from backend.cli.options import Cluster, EncodingJobs, list_option, typed, where, whole
+from backend.cli.options import Cluster, EncodingJobs, argument, list_option, option, typed, where, whole
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -81,36 +81,28 @@ class ReleaseFormat(StrEnum):
 
 def export(
     folder: Dir,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder for the release.", show_default=False)],
-    format_: Annotated[ReleaseFormat, typer.Option("--format", help="Form of the release.")] = (
-        ReleaseFormat.TVR_RANKING
-    ),
+    out: Annotated[Path, argument("OUT", "A new folder for the release.")],
+    format_: Annotated[ReleaseFormat, option("--format", "Form of the release.")] = (ReleaseFormat.TVR_RANKING),
     with_published: Annotated[
         bool,
-        typer.Option(
-            "--with-published-captions", help="Add the published captions, which may name people, as published_caption."
-        ),
+        option("--with-published-captions", "Add the published captions, which may name people, as published_caption."),
     ] = False,
     adjudicated: Annotated[
         Adjudicated,
-        typer.Option(
-            "--adjudicated", help="Include pairs that a lead adjudicated in the truth, marked, or leave them out."
-        ),
+        option("--adjudicated", "Include pairs that a lead adjudicated in the truth, marked, or leave them out."),
     ] = Adjudicated.INCLUDE,
     unfinished: Annotated[
-        bool, typer.Option("--unfinished", help="Include queries with pairs that still wait for grades.")
+        bool, option("--unfinished", "Include queries with pairs that still wait for grades.")
     ] = False,
     name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Name in `reelrank releases`. Default: the next release-N."),
+        str | None, option("--name NAME", "Name in `reelrank releases`. Default: the next release-N.")
     ] = None,
-    notes: Annotated[str, typer.Option("--notes", metavar="TEXT", help="Notes to show with the name.")] = "",
+    notes: Annotated[str, option("--notes TEXT", "Notes to show with the name.")] = "",
     keep: Annotated[
-        bool, typer.Option("--keep/--no-keep", help="Also keep the release in the project, as a zip in releases/.")
+        bool, option("--keep/--no-keep", "Also keep the release in the project, as a zip in releases/.")
     ] = True,
     threshold: Annotated[
-        int | None,
-        typer.Option("--threshold", help="For qvhighlights: lowest relevance of a moment that becomes a window."),
+        int | None, option("--threshold", "For qvhighlights: lowest relevance of a moment that becomes a window.")
     ] = None,
 ) -> None:
     """Freeze a release: truth, training sets, raw annotations.
@@ -211,7 +203,7 @@ def _queries(queries: Sequence[QueryCounts]) -> str:
 
 def pseudo_train(
     folder: Dir,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
+    out: Annotated[Path, argument("OUT", "Folder for the files.")],
     top: Annotated[list[int], list_option("--top", "N,N", "Number of moments per training query.", int)] = _TOPS,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,

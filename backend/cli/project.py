@@ -8,7 +8,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import ShowByDefault, add_group
+from backend.cli.options import ShowByDefault, add_group, argument, option
 from backend.cli.output import (
     Dir,
     FirstDay,
@@ -45,7 +45,7 @@ def register(app: typer.Typer) -> None:
 
 def backup(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to make.", show_default=False)],
+    file: Annotated[Path, argument("FILE", "The copy to make.")],
 ) -> None:
     """Copy the database while people work.
 
@@ -61,7 +61,7 @@ def backup(
 
 def restore(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `reelrank backup`.", show_default=False)],
+    file: Annotated[Path, argument("FILE", "A copy made by `reelrank backup`.")],
 ) -> None:
     """Replace the database with a backup.
 
@@ -100,10 +100,7 @@ def migrate(folder: Dir) -> None:
 def move(
     folder: Dir,
     target: Annotated[
-        str,
-        typer.Argument(
-            metavar="ADDRESS", help="postgresql://user@host/name of an empty database; or `file`, to move back."
-        ),
+        str, argument("ADDRESS", "postgresql://user@host/name of an empty database; or `file`, to move back.")
     ],
 ) -> None:
     """Move the database to PostgreSQL, or back to a file.
@@ -126,8 +123,7 @@ def doctor(
     folder: Dir,
     json: Json = False,
     repair: Annotated[
-        bool,
-        typer.Option("--repair", help="Rebuild consensus and agenda if they are wrong, and remove orphaned clips."),
+        bool, option("--repair", "Rebuild consensus and agenda if they are wrong, and remove orphaned clips.")
     ] = False,
 ) -> None:
     """Check that a project is consistent, or repair it.
@@ -212,20 +208,16 @@ def settings(folder: Dir, json: Json = False) -> None:
 def log(
     folder: Dir,
     about: Annotated[
-        ActivityGroup | None,
-        typer.Option("--about", help="Only this kind. Default: all but grades and the desk."),
+        ActivityGroup | None, option("--about", "Only this kind. Default: all but grades and the desk.")
     ] = None,
-    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Only actions of this user.")] = "",
+    by: Annotated[str, option("--by NAME", "Only actions of this user.")] = "",
     search: Annotated[
-        str,
-        typer.Option("--search", metavar="WORDS", help="Only entries with these words: of a query, a reason, a file."),
+        str, option("--search WORDS", "Only entries with these words: of a query, a reason, a file.")
     ] = "",
     first: FirstDay = None,
     last: LastDay = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Number of entries to show.")] = 50,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write all matching entries to a file.")
-    ] = None,
+    most: Annotated[int, option("--most", "Number of entries to show.", min=1)] = 50,
+    csv: Annotated[Path | None, option("--csv FILE", "Write all matching entries to a file.")] = None,
     json: Json = False,
 ) -> None:
     """List who did what and when, newest first.

@@ -8,6 +8,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.selection.queries.model import Repeats, Stratum
+from backend.cli.options import option
 from backend.cli.output import Dir, now, save, say, seconds
 from backend.cli.pipeline import say_next
 
@@ -19,64 +20,38 @@ def register(app: typer.Typer) -> None:
 
 def queries(
     folder: Dir,
-    val: Annotated[
-        int | None, typer.Option("--val", metavar="N", help="Validation queries to draw.", min=0, show_default=False)
-    ] = None,
-    test: Annotated[
-        int | None, typer.Option("--test", metavar="N", help="Test queries to draw.", min=0, show_default=False)
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the random draw.")] = 0,
+    val: Annotated[int | None, option("--val N", "Validation queries to draw.", min=0)] = None,
+    test: Annotated[int | None, option("--test N", "Test queries to draw.", min=0)] = None,
+    seed: Annotated[int, option("--seed S", "Seed of the random draw.")] = 0,
     own: Annotated[
         Path | None,
-        typer.Option(
-            "--from",
-            metavar="FILE",
-            help="File of your own queries: text with one query per line, or CSV with the columns text and split, and "
+        option(
+            "--from FILE",
+            "File of your own queries: text with one query per line, or CSV with the columns text and split, and "
             "optionally source.",
-            show_default=False,
         ),
     ] = None,
-    split: Annotated[Split, typer.Option("--split", help="Split of the queries in a text file given with --from.")] = (
-        Split.TEST
-    ),
+    split: Annotated[Split, option("--split", "Split of the queries in a text file given with --from.")] = (Split.TEST),
     stratify: Annotated[
-        Stratum | None,
-        typer.Option(
-            "--stratify", help="Draw from videos or shows in proportion to their number of texts.", show_default=False
-        ),
+        Stratum | None, option("--stratify", "Draw from videos or shows in proportion to their number of texts.")
     ] = None,
     show_of: Annotated[
         str | None,
-        typer.Option(
-            "--show-of",
-            metavar="REGEX",
-            help="Its first group is the show in a video's name. Default: the part before s01e02.",
-            show_default=False,
-        ),
+        option("--show-of REGEX", "Its first group is the show in a video's name. Default: the part before s01e02."),
     ] = None,
     repeats: Annotated[
         Repeats,
-        typer.Option(
-            "--train-repeats", help="Keep training captions with the same text as separate queries, or merge them."
-        ),
+        option("--train-repeats", "Keep training captions with the same text as separate queries, or merge them."),
     ] = Repeats.KEEP,
     undo: Annotated[
-        bool,
-        typer.Option(
-            "--undo", help="Remove all queries with their candidates and pairs, if nobody has worked on them."
-        ),
+        bool, option("--undo", "Remove all queries with their candidates and pairs, if nobody has worked on them.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check everything, show the first queries, and write nothing.")
+        bool, option("--dry-run", "Check everything, show the first queries, and write nothing.")
     ] = False,
     write: Annotated[
         Path | None,
-        typer.Option(
-            "--write",
-            metavar="FILE.csv",
-            help="Only write the validation and test queries with the ids that runs use.",
-            show_default=False,
-        ),
+        option("--write FILE.csv", "Only write the validation and test queries with the ids that runs use."),
     ] = None,
 ) -> None:
     """Draw validation and test queries, or add your own.

@@ -9,7 +9,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.model import LICENCES, KeptRelease
-from backend.cli.options import ShowByDefault, add_group
+from backend.cli.options import ShowByDefault, add_group, argument, option
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 
 SHOWN = 50
 """So many problems are printed; --json has up to 1,000."""
-ReleaseArgument = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The folder of a release, or its zip.", show_default=False)
-]
+ReleaseArgument = Annotated[Path, argument("FOLDER", "The folder of a release, or its zip.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -85,7 +83,7 @@ def validate(release: ReleaseArgument, json: Json = False) -> None:
 
 def import_release(
     release: ReleaseArgument,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new project folder.", show_default=False)],
+    folder: Annotated[Path, argument("DIR", "The new project folder.")],
     encoder: EncoderOption = None,
     kind: KindOption = None,
     json: Json = False,
@@ -149,14 +147,10 @@ def show(folder: Dir, json: Json = False) -> None:
 
 
 def diff(
-    before: Annotated[str, typer.Argument(metavar="A", help="A folder, a zip, or a name in --project.")],
-    after: Annotated[str, typer.Argument(metavar="B", help="The release to compare it with.")],
-    project: Annotated[
-        Path | None, typer.Option("--project", metavar="DIR", help="The project whose releases and log to use.")
-    ] = None,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write every change to a file, one per row.")
-    ] = None,
+    before: Annotated[str, argument("A", "A folder, a zip, or a name in --project.")],
+    after: Annotated[str, argument("B", "The release to compare it with.")],
+    project: Annotated[Path | None, option("--project DIR", "The project whose releases and log to use.")] = None,
+    csv: Annotated[Path | None, option("--csv FILE", "Write every change to a file, one per row.")] = None,
     json: Json = False,
 ) -> None:
     """List what changed from one release to another, and why.
@@ -206,16 +200,11 @@ def _why(change: "QueryChange | PairChange") -> str:
 def terms(
     folder: Dir,
     licence: Annotated[
-        str | None,
-        typer.Option("--licence", metavar="NAME", help=f"An SPDX name ({', '.join(LICENCES[:5])}, ...) or any text."),
+        str | None, option("--licence NAME", f"An SPDX name ({', '.join(LICENCES[:5])}, ...) or any text.")
     ] = None,
-    citation: Annotated[str | None, typer.Option("--citation", metavar="TEXT", help="How to cite a release.")] = None,
-    citation_file: Annotated[
-        Path | None, typer.Option("--citation-file", metavar="FILE", help="File with the citation.")
-    ] = None,
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; required to change earlier terms.")
-    ] = "",
+    citation: Annotated[str | None, option("--citation TEXT", "How to cite a release.")] = None,
+    citation_file: Annotated[Path | None, option("--citation-file FILE", "File with the citation.")] = None,
+    reason: Annotated[str, option("--reason TEXT", "Why; required to change earlier terms.")] = "",
     json: Json = False,
 ) -> None:
     """Show or set the licence and citation of future releases.

@@ -8,17 +8,15 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import add_group
+from backend.cli.options import add_group, argument, option
 from backend.cli.output import Dir, Json, json_text, minute, now, progress_bar, save, say, seconds, table, tell_written
 
 if TYPE_CHECKING:
     from backend.campaign.release.board import model as board_model
 
 
-Name = Annotated[
-    str | None, typer.Option("--name", metavar="NAME", help="Name in the list. Default: the name of the file.")
-]
-Kept = Annotated[str, typer.Argument(metavar="NAME", help="Its name in the list.", show_default=False)]
+Name = Annotated[str | None, option("--name NAME", "Name in the list. Default: the name of the file.")]
+Kept = Annotated[str, argument("NAME", "Its name in the list.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -42,12 +40,7 @@ def register(app: typer.Typer) -> None:
 
 def add_truth(
     folder: Dir,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE|DIR", help="A truth file in any supported form, or a release.", show_default=False
-        ),
-    ],
+    file: Annotated[Path, argument("FILE|DIR", "A truth file in any supported form, or a release.")],
     name: Name = None,
 ) -> None:
     """Check a ground truth file, and keep it in the project.
@@ -65,13 +58,10 @@ def add_truth(
 
 def add_run(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A run file in any supported form.", show_default=False)],
+    file: Annotated[Path, argument("FILE", "A run file in any supported form.")],
     name: Name = None,
     videos: Annotated[
-        Path | None,
-        typer.Option(
-            "--videos", metavar="MAP|DIR", help="name -> [duration, index] or a release, for a run with video indices."
-        ),
+        Path | None, option("--videos MAP|DIR", "name -> [duration, index] or a release, for a run with video indices.")
     ] = None,
 ) -> None:
     """Check a run file, and keep it in the project.
@@ -145,21 +135,15 @@ def _list(kept: "list[board_model.Kept]", json: bool) -> None:
 
 
 def match_run(
-    out: Annotated[Path, typer.Argument(metavar="OUT.trec", help="The run to write.", show_default=False)],
-    truth: Annotated[
-        Path, typer.Option("--truth", metavar="FILE|DIR", help="Graded truth, or a release.", show_default=False)
-    ],
-    run: Annotated[Path, typer.Option("--run", metavar="FILE", help="Ranked predictions.", show_default=False)],
-    mu: Annotated[float, typer.Option("--mu", help="Lowest IoU at which a prediction takes a moment.")] = 0.5,
+    out: Annotated[Path, argument("OUT.trec", "The run to write.")],
+    truth: Annotated[Path, option("--truth FILE|DIR", "Graded truth, or a release.")],
+    run: Annotated[Path, option("--run FILE", "Ranked predictions.")],
+    mu: Annotated[float, option("--mu", "Lowest IoU at which a prediction takes a moment.")] = 0.5,
     videos: Annotated[
         Path | None,
-        typer.Option(
-            "--videos", metavar="MAP|DIR", help="`name -> [duration, index]` or a release, for runs with video indices."
-        ),
+        option("--videos MAP|DIR", "`name -> [duration, index]` or a release, for runs with video indices."),
     ] = None,
-    qrels: Annotated[
-        Path | None, typer.Option("--qrels", metavar="FILE", help="Write the truth to this file, with the same ids.")
-    ] = None,
+    qrels: Annotated[Path | None, option("--qrels FILE", "Write the truth to this file, with the same ids.")] = None,
 ) -> None:
     """Convert a run for ir_measures or trec_eval.
 

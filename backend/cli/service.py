@@ -15,6 +15,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.project.setting_entries import PROJECT
+from backend.cli.options import argument, option
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
 from backend.core.parallel import end_kept
 from backend.core.processes import END_SIGNALS
@@ -32,29 +33,24 @@ if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project
 
 
-HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
+HostOption = Annotated[str, option("--host", "Address to listen on.")]
 LogOption = Annotated[
-    LogForm,
-    typer.Option(
-        "--log", envvar=LOG_VARIABLE, help="Form of the server's log: lines for people, or JSON for programs."
-    ),
+    LogForm, option("--log", "Form of the server's log: lines for people, or JSON for programs.", envvar=LOG_VARIABLE)
 ]
 MetricsOption = Annotated[
     str,
-    typer.Option(
-        "--metrics",
-        metavar="HOST:PORT",
+    option(
+        "--metrics HOST:PORT",
+        "Serve Prometheus metrics at this separate address. Strangers must not reach it.",
         envvar=METRICS_VARIABLE,
-        help="Serve Prometheus metrics at this separate address. Strangers must not reach it.",
     ),
 ]
 BasePathOption = Annotated[
     str,
-    typer.Option(
-        "--base-path",
-        metavar="PATH",
+    option(
+        "--base-path PATH",
+        "Path of the host below which a proxy serves the app, such as /annotate.",
         envvar=BASE_PATH_VARIABLE,
-        help="Path of the host below which a proxy serves the app, such as /annotate.",
     ),
 ]
 DEMO_FOLDER = Path("demo-project")
@@ -62,16 +58,10 @@ USUAL_PORT, LAST_PORT = 8501, 65535
 PORTS_TRIED = 100
 WILDCARDS = ("", "0.0.0.0", "::")
 """Hosts that stand for all addresses of a machine."""
-PortOption = Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=LAST_PORT)]
+PortOption = Annotated[int, option("--port", "Port to listen on.", min=1, max=LAST_PORT)]
 DemoPortOption = Annotated[
     int | None,
-    typer.Option(
-        "--port",
-        help=f"Port to listen on. Without it: {USUAL_PORT}, or the next free one.",
-        min=1,
-        max=LAST_PORT,
-        show_default=False,
-    ),
+    option("--port", f"Port to listen on. Without it: {USUAL_PORT}, or the next free one.", min=1, max=LAST_PORT),
 ]
 
 
@@ -82,11 +72,9 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The demo's project folder.")] = DEMO_FOLDER,
-    no_serve: Annotated[bool, typer.Option("--no-serve", help="Only build the project.")] = False,
-    judged: Annotated[
-        bool, typer.Option("--judged", help="Add simulated judgements, labelled as such everywhere.")
-    ] = False,
+    folder: Annotated[Path, argument("[DIR]", "The demo's project folder.")] = DEMO_FOLDER,
+    no_serve: Annotated[bool, option("--no-serve", "Only build the project.")] = False,
+    judged: Annotated[bool, option("--judged", "Add simulated judgements, labelled as such everywhere.")] = False,
     host: HostOption = "127.0.0.1",
     port: DemoPortOption = None,
 ) -> None:

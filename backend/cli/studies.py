@@ -23,7 +23,7 @@ from backend.cli.conventions import (
     measure_option,
     read_option,
 )
-from backend.cli.options import list_option, typed
+from backend.cli.options import argument, list_option, option, typed
 from backend.cli.output import Json, fail, json_text, progress_bar, say, table, tell_written
 from backend.core.errors import InputError
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 Measure = Annotated[list[str] | None, measure_option("--measure", "Only these, such as ndcg, ndcg@10 or map@avg.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.  [default: studies/NAME]")]
+Out = Annotated[Path | None, option("--out DIR", "Output folder.  [default: studies/NAME]")]
 _COLUMNS = 9
 """Of a table of all pairs of measures: what a terminal of 80 characters holds."""
 
@@ -181,7 +181,7 @@ def axioms(
     mu: Mu = _THRESHOLD,
     theta: Theta = _THRESHOLD,
     option: Option = None,
-    length: Annotated[int, typer.Option("--length", help="Highest number of predictions in a list.", min=1, max=4)] = 3,
+    length: Annotated[int, option("--length", "Highest number of predictions in a list.", min=1, max=4)] = 3,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -215,7 +215,7 @@ def axioms(
 
 def theory(
     over: Annotated[
-        Axis, typer.Option("--over", help="Plot curves over the true IoU r for each theta, or over theta for each r.")
+        Axis, option("--over", "Plot curves over the true IoU r for each theta, or over theta for each r.")
     ] = Axis.R,
     theta: Annotated[list[float], list_option("--theta", "T,T", "With --over r: thresholds of R@1.")] = THRESHOLDS,
     r: Annotated[list[float], list_option("--r", "R,R", "With --over theta: true IoUs.")] = THRESHOLDS,
@@ -240,10 +240,7 @@ def theory(
     finish(study, out, json, ("measure", "gamma", "worst MSE", f"mean MSE over {over.value}"), rows)
 
 
-Name = Annotated[
-    str | None,
-    typer.Argument(metavar="[NAME]", help="The benchmark to describe. Default: list all.", show_default=False),
-]
+Name = Annotated[str | None, argument("[NAME]", "The benchmark to describe. Default: list all.")]
 
 
 def benchmarks(name: Name = None) -> None:

@@ -11,22 +11,18 @@ from backend.api import open_project
 from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, CommandGroup, Jobs, add_group, where, where_told, whole
+from backend.cli.options import Cluster, CommandGroup, Jobs, add_group, argument, option, where, where_told, whole
 from backend.cli.output import Dir, Json, fail, json_text, now, progress_bar, say, seconds, table
 from backend.core.progress import named
 
 DecodeOption = Annotated[
     bool | None,
-    typer.Option(
+    option(
         "--decode/--no-decode",
-        help="Decode every frame to find damage. Default: only in files up to 100 MB, where it is quick.",
-        show_default=False,
+        "Decode every frame to find damage. Default: only in files up to 100 MB, where it is quick.",
     ),
 ]
-FpsOption = Annotated[
-    str,
-    typer.Option("--frames-per-s", metavar="N", help="Frame rate of videos that are folders of frames; TVR has 3."),
-]
+FpsOption = Annotated[str, option("--frames-per-s N", "Frame rate of videos that are folders of frames; TVR has 3.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -46,20 +42,14 @@ def probe(
     folder: Dir,
     videos: Annotated[
         Path | None,
-        typer.Option(
-            "--videos",
-            metavar="FOLDER",
-            help="Folder to search for missing videos. Default: the folders of the other videos.",
-            show_default=False,
-        ),
+        option("--videos FOLDER", "Folder to search for missing videos. Default: the folders of the other videos."),
     ] = None,
     frames_per_s: FpsOption = "3",
     decode: DecodeOption = None,
     jobs: Jobs = None,
     cluster: Cluster = None,
     accept: Annotated[
-        list[str] | None,
-        typer.Option("--accept", metavar="VIDEO", help="Accept the new content of a video that has changed."),
+        list[str] | None, option("--accept VIDEO", "Accept the new content of a video that has changed.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -176,9 +166,9 @@ def queued(
     jobs: Jobs = None,
     cluster: Cluster = None,
     next_: Annotated[
-        bool, typer.Option("--next", help="Also cut clips of each query's next batch, which a lead may open.")
+        bool, option("--next", "Also cut clips of each query's next batch, which a lead may open.")
     ] = False,
-    all_: Annotated[bool, typer.Option("--all", help="Also cut clips of every candidate.")] = False,
+    all_: Annotated[bool, option("--all", "Also cut clips of every candidate.")] = False,
 ) -> None:
     """Cut the clips of all pairs that wait for grades.
 
@@ -228,15 +218,10 @@ def queued(
 
 
 def moment(
-    video: Annotated[
-        Path,
-        typer.Argument(metavar="VIDEO", help="A video file, or a folder of frames (3 per second).", show_default=False),
-    ],
-    start: Annotated[float, typer.Argument(metavar="START", help="Start in seconds.", show_default=False)],
-    end: Annotated[float, typer.Argument(metavar="END", help="End in seconds, not included.", show_default=False)],
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The clip to write: .mp4, .webm or .gif.", show_default=False)
-    ],
+    video: Annotated[Path, argument("VIDEO", "A video file, or a folder of frames (3 per second).")],
+    start: Annotated[float, argument("START", "Start in seconds.")],
+    end: Annotated[float, argument("END", "End in seconds, not included.")],
+    out: Annotated[Path, argument("OUT", "The clip to write: .mp4, .webm or .gif.")],
 ) -> None:
     """Cut one exact moment: the frames with START <= time < END.
 
