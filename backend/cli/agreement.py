@@ -8,29 +8,15 @@ import typer
 from backend.api import open_project
 from backend.campaign.monitoring.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, WHOLE, BoardPart, Figure, Verdicts
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import argument, option
-from backend.cli.output import (
-    FirstDay,
-    Json,
-    LastDay,
-    ScaleOption,
-    day_of,
-    json_text,
-    progress_bar,
-    say,
-    table,
-    tell_written,
-)
+from backend.cli.commands import add_command
+from backend.cli.options import FirstDay, Json, LastDay, ScaleOption, argument, option
+from backend.cli.output import day_of, json_text, progress_bar, say, table, tell_written
 
 if TYPE_CHECKING:
     from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("agreement")(agreement)
-
-
+@add_command("agreement")
 def agreement(
     place: Annotated[Path, argument("DIR|RAW.csv", "A project folder, or rows of pair_id,worker,relevance.")],
     scale: ScaleOption = None,

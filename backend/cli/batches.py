@@ -4,25 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.batches.model import RuleWord, Suggestions
-from backend.cli.options import ShowByDefault, add_group, argument, option
-from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds, table
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "batches",
-        "Show and open the next batches worth judging.",
-        "my-project",
-        {"show": show, "accept": accept, "rule": rule, "depth": depth},
-        ShowByDefault,
-    )
+from backend.cli.commands import add_group
+from backend.cli.options import Dir, Json, argument, option
+from backend.cli.output import json_text, now, progress_bar, say, seconds, table
 
 
 def show(
@@ -157,3 +144,12 @@ def _document(found: Suggestions) -> dict[str, Any]:
         "declined": found.declined,
         "unsettled": found.unsettled,
     }
+
+
+add_group(
+    "batches",
+    "Show and open the next batches worth judging.",
+    "my-project",
+    {"show": show, "accept": accept, "rule": rule, "depth": depth},
+    default="show",
+)

@@ -1,36 +1,22 @@
 """Which moments are judged for a query, and how deep judging has to go."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
-from typer.core import TyperCommand
+from typing import TYPE_CHECKING, Annotated
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.candidates.model import PoolingReport
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
-from backend.cli.options import Cluster, EncodingJobs, option, spread, where, whole
-from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, progress_bar, say, seconds, table
+from backend.cli.commands import add_command
+from backend.cli.options import Cluster, Dir, EncoderOption, EncodingJobs, KindOption, option, where, whole
+from backend.cli.output import fail, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
     from backend.campaign.selection.candidates.choosing import CandidateReport
 
 
-class PooledRuns(TyperCommand):
-    """A command whose option --pool takes every file up to the next option."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Give each file its own --pool."""
-        return super().parse_args(ctx, spread(args, "--pool"))
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("candidates", cls=PooledRuns)(candidates)
-
-
+@add_command("candidates")
 def candidates(
     folder: Dir,
     batch_size: Annotated[

@@ -10,19 +10,9 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import list_option, option, typed
-from backend.cli.output import (
-    Dir,
-    EncoderOption,
-    KindOption,
-    fail,
-    machine_output,
-    now,
-    progress_bar,
-    say,
-    seconds,
-    table,
-)
+from backend.cli.commands import add_command
+from backend.cli.options import Dir, EncoderOption, KindOption, list_option, option, typed
+from backend.cli.output import fail, machine_output, now, progress_bar, say, seconds, table
 
 if TYPE_CHECKING:
     from backend.campaign.corpus.captions.rewriting import RewriteReport
@@ -43,7 +33,7 @@ UrlOption = Annotated[
 ]
 _TEMPERATURES = typed("0,0.2")
 TemperaturesOption = Annotated[
-    list[float], list_option("--temperatures", "T,T", "Temperature of each attempt.", unique=False)
+    list[float], list_option("--temperatures T,T", "Temperature of each attempt.", unique=False)
 ]
 BatchOption = Annotated[int, option("--batch N", "Captions per request.", min=1, max=100)]
 AtOnceOption = Annotated[int, option("--at-once N", "Parallel requests.", min=1, max=256)]
@@ -53,12 +43,7 @@ PriceIn = Annotated[float | None, option("--price-in P", "Price of a million inp
 PriceOut = Annotated[float | None, option("--price-out P", "Price of a million output tokens.", min=0)]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("rewrite")(rewrite)
-    app.command("cast")(cast)
-
-
+@add_command("rewrite")
 def rewrite(
     folder: Dir,
     rewriter: Annotated[
@@ -193,6 +178,7 @@ EXAMPLE = 48
 """Characters of an example on the screen."""
 
 
+@add_command("cast")
 def cast(folder: Dir) -> None:
     """Propose a name mapping: what each name in captions becomes.
 

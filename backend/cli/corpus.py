@@ -9,8 +9,9 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, Jobs, argument, list_option, option, where_told, whole
-from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds, table
+from backend.cli.commands import add_command
+from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, where_told, whole
+from backend.cli.output import json_text, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
 from backend.core.addresses import place_of
@@ -26,26 +27,20 @@ FormatOption = Annotated[
 ]
 TypeOption = Annotated[
     list[str] | None,
-    list_option("--type", "T,T", "For tvr: v (purely visual, as in the paper; the default), t, vt or all.", str),
+    list_option("--type T,T", "For tvr: v (purely visual, as in the paper; the default), t, vt or all.", str),
 ]
 
 ColumnsOption = Annotated[
     list[str] | None,
     list_option(
-        "--columns",
-        "NAME=COLUMN,...",
+        "--columns NAME=COLUMN,...",
         "For csv and jsonl: the file's column for each of video, start, end, caption, duration, id.",
         str,
     ),
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("import")(import_)
-    app.command("stats")(stats)
-
-
+@add_command("import")
 def import_(
     folder: Dir,
     file: Annotated[Path, argument("FILE", "The annotation file.")],
@@ -139,6 +134,7 @@ def read_columns(given: list[str]) -> Mapping[str, str]:
     return {name.strip(): column.strip() for name, _, column in pairs}
 
 
+@add_command("stats")
 def stats(
     places: Annotated[
         list[Path],

@@ -4,13 +4,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import ShowByDefault, add_group, argument, option
-from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
+from backend.cli.commands import add_group
+from backend.cli.options import Dir, Json, argument, option
+from backend.cli.output import fail, json_text, now, save, say, table
 from backend.core.ids import AnnotatorId
 from backend.core.reading import bytes_of
 from backend.core.text_files import decode_text
@@ -27,25 +26,6 @@ class ShownDescriptions(StrEnum):
     RETURNED = "returned"
     ACCEPTED = "accepted"
     ALL = "all"
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "describe",
-        "Let annotators mark moments and describe them.",
-        "my-project",
-        {
-            "show": show,
-            "open": open_describing,
-            "close": close,
-            "list": list_descriptions,
-            "export": export,
-            "guideline": guideline,
-        },
-        ShowByDefault,
-    )
 
 
 def show(folder: Dir, json: Json = False) -> None:
@@ -211,3 +191,19 @@ def _wanted(chosen: DescribingChoice) -> str:
     if chosen.per_video is not None:
         return f"; {chosen.per_video:,} descriptions a video are wanted"
     return "" if chosen.per_minute is None else f"; {chosen.per_minute:g} descriptions a minute of video are wanted"
+
+
+add_group(
+    "describe",
+    "Let annotators mark moments and describe them.",
+    "my-project",
+    {
+        "show": show,
+        "open": open_describing,
+        "close": close,
+        "list": list_descriptions,
+        "export": export,
+        "guideline": guideline,
+    },
+    default="show",
+)

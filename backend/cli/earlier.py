@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from backend.api import open_project
-from backend.cli.options import argument, option
-from backend.cli.output import Dir, Json, ScaleOption, json_text, now, progress_bar, say, seconds
+from backend.cli.commands import add_command
+from backend.cli.options import Dir, Json, ScaleOption, argument, option
+from backend.cli.output import json_text, now, progress_bar, say, seconds
 
 if TYPE_CHECKING:
     from backend.campaign.release.earlier.model import JudgementsReport
@@ -18,12 +17,7 @@ SHOWN = 10
 """So many numbers of pairs are printed; --json has all."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("import-judgements")(import_judgements)
-    app.command("consensus")(consensus)
-
-
+@add_command("import-judgements")
 def import_judgements(
     folder: Dir,
     raw: Annotated[
@@ -99,6 +93,7 @@ def _say_some(what: str, pair_ids: Sequence[int]) -> None:
         say(f"Escalated, {what}: {', '.join(map(str, pair_ids[:SHOWN]))}{more}")
 
 
+@add_command("consensus")
 def consensus(
     file: Annotated[Path, argument("RAW.csv", "Rows of pair_id,worker,relevance.")],
     scale: ScaleOption = None,

@@ -4,56 +4,35 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
+from backend.cli.commands import add_command
 from backend.cli.conventions import (
+    AskedRuns,
     Benchmark,
     ChartName,
     Charts,
-    FirstStep,
     Nms,
-    OnePerVideo,
     Option,
-    Outside,
-    OutsidePool,
-    OwnVideo,
     Pool,
+    PoolOptions,
     Preset,
     PresetOption,
-    TopVideos,
-    TruthOrPool,
     UsualK,
     UsualMu,
     UsualTheta,
     Videos,
+    Writing,
     measure_option,
-    pool_file,
     read_charts,
-    read_option,
+    read_options,
 )
-from backend.cli.options import (
-    Caption,
-    Cluster,
-    Digits,
-    Label,
-    NamedRuns,
-    Percent,
-    RunListFile,
-    ScoringJobs,
-    SeveralRuns,
-    Split,
-    option,
-    require_one_split,
-    run_list,
-    where,
-    whole,
-    writing,
-)
+from backend.cli.options import Cluster, ScoringJobs, option, where, whole
 from backend.cli.output import fail, machine_output, now, printed_to, progress_bar, save, tell_written
 from backend.cli.score_printing import print_scores
 from backend.core.messages import as_text
@@ -79,16 +58,10 @@ class By(StrEnum):
     TYPE = "type"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("evaluate", cls=SeveralRuns)(evaluate)
-
-
+@add_command("evaluate")
 def evaluate(
-    run: NamedRuns = None,
-    runs: RunListFile = None,
-    split: Split = None,
-    truth: TruthOrPool = None,
+    *,
+    asked_runs: AskedRuns,
     pool: Pool = None,
     videos: Videos = None,
     benchmark: Benchmark = None,
@@ -105,13 +78,9 @@ def evaluate(
             "recall,axiou,ndcg.",
         ),
     ] = None,
-    option: Option = None,
+    options: Option = None,
     nms: Nms = None,
-    outside_pool: Outside = OutsidePool.ERROR,
-    one_per_video: OnePerVideo = False,
-    top_videos: TopVideos = None,
-    first_step: FirstStep = None,
-    own_video: OwnVideo = False,
+    in_pools: PoolOptions,
     chart: Charts = None,
     intervals: Annotated[bool, option("--intervals", "95 % intervals of the means.")] = False,
     baseline: Annotated[str | None, option("--baseline RUN", "Compare the other runs with this one.")] = None,
@@ -119,10 +88,7 @@ def evaluate(
     seed: Annotated[int, option("--seed S", "Of bootstrap and sign flips.")] = 0,
     by: Annotated[list[By] | None, option("--by", "Means of groups of queries; may be repeated.")] = None,
     errors: Annotated[bool, option("--errors", "What became of each relevant moment.")] = False,
-    percent: Percent = False,
-    digits: Digits = None,
-    caption: Caption = None,
-    label: Label = None,
+    writing: Writing,
     everything: Annotated[bool, option("--all", "Print all measures and what they stand for.")] = False,
     format_: Annotated[Format, option("--format", "How the scores are written.")] = Format.TABLE,
     out: Annotated[Path | None, option("--out FILE|-", "Where they go; - is the screen.")] = None,
@@ -142,33 +108,27 @@ def evaluate(
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
     from backend.scoring.views.splits import joined as joined_scores
 
-    given = run_list(run, runs, split, truth)
+    given = asked_runs.read()
     given = replace(given, runs=tuple(replace(one, path=whole(one.path, cluster)) for one in given.runs))
     scoring = where(jobs, cluster, usual=1)
     if not given.truths and pool is None:
         raise typer.BadParameter("give --truth FILE, or --pool FILE, whose moments are a truth", param_hint="--truth")
     charts = read_charts(chart or [], in_pools=pool is not None)
-    own_video = own_video or any(name is ChartName.OWN_VIDEO for name, _ in charts)
-    pools = pool_file(pool, outside_pool, one_per_video, top_videos, first_step, own_video)
+    if any(name is ChartName.OWN_VIDEO for name, _ in charts):
+        in_pools = replace(in_pools, own_video=True)
+    pools = in_pools.of_file(pool)
     if project is not None and report is None:
         raise typer.BadParameter(
             "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
         )
     json_alone, to_file = json is not None and str(json) == "-", out is not None and str(out) != "-"
     form = Format.JSON if json_alone and not to_file else format_
-    shown = writing(
-        form.value,
-        percent,
-        digits,
-        caption,
-        label,
-        variant=given.variant_title,
-        intervals=intervals,
-        benchmark=benchmark,
-    )
-    require_one_split(
-        given, {"--report": report, "--per-query": per_query, "--chart": charts[0][1] if charts else None}
-    )
+    shown = writing.shown(form.value, variant=given.variant_title, intervals=intervals, benchmark=benchmark)
+    of_one_split = {"--report": report, "--per-query": per_query, "--chart": charts[0][1] if charts else None}
+    for name, value in of_one_split.items():
+        if value is not None and len(given.splits) > 1:
+            parts = ", ".join(given.splits)
+            raise typer.BadParameter(f"is of one split; add --split with one of {parts}", param_hint=name)
     for place in (report, per_query, json, out, *(file for _, file in charts)):
         _require_place(place)
     film = None
@@ -176,8 +136,6 @@ def evaluate(
         from backend.campaign.release.board.case_frames import report_frames
 
         film = report_frames(open_project(project), OPERATOR)
-    options: dict[str, Any] = dict(read_option(text) for text in option or ())
-    options |= {} if nms is None else {"nms": nms}
     with progress_bar() as progress:
         boards = score_splits(
             given,
@@ -192,7 +150,7 @@ def evaluate(
             benchmark=benchmark,
             where=scoring,
             progress=progress,
-            **options,
+            **{**read_options(options), **({} if nms is None else {"nms": nms})},
         )
         asked = Sureness(baseline and nfc(baseline), resamples, seed)
         summaries = {}

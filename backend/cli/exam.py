@@ -9,9 +9,10 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam.model import ExamKey
+from backend.cli.commands import add_group
 from backend.cli.exam_results import results, status
-from backend.cli.options import add_group, argument, option
-from backend.cli.output import Dir, Json, fail, json_text, now, say, table
+from backend.cli.options import Dir, Json, argument, option
+from backend.cli.output import fail, json_text, now, say, table
 from backend.core.ids import AnnotatorId
 from backend.core.typed_text import name_key
 
@@ -61,27 +62,6 @@ KeyFrom = Annotated[
         "finished, or a lead's own grades.",
     ),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "exam",
-        "Set the qualification exam, and show its results.",
-        "set my-project --queries 10 --pairs 10",
-        {
-            "preview": preview,
-            "set": set_exam,
-            "close": close,
-            "use": use,
-            "status": status,
-            "results": results,
-            "off": off,
-            "retake": retake,
-            "exempt": exempt,
-        },
-    )
 
 
 def preview(
@@ -297,3 +277,21 @@ def _annotator(project: "Project", name: str) -> AnnotatorId:
         if name_key(row.person.name) == name_key(name):
             return row.person.annotator_id
     fail(f"there is nobody named {name}: reelrank exam status lists the annotators")
+
+
+add_group(
+    "exam",
+    "Set the qualification exam, and show its results.",
+    "set my-project --queries 10 --pairs 10",
+    {
+        "preview": preview,
+        "set": set_exam,
+        "close": close,
+        "use": use,
+        "status": status,
+        "results": results,
+        "off": off,
+        "retake": retake,
+        "exempt": exempt,
+    },
+)

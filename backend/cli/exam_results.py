@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import option
-from backend.cli.output import Dir, Json, json_text, save, say, table, tell_written
+from backend.cli.options import Dir, Json, option
+from backend.cli.output import json_text, save, say, table, tell_written
 
 if TYPE_CHECKING:
     from backend.campaign.qualification.exam.results import ExamOutcomes, ExamPerson

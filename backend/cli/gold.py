@@ -3,26 +3,14 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import add_group, option
-from backend.cli.output import Dir, Json, json_text, now, say, table
+from backend.cli.commands import add_group
+from backend.cli.options import Dir, Json, option
+from backend.cli.output import json_text, now, say, table
 
 if TYPE_CHECKING:
     from backend.campaign.qualification.gold import questions
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "gold",
-        "Mix hidden gold questions into the annotators' work.",
-        "set my-project --share 0.05",
-        {"set": set_gold, "status": status, "off": off},
-    )
 
 
 def set_gold(
@@ -120,3 +108,11 @@ def _row(one: "questions.GoldPerson") -> tuple[object, ...]:
     share = "" if one.accuracy is None else f"{one.accuracy:.0f}"
     state = "paused" if one.pause else (one.findings[0].kind.value if one.findings else "")
     return (one.person.name, len(one.answers), one.within, one.counted, share, state, one.left)
+
+
+add_group(
+    "gold",
+    "Mix hidden gold questions into the annotators' work.",
+    "set my-project --share 0.05",
+    {"set": set_gold, "status": status, "off": off},
+)

@@ -1,41 +1,27 @@
 """Commands that study measures on runs: agreement, stability, noise, ties, model-selection; benchmarks listed."""
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from backend.cli.conventions import (
-    CUTOFFS,
-    THRESHOLDS,
-    K,
-    Mu,
-    Option,
-    Preset,
-    PresetOption,
-    Theta,
-    Videos,
-    measure_option,
-)
-from backend.cli.options import Cluster, Jobs, SeveralRuns, add_group, list_option, option, typed, where
-from backend.cli.output import Json, progress_bar
+from backend.cli.commands import add_group
+from backend.cli.conventions import Runs, Truth, measure_option
+from backend.cli.options import Cluster, Jobs, Json, list_option, option, typed, where
+from backend.cli.output import progress_bar
 from backend.cli.studies import (
-    Measure,
+    Conventions,
     Out,
     as_text,
     axioms,
     benchmarks,
     finish,
     matrix,
-    on_runs,
-    study_inputs,
     theory,
     two_files,
 )
-
-if TYPE_CHECKING:
-    from backend.scoring.studies.inputs import StudyInputs
 
 
 class SubsetPairs(StrEnum):
@@ -63,19 +49,11 @@ _SIGMAS_S = typed("1")
 Seed = Annotated[int, option("--seed", "Seed of all random numbers.", min=0)]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    example = "ties --truth val.json --run a.json --run b.json"
-    measures = add_group(app, "measures", "Study the measures: agreement, stability, noise, ties.", example, {})
-    for study in (agreement, stability, noise, ties):
-        measures.command(cls=SeveralRuns)(study)
-    for command in (model_selection, axioms, theory, benchmarks):
-        measures.command()(command)
-
-
-@on_runs
 def agreement(
-    inputs: "StudyInputs",
+    truth: Truth,
+    run: Runs,
+    *,
+    conventions: Conventions,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -85,15 +63,17 @@ def agreement(
     """
     from backend.scoring.studies.running import agreement_study
 
-    study = agreement_study(inputs)
+    study = agreement_study(conventions.inputs(truth, run))
     finish(study, out, json, *matrix(study, ("first", "second", "tau_b"), "tau-b", ".3f"))
 
 
-@on_runs
 def stability(
-    inputs: "StudyInputs",
+    truth: Truth,
+    run: Runs,
+    *,
+    conventions: Conventions,
     sizes: Annotated[
-        list[int] | None, list_option("--sizes", "N,N", "Queries in a set.  [default: six, to half of all]", int)
+        list[int] | None, list_option("--sizes N,N", "Queries in a set.  [default: six, to half of all]", int)
     ] = None,
     trials: Annotated[int, option("--trials", "Pairs of sets for each size.", min=1)] = 5000,
     subset_pairs: Annotated[
@@ -115,7 +95,7 @@ def stability(
 
     with progress_bar() as progress:
         study = stability_study(
-            inputs,
+            conventions.inputs(truth, run),
             sizes=sizes,
             trials=trials,
             subset_pairs=subset_pairs.value,
@@ -130,14 +110,16 @@ def stability(
     finish(study, out, json, header, [(name, *(cells[name, size] for size in columns)) for name in names])
 
 
-@on_runs
 def noise(
-    inputs: "StudyInputs",
+    truth: Truth,
+    run: Runs,
+    *,
+    conventions: Conventions,
     model: Annotated[
         Noise, option("--noise", "exp_length: as in AxIoU; gaussian_ends: moves the two ends only.")
     ] = Noise.EXP_LENGTH,
     sigma: Annotated[
-        list[float], list_option("--sigma", "S,S", "Standard deviation of a drawn boundary, in seconds.")
+        list[float], list_option("--sigma S,S", "Standard deviation of a drawn boundary, in seconds.")
     ] = _SIGMAS_S,
     sets: Annotated[int, option("--sets", "Number of noisy test sets.", min=1)] = 100,
     seed: Seed = 0,
@@ -156,7 +138,7 @@ def noise(
 
     with progress_bar() as progress:
         study = noise_study(
-            inputs,
+            conventions.inputs(truth, run),
             kind=model.value,
             sigmas_s=sigma,
             sets=sets,
@@ -175,9 +157,11 @@ def noise(
     finish(study, out, json, ("RMSE of means", "sigma", "median IoU", "mean of systems", "least", "most", "by"), rows)
 
 
-@on_runs
 def ties(
-    inputs: "StudyInputs",
+    truth: Truth,
+    run: Runs,
+    *,
+    conventions: Conventions,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -187,7 +171,7 @@ def ties(
     """
     from backend.scoring.studies.running import ties_study
 
-    study = ties_study(inputs)
+    study = ties_study(conventions.inputs(truth, run))
     rows = [(row["measure"], row["all_tied"], as_text(row["ratio"], ".1%")) for row in study.rows]
     finish(study, out, json, ("measure", "queries all tied", "ratio"), rows)
 
@@ -196,13 +180,8 @@ def model_selection(
     truth_val: Annotated[Path, option("--truth-val FILE|DIR", "Models are selected on it; of a release val.")],
     truth_test: Annotated[Path, option("--truth-test FILE|DIR", "They are judged on it; of a release test.")],
     run: Annotated[list[str], option("--run NAME=VAL,TEST", "A model and its runs on both truths; may be repeated.")],
-    videos: Videos = None,
-    preset: PresetOption = Preset.PAPER,
-    k: K = CUTOFFS,
-    mu: Mu = THRESHOLDS,
-    theta: Theta = THRESHOLDS,
-    option: Option = None,
-    measure: Measure = None,
+    *,
+    conventions: Conventions,
     test_measure: Annotated[
         list[str] | None,
         measure_option("--test-measure", "Measures on test, in the form of --measure. Default: those of --measure."),
@@ -228,16 +207,29 @@ def model_selection(
     files = dict(two_files(text) for text in run)
     if len(files) < len(run):
         raise typer.BadParameter("two models have one name", param_hint="--run")
-    val, test = (
-        study_inputs(
-            path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, named, split
-        )
-        for n, (split, path, named) in enumerate(
-            (("val", truth_val, measure), ("test", truth_test, test_measure or measure))
-        )
-    )
+    val_runs, test_runs = ({name: both[n] for name, both in files.items()} for n in (0, 1))
+    on_test = replace(conventions, measure=test_measure or conventions.measure)
+    val = conventions.inputs_of(truth_val, val_runs, "val")
+    test = on_test.inputs_of(truth_test, test_runs, "test")
     study = model_selection_study(val, test, over=z_over.value)
     header, rows = matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")
     chosen = {row["validation_measure"]: str(row["selected"]) for row in study.rows}
     rows = [(*row, model) for row, model in zip(rows, chosen.values(), strict=True)]
     finish(study, out, json, (*header, "model"), rows)
+
+
+add_group(
+    "measures",
+    "Study the measures: agreement, stability, noise, ties.",
+    "ties --truth val.json --run a.json --run b.json",
+    {
+        "agreement": agreement,
+        "stability": stability,
+        "noise": noise,
+        "ties": ties,
+        "model-selection": model_selection,
+        "axioms": axioms,
+        "theory": theory,
+        "benchmarks": benchmarks,
+    },
+)

@@ -11,8 +11,9 @@ import typer
 from backend.api import open_project
 from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, Jobs, list_option, option, typed, where_told, whole
-from backend.cli.output import Dir, Json, fail, now, progress_bar, save, say, seconds, table, tell_written
+from backend.cli.commands import add_command
+from backend.cli.options import Cluster, Dir, Jobs, Json, list_option, option, typed, where_told, whole
+from backend.cli.output import fail, now, progress_bar, save, say, seconds, table, tell_written
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.core.errors import Problem
@@ -31,11 +32,7 @@ class ProposeBy(StrEnum):
     WINDOWS = "windows"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("moments")(moments)
-
-
+@add_command("moments")
 def moments(
     folder: Dir,
     videos: Annotated[Path | None, option("--videos FOLDER", "Add the videos of this folder.")] = None,
@@ -46,7 +43,7 @@ def moments(
     how: Annotated[
         ProposeBy | None, option("--by", "Propose moments in every video: its shots, or windows of fixed lengths.")
     ] = None,
-    lengths: Annotated[list[float], list_option("--lengths", "S,S", "For windows: lengths in seconds.")] = _LENGTHS_S,
+    lengths: Annotated[list[float], list_option("--lengths S,S", "For windows: lengths in seconds.")] = _LENGTHS_S,
     stride: Annotated[
         float, option("--stride X", "For windows: step to the next one, as a share of the length.")
     ] = 0.5,

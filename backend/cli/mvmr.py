@@ -3,26 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli import pools
+from backend.cli.commands import add_group
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
-from backend.cli.options import Cluster, EncodingJobs, add_group, argument, option, where
-from backend.cli.output import (
-    Dir,
-    EncoderOption,
-    Json,
-    KindOption,
-    fail,
-    json_text,
-    now,
-    progress_bar,
-    say,
-    seconds,
-    table,
-)
+from backend.cli.options import Cluster, Dir, EncoderOption, EncodingJobs, Json, KindOption, argument, option, where
+from backend.cli.output import fail, json_text, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.pools import EmbeddingsOption
 
@@ -34,25 +21,6 @@ if TYPE_CHECKING:
 PoolFile = Annotated[Path, argument("FILE", "A file of pools, as MVMR publishes them.")]
 _NAMED = 5
 """So many queries are named where something is told of them; --json names all."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "mvmr",
-        "Build and check pools for massive-video moment retrieval.",
-        "build my-project pools",
-        {
-            "stats": stats,
-            "figures": figures,
-            "build": pools.build,
-            "calibrate": pools.calibrate,
-            "negatives": negatives,
-            "check": check,
-            "check-report": check_report,
-        },
-    )
 
 
 def stats(file: PoolFile, json: Json = False) -> None:
@@ -275,3 +243,19 @@ def _percents(share: "PoolCheckShare") -> tuple[str, str]:
     if share.share is None or share.low is None or share.high is None:
         return "", ""
     return f"{share.share:.1%}", f"{share.low:.1%} to {share.high:.1%}"
+
+
+add_group(
+    "mvmr",
+    "Build and check pools for massive-video moment retrieval.",
+    "build my-project pools",
+    {
+        "stats": stats,
+        "figures": figures,
+        "build": pools.build,
+        "calibrate": pools.calibrate,
+        "negatives": negatives,
+        "check": check,
+        "check-report": check_report,
+    },
+)

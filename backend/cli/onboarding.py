@@ -3,45 +3,13 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.model import Grading
-from backend.cli.options import ShowByDefault, add_group, argument, option
-from backend.cli.output import Dir, Json, fail, json_text, minute, now, save, say, table
+from backend.cli.commands import add_group
+from backend.cli.options import Dir, Json, argument, option
+from backend.cli.output import fail, json_text, minute, now, save, say, table
 from backend.core.ids import QueryId
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "guideline",
-        "Show or change the grading guideline.",
-        "my-project",
-        {"show": show, "set": set_guideline},
-        ShowByDefault,
-    )
-    add_group(
-        app,
-        "tutorial",
-        "Set what annotators practise before their first clip.",
-        "set my-project practice.csv",
-        {"set": set_practice, "status": tutorial_status, "on": switch_on, "off": switch_off},
-    )
-    add_group(
-        app,
-        "trial",
-        "Run a calibration round: all grade the same few pairs.",
-        "start my-project --queries 3 --pairs 5",
-        {
-            "start": start_round,
-            "status": trial_status,
-            "end": end_round,
-            "export": export_answers,
-        },
-    )
 
 
 def show(folder: Dir, json: Json = False) -> None:
@@ -255,3 +223,33 @@ def export_answers(
         fail("this project has had no trial round: begin one with reelrank trial start")
     save(file, trial_csv(project, OPERATOR, names=names))
     say(f"{sum(len(pair.answers) for pair in found.pairs)} answers are in {file}.")
+
+
+add_group(
+    "guideline",
+    "Show or change the grading guideline.",
+    "my-project",
+    {"show": show, "set": set_guideline},
+    default="show",
+)
+
+
+add_group(
+    "tutorial",
+    "Set what annotators practise before their first clip.",
+    "set my-project practice.csv",
+    {"set": set_practice, "status": tutorial_status, "on": switch_on, "off": switch_off},
+)
+
+
+add_group(
+    "trial",
+    "Run a calibration round: all grade the same few pairs.",
+    "start my-project --queries 3 --pairs 5",
+    {
+        "start": start_round,
+        "status": trial_status,
+        "end": end_round,
+        "export": export_answers,
+    },
+)

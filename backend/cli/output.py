@@ -9,38 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
 import msgspec
 import typer
 
-from backend.cli.options import argument, option
 from backend.core.messages import as_text
 from backend.core.progress import Progress
 from backend.core.text_files import visible
-
-Dir = Annotated[Path, argument("DIR", "The project folder.")]
-Json = Annotated[bool, option("--json", "Print JSON and nothing else.")]
-FirstDay = Annotated[str | None, option("--from DAY", "First day, such as 2026-03-01.")]
-LastDay = Annotated[str | None, option("--to DAY", "Last day (included).")]
-EncoderOption = Annotated[
-    str | None,
-    option("--encoder NAME", "Sentence encoder: a model hub name, a local folder, or 'minilm' (works offline)."),
-]
-KindOption = Annotated[
-    str | None,
-    option(
-        "--encoder-kind sup|unsup",
-        "For a SimCSE model whose name does not say it: trained with or without supervision.",
-    ),
-]
-ScaleOption = Annotated[
-    str | None,
-    option(
-        "--scale NAME|FILE",
-        "Grades to use instead of TVR-Ranking's 0 to 4: 'matches' (does not match, matches), or a TOML file.",
-    ),
-]
 
 
 def json_text(value: object) -> str:

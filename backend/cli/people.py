@@ -6,42 +6,17 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.monitoring.hours.model import HoursReport, Outlook
 from backend.campaign.monitoring.quality.model import FLAG_NAMES, Flag, PersonFlags
 from backend.campaign.nouns import OPERATOR, Role
-from backend.cli.options import add_group, argument, option
-from backend.cli.output import (
-    Dir,
-    FirstDay,
-    Json,
-    LastDay,
-    day_of,
-    fail,
-    json_text,
-    now,
-    save,
-    say,
-    table,
-    tell_written,
-)
+from backend.cli.commands import add_group
+from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, option
+from backend.cli.output import day_of, fail, json_text, now, save, say, table, tell_written
 from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "users",
-        "Add users; show quality flags, hours and pay.",
-        "add my-project Ana --role annotator",
-        {"add": add, "flags": flags, "hours": hours},
-    )
 
 
 def add(
@@ -216,3 +191,11 @@ def _pairs(project: "Project", one: PersonFlags, flag: Flag) -> None:
         say(f"  pairs: {', '.join(map(str, behind.pairs[:SHOWN]))}{more}")
     if behind.by_number:
         say(f"  {behind.by_number:,} pairs of which nothing but the number is known")
+
+
+add_group(
+    "users",
+    "Add users; show quality flags, hours and pay.",
+    "add my-project Ana --role annotator",
+    {"add": add, "flags": flags, "hours": hours},
+)

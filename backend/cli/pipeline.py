@@ -11,17 +11,22 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.release.export.model import Adjudicated, QueryCounts, ReleaseOptions, ReleaseSelection
-from backend.cli.options import Cluster, EncodingJobs, argument, list_option, option, typed, where, whole
-from backend.cli.output import (
+from backend.cli.commands import add_command
+from backend.cli.options import (
+    Cluster,
     Dir,
     EncoderOption,
+    EncodingJobs,
     KindOption,
     ScaleOption,
-    now,
-    progress_bar,
-    say,
-    seconds,
+    argument,
+    list_option,
+    option,
+    typed,
+    where,
+    whole,
 )
+from backend.cli.output import now, progress_bar, say, seconds
 
 if TYPE_CHECKING:
     from backend.campaign.release.export.exporting import FormReport
@@ -33,13 +38,7 @@ _TOPS = typed("1,20,40")
 _SHOWN = 5
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("init")(init)
-    app.command("export")(export)
-    app.command("pseudo-train")(pseudo_train)
-
-
+@add_command("init")
 def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, scale: ScaleOption = None) -> None:
     """Create an empty project.
 
@@ -79,6 +78,7 @@ class ReleaseFormat(StrEnum):
     QVHIGHLIGHTS = "qvhighlights"
 
 
+@add_command("export")
 def export(
     folder: Dir,
     out: Annotated[Path, argument("OUT", "A new folder for the release.")],
@@ -201,10 +201,11 @@ def _queries(queries: Sequence[QueryCounts]) -> str:
     return f"{len(queries)} queries ({shown}{', ...' if len(queries) > _SHOWN else ''})"
 
 
+@add_command("pseudo-train")
 def pseudo_train(
     folder: Dir,
     out: Annotated[Path, argument("OUT", "Folder for the files.")],
-    top: Annotated[list[int], list_option("--top", "N,N", "Number of moments per training query.", int)] = _TOPS,
+    top: Annotated[list[int], list_option("--top N,N", "Number of moments per training query.", int)] = _TOPS,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:

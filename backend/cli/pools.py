@@ -10,8 +10,8 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
-from backend.cli.options import Cluster, EncodingJobs, argument, option, where, whole
-from backend.cli.output import EncoderOption, KindOption, now, progress_bar, say, seconds, table
+from backend.cli.options import Cluster, EncoderOption, EncodingJobs, KindOption, argument, option, where, whole
+from backend.cli.output import now, progress_bar, say, seconds, table
 
 if TYPE_CHECKING:
     from backend.campaign.selection.pools.building import BuildReport

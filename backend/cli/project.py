@@ -8,41 +8,13 @@ import typer
 from backend.api import open_project
 from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import ShowByDefault, add_group, argument, option
-from backend.cli.output import (
-    Dir,
-    FirstDay,
-    Json,
-    LastDay,
-    day_of,
-    json_text,
-    now,
-    save,
-    say,
-    seconds,
-    table,
-    tell_written,
-)
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, option
+from backend.cli.output import day_of, json_text, now, save, say, seconds, table, tell_written
 from backend.core.days import began, ended, instant
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("backup")(backup)
-    app.command("restore")(restore)
-    app.command("migrate")(migrate)
-    app.command("move")(move)
-    app.command("doctor")(doctor)
-    add_group(
-        app,
-        "status",
-        "Show where a campaign stands, its settings and its log.",
-        "my-project",
-        {"show": show, "settings": settings, "log": log},
-        ShowByDefault,
-    )
-
-
+@add_command("backup")
 def backup(
     folder: Dir,
     file: Annotated[Path, argument("FILE", "The copy to make.")],
@@ -59,6 +31,7 @@ def backup(
     say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
 
 
+@add_command("restore")
 def restore(
     folder: Dir,
     file: Annotated[Path, argument("FILE", "A copy made by `reelrank backup`.")],
@@ -81,6 +54,7 @@ def restore(
         say(f"It has an older schema. Next: reelrank migrate {folder}")
 
 
+@add_command("migrate")
 def migrate(folder: Dir) -> None:
     """Upgrade the database of an older ReelRank.
 
@@ -97,6 +71,7 @@ def migrate(folder: Dir) -> None:
         say(f"Applied {', '.join(applied)}. The state before is kept in {copy}.")
 
 
+@add_command("move")
 def move(
     folder: Dir,
     target: Annotated[
@@ -119,6 +94,7 @@ def move(
         say("The tables at the address are as they were: drop that database when you are sure.")
 
 
+@add_command("doctor")
 def doctor(
     folder: Dir,
     json: Json = False,
@@ -245,3 +221,12 @@ def log(
         say(f"\nAnd {count - len(found):,} before that: --most tells more, --csv writes all.")
     if csv is not None:
         say(f"\n{csv}: {count:,} entries.")
+
+
+add_group(
+    "status",
+    "Show where a campaign stands, its settings and its log.",
+    "my-project",
+    {"show": show, "settings": settings, "log": log},
+    default="show",
+)

@@ -8,16 +8,13 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.selection.queries.model import Repeats, Stratum
-from backend.cli.options import option
-from backend.cli.output import Dir, now, save, say, seconds
+from backend.cli.commands import add_command
+from backend.cli.options import Dir, option
+from backend.cli.output import now, save, say, seconds
 from backend.cli.pipeline import say_next
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("queries")(queries)
-
-
+@add_command("queries")
 def queries(
     folder: Dir,
     val: Annotated[int | None, option("--val N", "Validation queries to draw.", min=0)] = None,

@@ -9,22 +9,9 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.model import LICENCES, KeptRelease
-from backend.cli.options import ShowByDefault, add_group, argument, option
-from backend.cli.output import (
-    Dir,
-    EncoderOption,
-    Json,
-    KindOption,
-    json_text,
-    minute,
-    now,
-    progress_bar,
-    save,
-    say,
-    seconds,
-    table,
-    tell_written,
-)
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import Dir, EncoderOption, Json, KindOption, argument, option
+from backend.cli.output import json_text, minute, now, progress_bar, save, say, seconds, table, tell_written
 from backend.core.messages import as_text
 from backend.core.reading import bytes_of
 from backend.core.text_files import decode_text
@@ -38,21 +25,7 @@ SHOWN = 50
 ReleaseArgument = Annotated[Path, argument("FOLDER", "The folder of a release, or its zip.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("validate")(validate)
-    app.command("import-release")(import_release)
-    app.command("diff")(diff)
-    add_group(
-        app,
-        "releases",
-        "List a project's releases, and set their licence.",
-        "my-project",
-        {"show": show, "terms": terms},
-        ShowByDefault,
-    )
-
-
+@add_command("validate")
 def validate(release: ReleaseArgument, json: Json = False) -> None:
     """Check a release, and list every problem in it.
 
@@ -81,6 +54,7 @@ def validate(release: ReleaseArgument, json: Json = False) -> None:
     raise typer.Exit(0 if report.clean else 1)
 
 
+@add_command("import-release")
 def import_release(
     release: ReleaseArgument,
     folder: Annotated[Path, argument("DIR", "The new project folder.")],
@@ -146,6 +120,7 @@ def show(folder: Dir, json: Json = False) -> None:
             say(f"{one.name}: {said}")
 
 
+@add_command("diff")
 def diff(
     before: Annotated[str, argument("A", "A folder, a zip, or a name in --project.")],
     after: Annotated[str, argument("B", "The release to compare it with.")],
@@ -236,3 +211,12 @@ def _kept(one: KeptRelease) -> str:
     if one.file is None:
         return "(not kept)"
     return f"{one.file} ({one.megabytes:.1f} MB)" if one.megabytes is not None else f"{one.file} IS MISSING"
+
+
+add_group(
+    "releases",
+    "List a project's releases, and set their licence.",
+    "my-project",
+    {"show": show, "terms": terms},
+    default="show",
+)

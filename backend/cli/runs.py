@@ -8,8 +8,9 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import add_group, argument, option
-from backend.cli.output import Dir, Json, json_text, minute, now, progress_bar, save, say, seconds, table, tell_written
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import Dir, Json, argument, option
+from backend.cli.output import json_text, minute, now, progress_bar, save, say, seconds, table, tell_written
 
 if TYPE_CHECKING:
     from backend.campaign.release.board import model as board_model
@@ -17,25 +18,6 @@ if TYPE_CHECKING:
 
 Name = Annotated[str | None, option("--name NAME", "Name in the list. Default: the name of the file.")]
 Kept = Annotated[str, argument("NAME", "Its name in the list.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "truths",
-        "Keep ground truths in a project.",
-        "add my-project val.json --name tvr-val",
-        {"add": add_truth, "list": list_truths, "remove": remove_truth},
-    )
-    add_group(
-        app,
-        "runs",
-        "Keep runs in a project.",
-        "add my-project mine.json",
-        {"add": add_run, "list": list_runs, "remove": remove_run},
-    )
-    app.command("match-run")(match_run)
 
 
 def add_truth(
@@ -134,6 +116,7 @@ def _list(kept: "list[board_model.Kept]", json: bool) -> None:
     table(("name", "queries", "moments", "file", "sha256", "added"), rows)
 
 
+@add_command("match-run")
 def match_run(
     out: Annotated[Path, argument("OUT.trec", "The run to write.")],
     truth: Annotated[Path, option("--truth FILE|DIR", "Graded truth, or a release.")],
@@ -171,3 +154,19 @@ def match_run(
         say(f"Note: {found.missing:,} queries of the truth are not in the run, and count 0.")
     for warning in found.warnings:
         say(f"Warning: {warning}")
+
+
+add_group(
+    "truths",
+    "Keep ground truths in a project.",
+    "add my-project val.json --name tvr-val",
+    {"add": add_truth, "list": list_truths, "remove": remove_truth},
+)
+
+
+add_group(
+    "runs",
+    "Keep runs in a project.",
+    "add my-project mine.json",
+    {"add": add_run, "list": list_runs, "remove": remove_run},
+)

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.project.setting_entries import PROJECT
-from backend.cli.options import argument, option
-from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
+from backend.cli.commands import add_command
+from backend.cli.options import Dir, argument, option
+from backend.cli.output import fail, now, progress_bar, say, seconds
 from backend.core.parallel import end_kept
 from backend.core.processes import END_SIGNALS
 from backend.core.server_options import (
@@ -65,12 +64,7 @@ DemoPortOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("demo")(demo)
-    app.command("serve")(serve)
-
-
+@add_command("demo")
 def demo(
     folder: Annotated[Path, argument("[DIR]", "The demo's project folder.")] = DEMO_FOLDER,
     no_serve: Annotated[bool, option("--no-serve", "Only build the project.")] = False,
@@ -134,6 +128,7 @@ def _people() -> str:
     )
 
 
+@add_command("serve")
 def serve(
     folder: Dir,
     host: HostOption = "127.0.0.1",

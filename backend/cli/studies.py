@@ -1,7 +1,6 @@
 """Commands that study measures without any run, and what all studies of measures share."""
 
-import inspect
-from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,15 +15,13 @@ from backend.cli.conventions import (
     Option,
     Preset,
     PresetOption,
-    Runs,
     Theta,
-    Truth,
     Videos,
     measure_option,
-    read_option,
+    read_options,
 )
-from backend.cli.options import argument, list_option, option, typed
-from backend.cli.output import Json, fail, json_text, progress_bar, say, table, tell_written
+from backend.cli.options import Json, argument, list_option, option, typed
+from backend.cli.output import fail, json_text, progress_bar, say, table, tell_written
 from backend.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,60 +35,32 @@ _COLUMNS = 9
 """Of a table of all pairs of measures: what a terminal of 80 characters holds."""
 
 
-def study_inputs(
-    truth: Path,
-    runs: dict[str, Path],
-    videos: Path | None,
-    preset: Preset,
-    k: list[int],
-    mu: list[float],
-    theta: list[float],
-    option: list[str] | None,
-    measure: list[str] | None,
-    split: str | None = None,
-) -> "StudyInputs":
-    """What is scored and how, from the options that all studies share."""
-    from backend.scoring.studies.inputs import StudyInputs
+@dataclass(frozen=True)
+class Conventions:
+    """How a study scores runs: the options that all studies share."""
 
-    return StudyInputs(
-        truth,
-        runs,
-        videos,
-        preset.value,
-        k,
-        mu,
-        theta,
-        measure or [],
-        dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
-        split,
-    )
+    videos: Videos = None
+    preset: PresetOption = Preset.PAPER
+    k: K = CUTOFFS
+    mu: Mu = THRESHOLDS
+    theta: Theta = THRESHOLDS
+    option: Option = None
+    measure: Measure = None
 
+    def inputs(self, truth: Path, run: list[str]) -> "StudyInputs":
+        """What is scored and how."""
+        return self.inputs_of(truth, by_name(run))
 
-def on_runs(study: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say which runs are scored and how; it receives them as its `inputs`."""
+    def inputs_of(self, truth: Path, runs: dict[str, Path], split: str | None = None) -> "StudyInputs":
+        """The same of runs that have names."""
+        from backend.scoring.studies.inputs import StudyInputs
 
-    def read_inputs(
-        truth: Truth,
-        run: Runs,
-        videos: Videos = None,
-        preset: PresetOption = Preset.PAPER,
-        k: K = CUTOFFS,
-        mu: Mu = THRESHOLDS,
-        theta: Theta = THRESHOLDS,
-        option: Option = None,
-        measure: Measure = None,
-    ) -> "StudyInputs":
-        return study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
-
-    shared = inspect.signature(read_inputs).parameters
-    own = [parameter for name, parameter in inspect.signature(study).parameters.items() if name != "inputs"]
-
-    def command(**options: Any) -> None:
-        study(read_inputs(**{name: options.pop(name) for name in shared}), **options)
-
-    command.__name__, command.__doc__ = study.__name__, study.__doc__
-    command.__signature__ = inspect.Signature([*shared.values(), *own])  # type: ignore[attr-defined]
-    return command
+        return StudyInputs(
+            *(truth, runs, self.videos, self.preset.value, self.k, self.mu, self.theta),
+            measures=self.measure or [],
+            options=read_options(self.option),
+            split=split,
+        )
 
 
 def by_name(given: list[str]) -> dict[str, Path]:
@@ -199,7 +168,7 @@ def axioms(
             preset=preset.value,
             mu=mu,
             theta=theta,
-            options=dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
+            options=read_options(option),
             longest=length,
             progress=progress,
         )
@@ -217,9 +186,9 @@ def theory(
     over: Annotated[
         Axis, option("--over", "Plot curves over the true IoU r for each theta, or over theta for each r.")
     ] = Axis.R,
-    theta: Annotated[list[float], list_option("--theta", "T,T", "With --over r: thresholds of R@1.")] = THRESHOLDS,
-    r: Annotated[list[float], list_option("--r", "R,R", "With --over theta: true IoUs.")] = THRESHOLDS,
-    gamma: Annotated[list[float], list_option("--gamma", "G,G", "Standard deviations of IoU.")] = _GAMMAS,
+    theta: Annotated[list[float], list_option("--theta T,T", "With --over r: thresholds of R@1.")] = THRESHOLDS,
+    r: Annotated[list[float], list_option("--r R,R", "With --over theta: true IoUs.")] = THRESHOLDS,
+    gamma: Annotated[list[float], list_option("--gamma G,G", "Standard deviations of IoU.")] = _GAMMAS,
     out: Out = None,
     json: Json = False,
 ) -> None:

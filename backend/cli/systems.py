@@ -8,8 +8,21 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, EncodingJobs, argument, list_option, option, typed, where, whole
-from backend.cli.output import Dir, EncoderOption, KindOption, now, progress_bar, say, seconds, table
+from backend.cli.commands import add_command
+from backend.cli.options import (
+    Cluster,
+    Dir,
+    EncoderOption,
+    EncodingJobs,
+    KindOption,
+    argument,
+    list_option,
+    option,
+    typed,
+    where,
+    whole,
+)
+from backend.cli.output import now, progress_bar, say, seconds, table
 
 _WINDOWS_S = typed("4,8,16,32")
 _NAMED = 5
@@ -23,14 +36,7 @@ class AskedSplit(StrEnum):
     TEST = "test"
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("baseline")(baseline)
-    app.command("features")(features)
-    app.command("train")(train)
-    app.command("predict")(predict)
-
-
+@add_command("baseline")
 def baseline(
     name: Annotated[str, argument("NAME", "random, prior, caption, clip or prmr.")],
     source: Annotated[Path, argument("DIR|TRUTH", "A project, the folder of a release, or a truth file.")],
@@ -57,9 +63,7 @@ def baseline(
         Path | None, option("--folder FOLDER", "For clip and a truth: folder of the video files.")
     ] = None,
     frames_per_s: Annotated[float, option("--frames-per-s R", "For clip: frames per second to look at.")] = 1.0,
-    windows: Annotated[
-        list[float], list_option("--windows", "S,S", "For clip: window lengths in seconds.")
-    ] = _WINDOWS_S,
+    windows: Annotated[list[float], list_option("--windows S,S", "For clip: window lengths in seconds.")] = _WINDOWS_S,
     nms: Annotated[
         float, option("--nms X", "For clip: drop a window whose IoU with a better one of its video is higher.")
     ] = 0.5,
@@ -136,6 +140,7 @@ def baseline(
     _tell_unseen(report.unseen)
 
 
+@add_command("features")
 def features(
     folder: Dir,
     out: Annotated[Path, argument("OUT", "The file to write, NAME.h5; a new file.")],
@@ -180,6 +185,7 @@ def _tell_unseen(unseen: tuple[str, ...]) -> None:
     raise typer.Exit(1)
 
 
+@add_command("train")
 def train(
     config: Annotated[Path, argument("CONFIG.toml", "Names the release, the features and the training settings.")],
 ) -> None:
@@ -210,6 +216,7 @@ def train(
     say(f"Took {seconds(start)}. Now: reelrank predict {reports[0].folder} RUN.json")
 
 
+@add_command("predict")
 def predict(
     folder: Annotated[Path, argument("FOLDER", "Folder of one seed, made by `train`.")],
     out: Annotated[Path, argument("OUT.json", "The run to write.")],

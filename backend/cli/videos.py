@@ -11,8 +11,9 @@ from backend.api import open_project
 from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, CommandGroup, Jobs, add_group, argument, option, where, where_told, whole
-from backend.cli.output import Dir, Json, fail, json_text, now, progress_bar, say, seconds, table
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import Cluster, Dir, Jobs, Json, argument, option, where, where_told, whole
+from backend.cli.output import fail, json_text, now, progress_bar, say, seconds, table
 from backend.core.progress import named
 
 DecodeOption = Annotated[
@@ -25,19 +26,7 @@ DecodeOption = Annotated[
 FpsOption = Annotated[str, option("--frames-per-s N", "Frame rate of videos that are folders of frames; TVR has 3.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("probe")(probe)
-    add_group(
-        app,
-        "clips",
-        "Cut the clips of all queued pairs, or of one moment.",
-        "my-project",
-        {"queued": queued, "moment": moment},
-        QueuedByDefault,
-    )
-
-
+@add_command("probe")
 def probe(
     folder: Dir,
     videos: Annotated[
@@ -155,12 +144,6 @@ def _plain(one: VideoState) -> dict[str, object]:
     return {**named, "fps": None if one.fps is None else str(one.fps), "advice": one.advice}
 
 
-class QueuedByDefault(CommandGroup):
-    """`reelrank clips DIR` means `reelrank clips queued DIR`."""
-
-    default = "queued"
-
-
 def queued(
     folder: Dir,
     jobs: Jobs = None,
@@ -236,3 +219,12 @@ def moment(
     for warning in report.warnings:
         say(f"Warning: {warning}")
     say(f"{out}: {report.frames} frames, {report.duration_s:.3f} s")
+
+
+add_group(
+    "clips",
+    "Cut the clips of all queued pairs, or of one moment.",
+    "my-project",
+    {"queued": queued, "moment": moment},
+    default="queued",
+)

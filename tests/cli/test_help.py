@@ -36,7 +36,7 @@ def test_the_help_fits_on_a_page_and_lists_every_command_once_under_a_heading(re
     lines = out.splitlines()[1:]  # below the usage, which names the program
     assert len(lines) < 60
     assert max(map(len, lines)) <= 80
-    assert [line for line in lines if line.endswith(":")] == [f"{section}:" for section in cli.SECTIONS]
+    assert [line for line in lines if line.endswith(":")] == [f"{section}:" for section in commands.SECTIONS]
     listed = re.findall(r"^  ([a-z-]+)  +\S", out, re.MULTILINE)
     assert Counter(listed) == Counter(path[0] for path in TREE if len(path) == 1)
 
@@ -56,7 +56,7 @@ def test_no_description_is_cut_off(reelrank: Run, path: tuple[str, ...]) -> None
 
 def test_a_former_name_is_the_same_command_and_is_listed_nowhere(reelrank: Run) -> None:
     context = cli.command().make_context("reelrank", [], resilient_parsing=True)
-    for former, name in cli.FORMER_NAMES.items():
+    for former, name in commands.FORMER_NAMES.items():
         assert cli.command().get_command(context, former) is TREE[tuple(name.split())]
         assert (former,) not in TREE
         assert re.match(rf"Usage: \S.* {former} \[OPTIONS\]", reelrank(former, "--help")[1])
