@@ -1,15 +1,28 @@
-"""Which moments are judged for a query, and how deep judging has to go."""
+"""Which moments are judged for a query, how deep judging has to go, and which batches come next."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
+from backend.campaign.selection.batches.model import RuleWord, Suggestions
 from backend.campaign.selection.candidates.model import PoolingReport
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
-from backend.cli.commands import add_command
-from backend.cli.options import Cluster, Dir, EncoderOption, EncodingJobs, KindOption, option, where, whole
-from backend.cli.output import fail, now, progress_bar, say, seconds, table
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import (
+    Cluster,
+    Dir,
+    EncoderOption,
+    EncodingJobs,
+    Json,
+    KindOption,
+    argument,
+    option,
+    where,
+    whole,
+)
+from backend.cli.output import end_with_json, fail, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
@@ -176,3 +189,139 @@ def _say_notes(report: "CandidateReport | PoolingReport") -> None:
         say(f"Note: {report.without_file:,} videos have no file yet; import again with --videos before judging.")
     if report.split_ties:
         say(f"Note: in {report.split_ties} queries the cut leaves out moments with the same text as a chosen one.")
+
+
+def show(
+    folder: Dir,
+    each: Annotated[bool, option("--list", "Print a row for each query that waits for a decision.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what the rule says about each query's next batch.
+
+    Only queries whose open batches are settled have one.
+
+    Example: reelrank batches show my-project, or for short: reelrank batches my-project
+    """
+    from backend.campaign.selection.batches.suggestions import batch_shares, batch_suggestions
+
+    project = open_project(folder)
+    found, shares = batch_suggestions(project, OPERATOR), batch_shares(project, OPERATOR)
+    if json:
+        end_with_json(_document(found) | {"queries_by_batches": shares})
+    say(f"The rule, version {found.rule.version}: a next batch is worth opening if {found.rule.rule.words}.\n")
+    rows: list[tuple[object, ...]] = [
+        (word.value, len(said), sum(one.pairs for one in said)) for word in RuleWord for said in [found.saying(word)]
+    ]
+    rows += [("declined by a lead", found.declined, ""), ("not settled yet", found.unsettled, "")]
+    table(("the rule says", "queries", "pairs"), rows)
+    if each:
+        say("")
+        for one in found.queries:
+            say(f"query {one.query_id} ({one.split.value}), batch {one.number}: {one.reading.words}; {one.query}")
+    if found.saying(RuleWord.OPEN):
+        say(f"\nNext: reelrank batches accept {folder}")
+
+
+def accept(
+    folder: Dir,
+    decline: Annotated[bool, option("--decline", "Also decline the batches that the rule calls not worth it.")] = False,
+) -> None:
+    """Open every next batch that the rule calls worth it.
+
+    Annotators can grade meanwhile. If you stop the command, run it again to open the rest.
+
+    Example: reelrank batches accept my-project
+    """
+    from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_suggestions
+
+    start = now()
+    project = open_project(folder)
+    seen = batch_suggestions(project, OPERATOR)
+    with progress_bar() as progress:
+        done = accept_suggestions(project, OPERATOR, seen, decline=decline, now=start, progress=progress)
+    say(f"{done.opened:,} batches are open: {done.pairs:,} pairs went to the annotators. {seconds(start)}.")
+    if decline:
+        say(f"{done.declined:,} were declined; leads can take that back on the page Queries.")
+    if done.overtaken:
+        say(f"{done.overtaken:,} were left as they are: somebody else decided about them meanwhile.")
+
+
+def rule(
+    folder: Dir,
+    mean: Annotated[
+        float | None, option("--mean", "Lowest mean relevance of the last candidates; 0 turns this condition off.")
+    ] = None,
+    finds: Annotated[
+        int | None, option("--finds", "How many of them need at least --grade; 0 turns this condition off.", min=0)
+    ] = None,
+    grade: Annotated[int | None, option("--grade", "Lowest relevance that counts for --finds.", min=1)] = None,
+    last: Annotated[
+        int | None, option("--last", "How many of the lowest-ranked open candidates the rule looks at.", min=1, max=40)
+    ] = None,
+    reason: Annotated[str, option("--reason", "Why the rule changes; a sentence.")] = "",
+) -> None:
+    """Show the rule and its versions, or change it.
+
+    Options that you leave out keep their value. Either condition is enough.
+
+    Example: reelrank batches rule my-project --mean 2.5 --reason "too many second batches found nothing"
+    """
+    from backend.campaign.selection.batches.suggestions import batch_rule_versions, set_batch_rule
+
+    project = open_project(folder)
+    standing = batch_rule_versions(project, OPERATOR)[-1].rule
+    wanted = standing
+    if mean is not None:
+        wanted = replace(wanted, mean=mean or None)
+    if finds is not None:
+        wanted = replace(wanted, finds=finds or None)
+    wanted = replace(wanted, grade=wanted.grade if grade is None else grade, last=wanted.last if last is None else last)
+    if wanted != standing or reason:
+        set_batch_rule(project, OPERATOR, wanted, reason, now=now())
+    for one in batch_rule_versions(project, OPERATOR):
+        who = f" (set by {one.by or 'the command line'}: {one.reason})" if one.since is not None else ""
+        say(f"{one.version}  {one.rule.words}{who}")
+
+
+def depth(folder: Dir, out: Annotated[Path, argument("OUT", "Folder for the files.")]) -> None:
+    """Plot relevance by rank and similarity, to see how deep to judge.
+
+    Shows the pairs that `reelrank candidates --probe N` chose, with the mean of each bin.
+
+    Example: reelrank batches depth my-project probe
+    """
+    from backend.campaign.review.probes import write_probe_figures
+
+    report = write_probe_figures(open_project(folder), OPERATOR, out)
+    say(f"{report.settled} of {report.pairs} pairs of {report.queries} probed queries have a relevance.")
+    table(("rank", "pairs", "mean relevance"), [(part.name, part.pairs, f"{part.mean:.2f}") for part in report.by_rank])
+    say(f"Written: {', '.join(map(str, report.files))}")
+
+
+def _document(found: Suggestions) -> dict[str, Any]:
+    return {
+        "rule": found.rule,
+        "queries": [
+            {
+                "query_id": one.query_id,
+                "query": one.query,
+                "split": one.split.value,
+                "number": one.number,
+                "pairs": one.pairs,
+                "word": one.reading.word.value,
+                "says": one.reading.words,
+            }
+            for one in found.queries
+        ],
+        "declined": found.declined,
+        "unsettled": found.unsettled,
+    }
+
+
+add_group(
+    "batches",
+    "Show and open the next batches worth judging.",
+    "my-project",
+    {"show": show, "accept": accept, "rule": rule, "depth": depth},
+    default="show",
+)

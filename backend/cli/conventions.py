@@ -164,8 +164,7 @@ class AskedRuns:
 
     run: Annotated[list[str] | None, option("--run [NAME=]FILE ...", "A run, or several; may be repeated.")] = None
     runs: Annotated[
-        Path | None,
-        option("--runs FILE.toml", "A list of runs: model, variant, seed, split, file, and truths."),
+        Path | None, option("--runs FILE.toml", "A list of runs: model, variant, seed, split, file, and truths.")
     ] = None
     split: Annotated[str | None, option("--split NAME", "Only this split of the list of runs, or of a release.")] = None
     truth: Annotated[

@@ -11,7 +11,7 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command
 from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, where_told, whole
-from backend.cli.output import json_text, now, progress_bar, say, seconds, table
+from backend.cli.output import end_with_json, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
 from backend.core.addresses import place_of
@@ -168,19 +168,14 @@ def stats(
             from backend.campaign.release.statistics.from_files import file_statistics
 
             found = file_statistics(
-                places,
-                format=format_,
-                types=frozenset(types) if types else None,
-                columns=called,
-                progress=progress,
+                places, format=format_, types=frozenset(types) if types else None, columns=called, progress=progress
             )
             if places[0].is_dir():
                 from backend.campaign.release.export.counting import release_statistics
 
                 truth = release_statistics(places[0])
     if json:
-        say(json_text({**msgspec.to_builtins(found, enc_hook=as_text), **({"release": truth} if truth else {})}))
-        return
+        end_with_json({**msgspec.to_builtins(found, enc_hook=as_text), **({"release": truth} if truth else {})})
     for note in found.notes:
         say(f"Note: {note}")
     table(("what", "figure"), _rows(found))

@@ -9,7 +9,7 @@ from backend.campaign.corpus.describing.model import DescribingChoice, Descripti
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_group
 from backend.cli.options import Dir, Json, argument, option
-from backend.cli.output import fail, json_text, now, save, say, table
+from backend.cli.output import end_with_json, fail, now, save, say, table
 from backend.core.ids import AnnotatorId
 from backend.core.reading import bytes_of
 from backend.core.text_files import decode_text
@@ -40,8 +40,7 @@ def show(folder: Dir, json: Json = False) -> None:
     project = open_project(folder)
     chosen, figures = describing_choice(project, OPERATOR), describing_figures(project, OPERATOR)
     if json:
-        say(json_text({"choice": chosen, "figures": figures}))
-        return
+        end_with_json({"choice": chosen, "figures": figures})
     if chosen.open:
         names = {row.person.annotator_id: row.person.name for row in list_people(project, OPERATOR)}
         who = "every annotator" if chosen.people is None else ", ".join(names[one] for one in chosen.people)
@@ -127,8 +126,7 @@ def list_descriptions(
     count = count_descriptions(project, OPERATOR, wanted)
     found = find_descriptions(project, OPERATOR, wanted, most=count)
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     if not found:
         say("There are none.")
         return

@@ -1,10 +1,11 @@
 """The command that scores runs and explains the scores."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -33,10 +34,25 @@ from backend.cli.conventions import (
     read_options,
 )
 from backend.cli.options import Cluster, ScoringJobs, option, where, whole
-from backend.cli.output import fail, machine_output, now, printed_to, progress_bar, save, tell_written
-from backend.cli.score_printing import print_scores
+from backend.cli.output import (
+    fail,
+    machine_output,
+    now,
+    paragraph,
+    printed_to,
+    progress_bar,
+    save,
+    say,
+    table,
+    tell_written,
+)
 from backend.core.messages import as_text
 from backend.core.typed_text import nfc
+
+if TYPE_CHECKING:
+    from backend.scoring.scoreboard import Scoreboard
+    from backend.scoring.views.table import Shown
+    from backend.scoring.views.table import Table as ScoreTable
 
 
 class Format(StrEnum):
@@ -205,3 +221,120 @@ def _require_place(path: Path | None) -> None:
         fail(f"{path} cannot be written: it is a folder; name a file")
     if not path.parent.is_dir():
         fail(f"{path} cannot be written: there is no folder {path.parent}; make it first")
+
+
+_COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "wins")
+"""Columns of a ranking against the baseline."""
+
+
+def print_scores(
+    summary: dict[str, Any], shown: "Shown", boards: Mapping[str, "Scoreboard"], *, everything: bool, asked: bool
+) -> None:
+    """Print what a reader has to know first, then the scores in brief, or everything.
+
+    Runs stand side by side; of several splits, or of models and their variants, the tables are those of papers.
+
+    Args:
+        summary: of the scores.
+        shown: how numbers are written.
+        boards: the scoreboard of each split.
+        everything: whether all measures are printed, and what their keys stand for.
+        asked: whether measures were asked for by name: then none is left out.
+    """
+    from backend.scoring.views import brief, splits
+
+    parts = splits.parts_of(summary)
+    told = []
+    for (split, part), board in zip(parts, boards.values(), strict=True):
+        notes = [f"Note: {note}" for note in part.get("notes", ())]
+        told += [f"{split}: {line}" if len(parts) > 1 else line for line in (*brief.doubts(part, board), *notes)]
+    _print_lines(dict.fromkeys(told))
+    if told:
+        say("")
+    printed = summary if everything or asked else brief.in_brief(summary)
+    (_print_paper if splits.is_grouped(summary) else _print_runs)(printed, shown, in_brief=not everything)
+    if more := brief.left_out(summary, printed):
+        say("")
+        paragraph(f"--all prints the other measures too: {', '.join(more)}.")
+
+
+def _print_paper(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:
+    """Models and their variants, split beside split."""
+    from backend.scoring.views import naming, paper, ranking, splits
+
+    tables = paper.paper(summary, shown)
+    _print_lines(tables[0].notes)
+    for block in tables:
+        say(f"\n{block.title}")
+        _print(block)
+    first = splits.parts_of(summary)[0][1]
+    _print_lines(ranking.figures(first).notes if "benchmark" in first else [] if in_brief else naming.legend(first))
+
+
+def _print_runs(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:
+    """The preset and every non-default option stand beside the numbers, always."""
+    from backend.scoring.views import brief, errors, naming, ranking, splits
+
+    say(ranking.sentence(summary))
+    if "pool" in summary:
+        say(errors.told(summary))
+    if "benchmark" in summary:
+        figures = ranking.figures(summary)
+        say(figures.title)
+        _print(figures)
+        _print_lines(figures.notes)
+    elif in_brief and (grid := brief.grid(summary, shown)):
+        paragraph(grid.title)
+        _print(grid)
+    else:
+        _print(ranking.narrow_means(summary, shown))
+        _print_lines(naming.legend(summary))
+    runs = summary["runs"]
+    if any("intervals" in run for run in runs):
+        placed = ranking.ranking(summary, shown=shown)
+        # In two, so that a narrow terminal has room for each.
+        for part in (("place", "run", "mean", "interval", "missing"), _COMPARED):
+            if part is not _COMPARED or placed.has("difference"):
+                say("")
+                _print(placed.only(part))
+        _print_lines(placed.notes)
+    for by in runs[0].get("by", ()):
+        groups = splits.groups(summary, by, shown=shown)
+        say(f"\n{groups.title}: {' '.join(groups.notes)}")
+        _print(groups)
+    if "own_video" in runs[0]:
+        beside = errors.own_and_pool(summary)
+        say(f"\n{beside.title}. {' '.join(beside.notes)}")
+        _print(beside)
+    if "errors" in runs[0]:
+        _print_errors(summary)
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        paragraph(line)
+
+
+def _print(scores: "ScoreTable") -> None:
+    head, *rows = scores.texts()
+    table(head, rows, [not column.number for column in scores.columns])
+
+
+def _print_errors(summary: dict[str, Any]) -> None:
+    from backend.scoring.views import errors
+
+    outcomes = errors.outcomes(summary)
+    say(f"\n{outcomes.title}")
+    rows = [
+        [column.title, *(f"{cell.text} {errors.percent(cell)}" for cell in outcomes.cells(column.name))]
+        for column in outcomes.columns[1:]
+    ]
+    table(["moments", *(row[0].text for row in outcomes.rows)], rows)
+    # One of each kind; the JSON and the report have more.
+    examples = errors.examples(summary)
+    worst = {(row[0].text, row[1].text): row for row in reversed(examples.rows)}
+    for row in reversed(worst.values()):
+        run, error, query, _, video, moment, relevance, rank, iou = (cell.text for cell in row)
+        place = "" if rank == "-" else f" at rank {rank}"
+        near = "" if iou == "-" else f", best IoU {iou}"
+        say(f"{run}, {error}: query {query}, {video} {moment}, relevance {relevance}{place}{near}")

@@ -11,17 +11,7 @@ from backend.cli.commands import add_group
 from backend.cli.conventions import Runs, Truth, measure_option
 from backend.cli.options import Cluster, Jobs, Json, list_option, option, typed, where
 from backend.cli.output import progress_bar
-from backend.cli.studies import (
-    Conventions,
-    Out,
-    as_text,
-    axioms,
-    benchmarks,
-    finish,
-    matrix,
-    theory,
-    two_files,
-)
+from backend.cli.studies import Conventions, Out, as_text, axioms, benchmarks, finish, matrix, theory, two_files
 
 
 class SubsetPairs(StrEnum):
@@ -49,14 +39,7 @@ _SIGMAS_S = typed("1")
 Seed = Annotated[int, option("--seed", "Seed of all random numbers.", min=0)]
 
 
-def agreement(
-    truth: Truth,
-    run: Runs,
-    *,
-    conventions: Conventions,
-    out: Out = None,
-    json: Json = False,
-) -> None:
+def agreement(truth: Truth, run: Runs, *, conventions: Conventions, out: Out = None, json: Json = False) -> None:
     """Compare how measures order the systems, by Kendall's tau-b.
 
     Example: reelrank measures agreement --truth val.json --run a.json --run b.json --run c.json
@@ -157,14 +140,7 @@ def noise(
     finish(study, out, json, ("RMSE of means", "sigma", "median IoU", "mean of systems", "least", "most", "by"), rows)
 
 
-def ties(
-    truth: Truth,
-    run: Runs,
-    *,
-    conventions: Conventions,
-    out: Out = None,
-    json: Json = False,
-) -> None:
+def ties(truth: Truth, run: Runs, *, conventions: Conventions, out: Out = None, json: Json = False) -> None:
     """Count the queries on which all systems score the same.
 
     Example: reelrank measures ties --truth val.json --run a.json --run b.json

@@ -9,7 +9,7 @@ from backend.cli import pools
 from backend.cli.commands import add_group
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.options import Cluster, Dir, EncoderOption, EncodingJobs, Json, KindOption, argument, option, where
-from backend.cli.output import fail, json_text, now, progress_bar, say, seconds, table
+from backend.cli.output import end_with_json, fail, first_of, now, progress_bar, say, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.pools import EmbeddingsOption
 
@@ -35,8 +35,7 @@ def stats(file: PoolFile, json: Json = False) -> None:
 
     found = pool_statistics(file)
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     table(("what", "figure"), _rows(found))
     _name(
         found.without_distractor,
@@ -68,14 +67,7 @@ def figures(
 
     with progress_bar() as progress:
         report = write_pool_figures(
-            file,
-            out,
-            videos=videos,
-            query=query,
-            encoder=encoder,
-            kind=kind,
-            embeddings=embeddings,
-            progress=progress,
+            file, out, videos=videos, query=query, encoder=encoder, kind=kind, embeddings=embeddings, progress=progress
         )
     say(f"Query {report.query}: {report.text}")
     pairs = f"{report.positive_pairs:,} positive and {report.negative_pairs:,} negative pairs"
@@ -88,8 +80,7 @@ def figures(
 def _name(ids: tuple[str, ...], one: str, several: str) -> None:
     """Say of which queries something is so."""
     if ids:
-        more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
-        say(f"\n{len(ids):,} {one if len(ids) == 1 else several}:\n  {', '.join(ids[:_NAMED])}{more}")
+        say(f"\n{len(ids):,} {one if len(ids) == 1 else several}:\n  {first_of(ids, _NAMED)}")
 
 
 def _rows(found: "PoolStatistics") -> list[tuple[str, str]]:
@@ -225,8 +216,7 @@ def check_report(folder: Dir, json: Json = False) -> None:
     if found is None:
         fail(f"{folder} checks no pools: `reelrank mvmr check` makes a project that does")
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     say(f"{found.facts.file}: {found.facts.drawn:,} of {found.facts.queries:,} queries, seed {found.facts.seed}\n")
     shares = {"positives": found.positives, "negatives": found.negatives, "together": found.together}
     rows = [

@@ -112,6 +112,22 @@ def fail(message: str) -> NoReturn:
     raise SystemExit(1)
 
 
+def end_with_json(value: object) -> NoReturn:
+    """Print a value as JSON and nothing more: the command ends."""
+    say(json_text(value))
+    raise typer.Exit
+
+
+def first_of(values: Sequence[object], most: int, more: str = " and {:,} more") -> str:
+    """Name the first values, and say how many more there are.
+
+    >>> first_of([3, 1, 2], 2)
+    '3, 1 and 1 more'
+    """
+    rest = more.format(len(values) - most) if len(values) > most else ""
+    return f"{', '.join(map(str, values[:most]))}{rest}"
+
+
 def save(path: Path, text: str) -> None:
     """Write a file that somebody asked for, or say why it cannot be written."""
     try:

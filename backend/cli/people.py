@@ -12,7 +12,7 @@ from backend.campaign.monitoring.quality.model import FLAG_NAMES, Flag, PersonFl
 from backend.campaign.nouns import OPERATOR, Role
 from backend.cli.commands import add_group
 from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, option
-from backend.cli.output import day_of, fail, json_text, now, save, say, table, tell_written
+from backend.cli.output import day_of, end_with_json, fail, first_of, json_text, now, save, say, table, tell_written
 from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
@@ -165,8 +165,7 @@ def flags(
         if not found:
             fail(f"there is no annotator named {person}: reelrank users flags without --person lists them")
     if json:
-        say(json_text({"people": found}))
-        return
+        end_with_json({"people": found})
     table(("annotator", "grades", *FLAG_NAMES.values()), [_row(one) for one in found])
     say("")
     for one in found:
@@ -187,8 +186,7 @@ def _pairs(project: "Project", one: PersonFlags, flag: Flag) -> None:
 
     behind = quality_flags.behind_flag(project, OPERATOR, one.annotator_id, flag.kind)
     if behind.pairs:
-        more = f" and {len(behind.pairs) - SHOWN:,} more" if len(behind.pairs) > SHOWN else ""
-        say(f"  pairs: {', '.join(map(str, behind.pairs[:SHOWN]))}{more}")
+        say(f"  pairs: {first_of(behind.pairs, SHOWN)}")
     if behind.by_number:
         say(f"  {behind.by_number:,} pairs of which nothing but the number is known")
 

@@ -26,7 +26,7 @@ from backend.cli.options import (
     where,
     whole,
 )
-from backend.cli.output import now, progress_bar, say, seconds
+from backend.cli.output import first_of, now, progress_bar, say, seconds
 
 if TYPE_CHECKING:
     from backend.campaign.release.export.exporting import FormReport
@@ -157,13 +157,7 @@ def _export_form(folder: Path, out: Path, form: ReleaseFormat, options: ReleaseO
     start = now()
     with progress_bar() as progress:
         report = export_form(
-            open_project(folder),
-            OPERATOR,
-            out,
-            form.value,
-            options,
-            threshold=threshold,
-            progress=progress,
+            open_project(folder), OPERATOR, out, form.value, options, threshold=threshold, progress=progress
         )
     _say_held(report, start)
     if report.windows is not None:
@@ -197,8 +191,7 @@ def _say_left_out(found: ReleaseSelection, *, unfinished: bool) -> None:
 
 def _queries(queries: Sequence[QueryCounts]) -> str:
     """How many, and the first of them by number."""
-    shown = ", ".join(str(query.query_id) for query in queries[:_SHOWN])
-    return f"{len(queries)} queries ({shown}{', ...' if len(queries) > _SHOWN else ''})"
+    return f"{len(queries)} queries ({first_of([query.query_id for query in queries], _SHOWN, ', ...')})"
 
 
 @add_command("pseudo-train")

@@ -11,7 +11,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.options import Cluster, EncoderOption, EncodingJobs, KindOption, argument, option, where, whole
-from backend.cli.output import now, progress_bar, say, seconds, table
+from backend.cli.output import first_of, now, progress_bar, say, seconds, table
 
 if TYPE_CHECKING:
     from backend.campaign.selection.pools.building import BuildReport
@@ -182,8 +182,7 @@ def _tell(report: "BuildReport", options: PoolOptions, out: Path, start: float) 
 
 def _name(ids: tuple[str, ...], what: str) -> None:
     if ids:
-        more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
-        say(f"{what[0].upper()}{what[1:]}: {', '.join(ids[:_NAMED])}{more}.")
+        say(f"{what[0].upper()}{what[1:]}: {first_of(ids, _NAMED)}.")
 
 
 def calibrate(

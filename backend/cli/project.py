@@ -10,15 +10,12 @@ from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityG
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, option
-from backend.cli.output import day_of, json_text, now, save, say, seconds, table, tell_written
+from backend.cli.output import day_of, end_with_json, json_text, now, save, say, seconds, table, tell_written
 from backend.core.days import began, ended, instant
 
 
 @add_command("backup")
-def backup(
-    folder: Dir,
-    file: Annotated[Path, argument("FILE", "The copy to make.")],
-) -> None:
+def backup(folder: Dir, file: Annotated[Path, argument("FILE", "The copy to make.")]) -> None:
     """Copy the database while people work.
 
     The copy is consistent. For a database in PostgreSQL, a FILE that ends in .dump is made by pg_dump.
@@ -32,10 +29,7 @@ def backup(
 
 
 @add_command("restore")
-def restore(
-    folder: Dir,
-    file: Annotated[Path, argument("FILE", "A copy made by `reelrank backup`.")],
-) -> None:
+def restore(folder: Dir, file: Annotated[Path, argument("FILE", "A copy made by `reelrank backup`.")]) -> None:
     """Replace the database with a backup.
 
     Stop the server first. The replaced database is kept beside the new one.
@@ -137,8 +131,7 @@ def show(folder: Dir, json: Json = False) -> None:
 
     counts = status_counts(open_project(folder), OPERATOR)
     if json:
-        say(json_text(counts))
-        return
+        end_with_json(counts)
     table(("stage", "what", "count"), [row for row in _rows(counts)])
     say(f"\ncandidates from {', '.join(counts['sources']) or '(none yet)'}\nschema {counts['schema']}")
     if counts["simulated"]:
@@ -172,8 +165,7 @@ def settings(folder: Dir, json: Json = False) -> None:
 
     found = campaign_settings(open_project(folder), OPERATOR)
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     rows = [
         (one.name, one.value, "the beginning" if one.since is None else instant(one.since), one.by or "")
         for one in found

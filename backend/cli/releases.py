@@ -11,7 +11,18 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.model import LICENCES, KeptRelease
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Dir, EncoderOption, Json, KindOption, argument, option
-from backend.cli.output import json_text, minute, now, progress_bar, save, say, seconds, table, tell_written
+from backend.cli.output import (
+    end_with_json,
+    json_text,
+    minute,
+    now,
+    progress_bar,
+    save,
+    say,
+    seconds,
+    table,
+    tell_written,
+)
 from backend.core.messages import as_text
 from backend.core.reading import bytes_of
 from backend.core.text_files import decode_text
@@ -76,8 +87,7 @@ def import_release(
     with progress_bar() as progress:
         report = importing.import_release(release, folder, encoder=encoder, kind=kind, now=start, progress=progress)
     if json:
-        say(json_text(report))
-        return
+        end_with_json(report)
     splits = ", ".join(f"{count:,} {split}" for split, count in report.queries.items())
     judged = report.judgements
     say(f"{folder} is a project now ({seconds(start)}): queries {splits}; {report.moments:,} moments.")
@@ -101,8 +111,7 @@ def show(folder: Dir, json: Json = False) -> None:
 
     found = list_releases(open_project(folder), OPERATOR)
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     if not found:
         say(f"No release was made yet. Next: reelrank export {folder} OUT")
         return
@@ -198,8 +207,7 @@ def terms(
     else:
         found = set_release_terms(project, OPERATOR, licence=licence, citation=citation, reason=reason, now=now())
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     say(f"Licence: {found.licence or '(none chosen)'}")
     say(f"Citation: {found.citation or '(none)'}")
     if found.at is not None:

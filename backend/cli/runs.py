@@ -10,7 +10,17 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Dir, Json, argument, option
-from backend.cli.output import json_text, minute, now, progress_bar, save, say, seconds, table, tell_written
+from backend.cli.output import (
+    end_with_json,
+    minute,
+    now,
+    progress_bar,
+    save,
+    say,
+    seconds,
+    table,
+    tell_written,
+)
 
 if TYPE_CHECKING:
     from backend.campaign.release.board import model as board_model
@@ -107,8 +117,7 @@ def remove_run(folder: Dir, name: Kept) -> None:
 
 def _list(kept: "list[board_model.Kept]", json: bool) -> None:
     if json:
-        say(json_text([asdict(one) for one in kept]))
-        return
+        end_with_json([asdict(one) for one in kept])
     rows = [
         (one.name, f"{one.queries:,}", f"{one.moments:,}", one.file, one.sha256[:12], minute(one.added_at))
         for one in kept
