@@ -4,15 +4,11 @@ On the moments of the real videos where they are (all 40 at full size, else thos
 of the demo. Prints Markdown tables for docs/performance.md. Never fails on a number.
 """
 
-import asyncio
-import hashlib
-import itertools
 import json
 import os
 import re
 import resource
 import shutil
-import statistics
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +20,6 @@ import av
 import httpx
 import pytest
 
-from annotate_app.server.clip_worker import ClipWorker, Priority
 from app_server import AppServer
 from backend.campaign import demo
 from backend.campaign.monitoring.videos.adding import import_corpus
@@ -34,13 +29,10 @@ from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
-from backend.core.ids import AnnotatorId
 from backend.encoders import sentence
-from backend.media.clips import ensure as cut_clip
 from backend.media.cut import CutSpan, cut, cut_together, decoding_starts_s
 from backend.media.decode import FrameSpan, opened, picture_stream
-from backend.media.jobs import ClipCache, ClipForm, ClipJob, Profile, clip_job, with_context
-from backend.media.sources import source_at
+from backend.media.jobs import ClipForm, Profile
 from backend.media.together import groups
 from bench.tables import sized, table
 from support import WordEncoder, have_read
@@ -280,77 +272,3 @@ def test_nobody_waits_for_a_clip(moments: list[Moment], tmp_path: Path) -> None:
         ("longest three", ", ".join(f"{wait:.2f} s" for wait in longest), ""),
     ]
     table(f"One person, {PACE_S} s a clip, nothing cut before, the server's own cutting ahead", rows, PACKAGES)
-
-
-FLOOD, ASKED = 40, sized(2, 10)
-"""Connections of one person, and clips that another person asks for beside them."""
-
-
-def test_a_clip_beside_forty_connections_of_another_person(moments: list[Moment], tmp_path: Path) -> None:
-    """First come, first served is everybody as one person who waits at a desk."""
-    rows = []
-    for what in ("context", "clips"):  # each wait of the first takes forty cuts
-        for name, fair in (("first come, first served", False), ("by person and priority", True)):
-            cache = ClipCache(tmp_path / f"{what}-{fair}")
-            waits, cuts, longest_s = asyncio.run(_beside_a_flood(moments, cache, context=what == "context", fair=fair))
-            told = (f"{cut(waits):.2f} s" for cut in (statistics.median, max))
-            rows.append((f"{what}, {name}", *told, f"{longest_s:.2f} s", f"{cuts}"))
-    head = "the flood asks for|median wait|longest wait|longest cut|cut for the flood"
-    title = f"Another person's next uncut clip while one person has {FLOOD} connections"
-    table(title, rows, PACKAGES, head)
-
-
-async def _beside_a_flood(
-    moments: list[Moment], cache: ClipCache, *, context: bool, fair: bool
-) -> tuple[list[float], int, float]:
-    """Seconds of each wait, how many clips the flood got meanwhile, and the seconds of the longest cut."""
-    clips: ClipWorker[ClipJob] = ClipWorker(cut_clip)
-    known = {source: hashlib.sha256(source.read_bytes()).hexdigest() for source, _, _ in moments}
-    numbers = itertools.count()
-    cut_for_flood, longest_s = 0, 0.0
-
-    def job() -> ClipJob:
-        number = next(numbers)
-        source, start_s, end_s = moments[number % len(moments)]
-        found = clip_job(cache, source_at(source), start_s + number / 1e4, min(end_s, start_s + 4.0), known[source])
-        return with_context(found, end_s) if context else found
-
-    async def ask(person: int, priority: Priority, asked: ClipJob) -> None:
-        who, what = (AnnotatorId(person), priority) if fair else (AnnotatorId(0), Priority.DESK)
-        with clips.waiting_for(asked, who, what) as future:
-            await asyncio.wait((future,))
-            future.result()
-
-    async def flood() -> None:
-        nonlocal cut_for_flood
-        while True:
-            await ask(1, Priority.CONTEXT if context else Priority.DESK, job())
-            cut_for_flood += 1
-
-    clips.start()
-    real = clips._cut_in_pool
-
-    async def timed_cut(asked: ClipJob) -> Path:
-        nonlocal longest_s
-        began = time.perf_counter()
-        path = await real(asked)
-        longest_s = max(longest_s, time.perf_counter() - began)
-        return path
-
-    clips._cut_in_pool = timed_cut  # type: ignore[method-assign]
-    await ask(2, Priority.DESK, job())  # the process is there
-    longest_s = 0.0
-    tasks = [asyncio.create_task(flood()) for _ in range(FLOOD)]
-    waits = []
-    try:
-        for _ in range(ASKED):
-            await asyncio.sleep(0.3)
-            began = time.perf_counter()
-            await ask(2, Priority.DESK, job())
-            waits.append(time.perf_counter() - began)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        clips.stop()
-    return waits, cut_for_flood, longest_s
