@@ -22,7 +22,7 @@ from backend.cli.options import (
     where,
     whole,
 )
-from backend.cli.output import end_with_json, fail, now, progress_bar, say, seconds, table
+from backend.cli.output import end_with_json, fail, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
@@ -173,8 +173,7 @@ def _say_pooled(report: PoolingReport, *, again: bool, dry_run: bool, took: str)
         say(f"Encoder: {report.encoder}")
     if report.visual:
         say(f"Frames: {report.visual}")
-    for video in report.unseen:
-        say(f"Note: not looked at: {video}")
+    say_each("Note: not looked at: {}", report.unseen)
     if report.without and not again:
         say(f"Note: nothing was found for {report.without} queries, which are not judged so.")
     _say_notes(report)
@@ -183,8 +182,7 @@ def _say_pooled(report: PoolingReport, *, again: bool, dry_run: bool, took: str)
 
 
 def _say_notes(report: "CandidateReport | PoolingReport") -> None:
-    for sentence in report.unread:
-        say(f"Warning: {sentence}")
+    say_each("Warning: {}", report.unread)
     if report.without_file:
         say(f"Note: {report.without_file:,} videos have no file yet; import again with --videos before judging.")
     if report.split_ties:

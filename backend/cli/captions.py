@@ -2,9 +2,8 @@
 
 import csv
 import shlex
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -22,44 +21,30 @@ if TYPE_CHECKING:
     from backend.language.endpoint import Endpoint
 
 
-class RewriterName(StrEnum):
-    """Who rewrites."""
-
-    RULES = "rules"
-    OPENAI = "openai"
-
-
-ModelOption = Annotated[str | None, option("--model NAME", "The language model.")]
-UrlOption = Annotated[
-    str | None, option("--base-url URL", "Address of the endpoint; it often ends in /v1.", show_default="OpenAI's own")
-]
 _TEMPERATURES = typed("0,0.2")
-TemperaturesOption = Annotated[
-    list[float], list_option("--temperatures T,T", "Temperature of each attempt.", unique=False)
-]
-BatchOption = Annotated[int, option("--batch N", "Captions per request.", min=1, max=100)]
-AtOnceOption = Annotated[int, option("--at-once N", "Parallel requests.", min=1, max=256)]
-TimeoutOption = Annotated[float, option("--timeout S", "Seconds to wait for an answer.", min=0.001)]
-RetriesOption = Annotated[int, option("--retries N", "How often to repeat a failed request.", min=0)]
-PriceIn = Annotated[float | None, option("--price-in P", "Price of a million input tokens.", min=0)]
-PriceOut = Annotated[float | None, option("--price-out P", "Price of a million output tokens.", min=0)]
 
 
 @add_command("rewrite")
 def rewrite(
     folder: Dir,
     rewriter: Annotated[
-        RewriterName, option("--rewriter", "rules, or openai: a language model at an OpenAI-compatible endpoint.")
-    ] = RewriterName.RULES,
-    model: ModelOption = None,
-    base_url: UrlOption = None,
-    temperatures: TemperaturesOption = _TEMPERATURES,
-    batch: BatchOption = 10,
-    at_once: AtOnceOption = 8,
-    timeout: TimeoutOption = 60,
-    retries: RetriesOption = 6,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
+        Literal["rules", "openai"],
+        option("--rewriter", "rules, or openai: a language model at an OpenAI-compatible endpoint."),
+    ] = "rules",
+    model: Annotated[str | None, option("--model NAME", "The language model.")] = None,
+    base_url: Annotated[
+        str | None,
+        option("--base-url URL", "Address of the endpoint; it often ends in /v1.", show_default="OpenAI's own"),
+    ] = None,
+    temperatures: Annotated[
+        list[float], list_option("--temperatures T,T", "Temperature of each attempt.", unique=False)
+    ] = _TEMPERATURES,
+    batch: Annotated[int, option("--batch N", "Captions per request.", min=1, max=100)] = 10,
+    at_once: Annotated[int, option("--at-once N", "Parallel requests.", min=1, max=256)] = 8,
+    timeout: Annotated[float, option("--timeout S", "Seconds to wait for an answer.", min=0.001)] = 60,
+    retries: Annotated[int, option("--retries N", "How often to repeat a failed request.", min=0)] = 6,
+    price_in: Annotated[float | None, option("--price-in P", "Price of a million input tokens.", min=0)] = None,
+    price_out: Annotated[float | None, option("--price-out P", "Price of a million output tokens.", min=0)] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     waiting: Annotated[bool, option("--waiting", "Only print the rewrites that wait for a person, as CSV.")] = False,
@@ -88,9 +73,9 @@ def rewrite(
     from backend.language.endpoint import Endpoint
 
     start = now()
-    if rewriter is RewriterName.RULES and (model or base_url):
+    if rewriter == "rules" and (model or base_url):
         raise typer.BadParameter("--model and --base-url are for --rewriter openai", param_hint="--rewriter")
-    if rewriter is RewriterName.OPENAI and not model:
+    if rewriter == "openai" and not model:
         raise typer.BadParameter("name the language model", param_hint="--model")
     if (price_in is None) != (price_out is None):
         raise typer.BadParameter("give both prices, or none", param_hint="--price-in and --price-out")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -46,42 +46,12 @@ PresetOption = Annotated[
         parser=preset_named,
     ),
 ]
-Benchmark = Annotated[
-    str | None,
-    option(
-        "--benchmark NAME", "The figures of a benchmark, by its conventions; `reelrank measures benchmarks` lists them."
-    ),
-]
 K = Annotated[list[int], list_option("--k K,K", "Rank cut-offs.", int)]
 Mu = Annotated[list[float], list_option("--mu M,M", "IoU thresholds of NDCG.")]
 Theta = Annotated[list[float], list_option("--theta T,T", "IoU thresholds of measures without grades.")]
 Option = Annotated[list[str] | None, option("--option NAME=VALUE", "Override one point of the preset, e.g. gain=exp2.")]
-Nms = Annotated[
-    float | None,
-    option("--nms IOU", "Non-maximum suppression first: what overlaps a better prediction of its video by more falls."),
-]
 
 CUTOFFS, THRESHOLDS = typed("10,20,40"), typed("0.3,0.5,0.7")
-
-
-class OutsidePool(StrEnum):
-    """What happens to predictions of videos outside the query's pool."""
-
-    ERROR = "error"
-    DROP = "drop"
-
-
-# Where these are not given, pools have other values than a truth.
-UsualK = Annotated[
-    list[int] | None, list_option("--k K,K", "Rank cut-offs.  [default: 10,20,40; in pools 1,5,20,50]", int)
-]
-UsualMu = Annotated[
-    list[float] | None, list_option("--mu M,M", "IoU thresholds of NDCG.  [default: 0.3,0.5,0.7; in pools 0.5,0.7]")
-]
-UsualTheta = Annotated[
-    list[float] | None, list_option("--theta T,T", "IoU thresholds of measures without grades; the same.")
-]
-Pool = Annotated[Path | None, option("--pool FILE", "MVMR pools: search each query in its own videos.")]
 
 
 class ChartName(StrEnum):
@@ -122,8 +92,9 @@ class PoolOptions:
     """What is done with the pools of an evaluation."""
 
     outside_pool: Annotated[
-        OutsidePool, option("--outside-pool", "Predictions outside the pool: refuse them, or leave them out.")
-    ] = OutsidePool.ERROR
+        Literal["error", "drop"],
+        option("--outside-pool", "Predictions outside the pool: refuse them, or leave them out."),
+    ] = "error"
     one_per_video: Annotated[
         bool, option("--one-per-video", "Only the best moment of each video by score, ranked by it.")
     ] = False
@@ -143,10 +114,10 @@ class PoolOptions:
         from backend.scoring.pools.model import PoolConventions, PoolFile
 
         if pool is not None:
-            conventions = PoolConventions(self.outside_pool.value, self.one_per_video, self.top_videos)
+            conventions = PoolConventions(self.outside_pool, self.one_per_video, self.top_videos)
             return PoolFile(pool, conventions, self.first_step, self.own_video)
         given = {
-            "--outside-pool": self.outside_pool is not OutsidePool.ERROR,
+            "--outside-pool": self.outside_pool != "error",
             "--one-per-video": self.one_per_video,
             "--top-videos": self.top_videos,
             "--first-step": self.first_step,
@@ -156,6 +127,68 @@ class PoolOptions:
             if value:
                 raise typer.BadParameter("is about pools; add --pool FILE", param_hint=name)
         return None
+
+
+def measure_option(name: str, help_text: str) -> Any:
+    """Return an option that takes measures by name or by key; keys have commas too, such as `ndcg@20,0.5`."""
+
+    def split(text: str) -> list[str]:
+        from backend.scoring.requested_values import split as split_measures
+
+        return split_measures(text)
+
+    return list_option(f"{name} NAME|KEY,...", help_text, str, split=split)
+
+
+@dataclass(frozen=True)
+class ScoringOptions:
+    """How runs are scored; where cut-offs and thresholds are not given, pools have others than a truth."""
+
+    pool: Annotated[Path | None, option("--pool FILE", "MVMR pools: search each query in its own videos.")] = None
+    videos: Videos = None
+    benchmark: Annotated[
+        str | None,
+        option(
+            "--benchmark NAME",
+            "The figures of a benchmark, by its conventions; `reelrank measures benchmarks` lists them.",
+        ),
+    ] = None
+    preset: PresetOption = Preset.PAPER
+    k: Annotated[
+        list[int] | None, list_option("--k K,K", "Rank cut-offs.  [default: 10,20,40; in pools 1,5,20,50]", int)
+    ] = None
+    mu: Annotated[
+        list[float] | None,
+        list_option("--mu M,M", "IoU thresholds of NDCG.  [default: 0.3,0.5,0.7; in pools 0.5,0.7]"),
+    ] = None
+    theta: Annotated[
+        list[float] | None, list_option("--theta T,T", "IoU thresholds of measures without grades; the same.")
+    ] = None
+    min_relevance: Annotated[int, option("--min-relevance 1-4", "What counts as relevant without grades.")] = 1
+    measure: Annotated[
+        list[str] | None,
+        measure_option(
+            "--measure",
+            "Only these, such as ndcg,recall or ndcg@20,0.5,map@avg; by default all of the preset; in pools "
+            "recall,axiou,ndcg.",
+        ),
+    ] = None
+    options: Option = None
+    nms: Annotated[
+        float | None,
+        option(
+            "--nms IOU", "Non-maximum suppression first: what overlaps a better prediction of its video by more falls."
+        ),
+    ] = None
+
+    def conventions(self) -> dict[str, Any]:
+        """The same as `score_splits` takes them, but for pools and videos."""
+        return {
+            **{"preset": self.preset.value, "k": self.k, "mu": self.mu, "theta": self.theta},
+            **{"min_relevance": self.min_relevance, "measures": self.measure, "benchmark": self.benchmark},
+            **read_options(self.options),
+            **({} if self.nms is None else {"nms": self.nms}),
+        }
 
 
 @dataclass(frozen=True)
@@ -255,14 +288,3 @@ def read_option(text: str) -> tuple[str, str | bool]:
 def read_options(texts: list[str] | None) -> "Options":
     """The points of a preset that `--option` overrides, each with its value."""
     return dict(map(read_option, texts or ()))  # type: ignore[return-value]
-
-
-def measure_option(name: str, help_text: str) -> Any:
-    """Return an option that takes measures by name or by key; keys have commas too, such as `ndcg@20,0.5`."""
-
-    def split(text: str) -> list[str]:
-        from backend.scoring.requested_values import split as split_measures
-
-        return split_measures(text)
-
-    return list_option(f"{name} NAME|KEY,...", help_text, str, split=split)

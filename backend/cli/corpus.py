@@ -11,7 +11,7 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command
 from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, where_told, whole
-from backend.cli.output import end_with_json, now, progress_bar, say, seconds, table
+from backend.cli.output import end_with_json, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
 from backend.core.addresses import place_of
@@ -97,8 +97,7 @@ def import_(
         say("")
         table(("left out", "why", "where (the first)"), left_out, left=(False, True, True))
     say("")
-    for note in report.notes:
-        say(f"Note: {note}")
+    say_each("Note: {}", report.notes)
     if report.format == "tvr":
         kept = "of every type" if types and "all" in types else f"of type {','.join(types or ['v'])}"
         say(f"Note: lines {kept} were taken (--type). The paper takes v, purely visual; --type all takes every line.")
@@ -176,8 +175,7 @@ def stats(
                 truth = release_statistics(places[0])
     if json:
         end_with_json({**msgspec.to_builtins(found, enc_hook=as_text), **({"release": truth} if truth else {})})
-    for note in found.notes:
-        say(f"Note: {note}")
+    say_each("Note: {}", found.notes)
     table(("what", "figure"), _rows(found))
     if truth:
         from backend.campaign.release.export.rules.statistics import release_statistics_table

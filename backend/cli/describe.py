@@ -1,8 +1,7 @@
 """Commands about describing: `reelrank describe DIR`, `... open|close|list|export|guideline`."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from backend.api import open_project
 from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
@@ -17,15 +16,6 @@ from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project
-
-
-class ShownDescriptions(StrEnum):
-    """Which descriptions are listed."""
-
-    WAITING = "waiting"
-    RETURNED = "returned"
-    ACCEPTED = "accepted"
-    ALL = "all"
 
 
 def show(folder: Dir, json: Json = False) -> None:
@@ -105,8 +95,8 @@ def close(folder: Dir) -> None:
 def list_descriptions(
     folder: Dir,
     which: Annotated[
-        ShownDescriptions, option("--show", "Status of the descriptions to list.")
-    ] = ShownDescriptions.WAITING,
+        Literal["waiting", "returned", "accepted", "all"], option("--show", "Status of the descriptions to list.")
+    ] = "waiting",
     search: Annotated[
         str, option("--search WORDS", "Only those with these words in the sentence, video or author.")
     ] = "",
@@ -121,7 +111,7 @@ def list_descriptions(
     from backend.campaign.corpus.describing.reviewing import count_descriptions, find_descriptions
 
     project = open_project(folder)
-    status = None if which is ShownDescriptions.ALL else DescriptionStatus(which.value)
+    status = None if which == "all" else DescriptionStatus(which)
     wanted = DescriptionFilter(status, search)
     count = count_descriptions(project, OPERATOR, wanted)
     found = find_descriptions(project, OPERATOR, wanted, most=count)

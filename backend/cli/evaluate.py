@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import typer
@@ -13,26 +13,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command
-from backend.cli.conventions import (
-    AskedRuns,
-    Benchmark,
-    ChartName,
-    Charts,
-    Nms,
-    Option,
-    Pool,
-    PoolOptions,
-    Preset,
-    PresetOption,
-    UsualK,
-    UsualMu,
-    UsualTheta,
-    Videos,
-    Writing,
-    measure_option,
-    read_charts,
-    read_options,
-)
+from backend.cli.conventions import AskedRuns, ChartName, Charts, PoolOptions, ScoringOptions, Writing, read_charts
 from backend.cli.options import Cluster, ScoringJobs, option, where, whole
 from backend.cli.output import (
     fail,
@@ -55,16 +36,6 @@ if TYPE_CHECKING:
     from backend.scoring.views.table import Table as ScoreTable
 
 
-class Format(StrEnum):
-    """How scores are written."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-
-
 class By(StrEnum):
     """What a mean is taken apart by."""
 
@@ -78,24 +49,7 @@ class By(StrEnum):
 def evaluate(
     *,
     asked_runs: AskedRuns,
-    pool: Pool = None,
-    videos: Videos = None,
-    benchmark: Benchmark = None,
-    preset: PresetOption = Preset.PAPER,
-    k: UsualK = None,
-    mu: UsualMu = None,
-    theta: UsualTheta = None,
-    min_relevance: Annotated[int, option("--min-relevance 1-4", "What counts as relevant without grades.")] = 1,
-    measure: Annotated[
-        list[str] | None,
-        measure_option(
-            "--measure",
-            "Only these, such as ndcg,recall or ndcg@20,0.5,map@avg; by default all of the preset; in pools "
-            "recall,axiou,ndcg.",
-        ),
-    ] = None,
-    options: Option = None,
-    nms: Nms = None,
+    scoring: ScoringOptions,
     in_pools: PoolOptions,
     chart: Charts = None,
     intervals: Annotated[bool, option("--intervals", "95 % intervals of the means.")] = False,
@@ -106,7 +60,9 @@ def evaluate(
     errors: Annotated[bool, option("--errors", "What became of each relevant moment.")] = False,
     writing: Writing,
     everything: Annotated[bool, option("--all", "Print all measures and what they stand for.")] = False,
-    format_: Annotated[Format, option("--format", "How the scores are written.")] = Format.TABLE,
+    format_: Annotated[
+        Literal["table", "json", "csv", "markdown", "latex"], option("--format", "How the scores are written.")
+    ] = "table",
     out: Annotated[Path | None, option("--out FILE|-", "Where they go; - is the screen.")] = None,
     json: Annotated[Path | None, option("--json FILE|-", "Write JSON to a file, or only JSON to - .")] = None,
     per_query: Annotated[Path | None, option("--per-query FILE.csv", "Every query's values of every run.")] = None,
@@ -126,20 +82,20 @@ def evaluate(
 
     given = asked_runs.read()
     given = replace(given, runs=tuple(replace(one, path=whole(one.path, cluster)) for one in given.runs))
-    scoring = where(jobs, cluster, usual=1)
-    if not given.truths and pool is None:
+    at, videos = where(jobs, cluster, usual=1), scoring.videos or given.videos
+    if not given.truths and scoring.pool is None:
         raise typer.BadParameter("give --truth FILE, or --pool FILE, whose moments are a truth", param_hint="--truth")
-    charts = read_charts(chart or [], in_pools=pool is not None)
+    charts = read_charts(chart or [], in_pools=scoring.pool is not None)
     if any(name is ChartName.OWN_VIDEO for name, _ in charts):
         in_pools = replace(in_pools, own_video=True)
-    pools = in_pools.of_file(pool)
+    pools = in_pools.of_file(scoring.pool)
     if project is not None and report is None:
         raise typer.BadParameter(
             "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
         )
     json_alone, to_file = json is not None and str(json) == "-", out is not None and str(out) != "-"
-    form = Format.JSON if json_alone and not to_file else format_
-    shown = writing.shown(form.value, variant=given.variant_title, intervals=intervals, benchmark=benchmark)
+    form = "json" if json_alone and not to_file else format_
+    shown = writing.shown(form, variant=given.variant_title, intervals=intervals, benchmark=scoring.benchmark)
     of_one_split = {"--report": report, "--per-query": per_query, "--chart": charts[0][1] if charts else None}
     for name, value in of_one_split.items():
         if value is not None and len(given.splits) > 1:
@@ -153,21 +109,7 @@ def evaluate(
 
         film = report_frames(open_project(project), OPERATOR)
     with progress_bar() as progress:
-        boards = score_splits(
-            given,
-            videos=videos or given.videos,
-            preset=preset.value,
-            k=k,
-            mu=mu,
-            theta=theta,
-            min_relevance=min_relevance,
-            measures=measure,
-            pool=pools,
-            benchmark=benchmark,
-            where=scoring,
-            progress=progress,
-            **{**read_options(options), **({} if nms is None else {"nms": nms})},
-        )
+        boards = score_splits(given, videos=videos, pool=pools, where=at, progress=progress, **scoring.conventions())
         asked = Sureness(baseline and nfc(baseline), resamples, seed)
         summaries = {}
         for name, board in boards.items():
@@ -186,9 +128,7 @@ def evaluate(
             made = datetime.fromtimestamp(now(), UTC)
             page = report_page(
                 board,
-                file_inputs(
-                    given.truths.get(given.splits[0]), [one.path for one in given.runs], videos or given.videos, pools
-                ),
+                file_inputs(given.truths.get(given.splits[0]), [one.path for one in given.runs], videos, pools),
                 made=made,
                 asked=asked if baseline else None,
                 film=film,
@@ -202,15 +142,15 @@ def evaluate(
         machine_output().write(encoded)
     elif json is not None:
         save(json, encoded)
-    if form is Format.TABLE:
+    if form == "table":
         with printed_to(out if to_file else None):
-            print_scores(summary, shown, boards, everything=everything, asked=measure is not None)
+            print_scores(summary, shown, boards, everything=everything, asked=scoring.measure is not None)
     elif to_file or not json_alone:
-        text = encoded if form is Format.JSON else SCORE_FORMATS[form.value](summary, shown)
+        text = encoded if form == "json" else SCORE_FORMATS[form](summary, shown)
         with printed_to(out if to_file else None, as_it_is=True):
             machine_output().write(text.removesuffix("\n") + "\n")
     written = [*(file for _, file in charts), report, per_query, json, out]
-    tell_written(written, data=json_alone or not (to_file or form is Format.TABLE))
+    tell_written(written, data=json_alone or not (to_file or form == "table"))
 
 
 def _require_place(path: Path | None) -> None:

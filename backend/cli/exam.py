@@ -1,9 +1,8 @@
 """Commands about the qualification exam: `reelrank exam preview|set|close|use|off|retake|exempt`."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -33,14 +32,6 @@ Although = Annotated[
 ]
 
 
-class ExamKeyOption(StrEnum):
-    """Where the right grades come from."""
-
-    SETTLED = "settled"
-    MEDIAN = "median"
-    OWN = "own"
-
-
 @dataclass(frozen=True)
 class ExamOptions:
     """Which pairs an exam asks, where their right grades come from, and how many answers may miss them."""
@@ -60,13 +51,13 @@ class ExamOptions:
         True
     )
     key: Annotated[
-        ExamKeyOption,
+        Literal["settled", "median", "own"],
         option(
             "--key",
             "Answer key: the relevance of settled pairs; or, for open pairs, the median of everybody who "
             "finished, or a lead's own grades.",
         ),
-    ] = ExamKeyOption.SETTLED
+    ] = "settled"
     file: Annotated[
         Path | None,
         option(
@@ -78,12 +69,12 @@ class ExamOptions:
         """What a draw takes."""
         return {
             **{"queries": self.queries, "pairs": self.pairs, "seed": self.seed, "most_missed": self.most_missed},
-            **{"key": ExamKey(self.key.value), "spread": self.spread},
+            **{"key": ExamKey(self.key), "spread": self.spread},
         }
 
     def require_one_key(self) -> None:
         """Refuse a key beside a file."""
-        if self.file is not None and self.key is not ExamKeyOption.SETTLED:
+        if self.file is not None and self.key != "settled":
             raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
 
 
@@ -147,7 +138,7 @@ def set_exam(
         report = setting.set_exam(
             project, OPERATOR, **asked.drawn(), although=although, newcomers_only=newcomers_only, now=now()
         )
-        source = f"{'settled' if asked.key is ExamKeyOption.SETTLED else 'open'} pairs, seed {asked.seed}"
+        source = f"{'settled' if asked.key == 'settled' else 'open'} pairs, seed {asked.seed}"
     say(f"Exam of {report.items} pairs of {report.queries} queries from {source}; {report.most_missed:g} % may miss.")
     _say_key(report.grades, report.short)
     if report.exempted:

@@ -10,19 +10,8 @@ from backend.api import open_project
 from backend.campaign.monitoring.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, WHOLE, BoardPart, Figure, Verdicts
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command
-from backend.cli.options import Dir, FirstDay, Json, LastDay, ScaleOption, argument, option
-from backend.cli.output import (
-    day_of,
-    end_with_json,
-    first_of,
-    json_text,
-    now,
-    progress_bar,
-    say,
-    seconds,
-    table,
-    tell_written,
-)
+from backend.cli.options import Dir, FirstDay, Json, LastDay, ScaleOption, argument, day_of, option
+from backend.cli.output import end_with_json, first_of, json_text, now, progress_bar, say, seconds, table, tell_written
 
 if TYPE_CHECKING:
     from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard

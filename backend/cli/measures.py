@@ -1,9 +1,8 @@
 """Commands that study measures on runs: agreement, stability, noise, ties, model-selection; benchmarks listed."""
 
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,28 +11,6 @@ from backend.cli.conventions import Runs, Truth, measure_option
 from backend.cli.options import Cluster, Jobs, Json, list_option, option, typed, where
 from backend.cli.output import progress_bar
 from backend.cli.studies import Conventions, Out, as_text, axioms, benchmarks, finish, matrix, theory, two_files
-
-
-class SubsetPairs(StrEnum):
-    """How the two sets of a stability trial are drawn."""
-
-    DISJOINT = "disjoint"
-    INDEPENDENT = "independent"
-
-
-class Over(StrEnum):
-    """Whose mean and standard deviation make a z-score."""
-
-    SELECTED = "selected"
-    CANDIDATES = "candidates"
-
-
-class Noise(StrEnum):
-    """Models of label noise."""
-
-    EXP_LENGTH = "exp_length"
-    GAUSSIAN_ENDS = "gaussian_ends"
-
 
 _SIGMAS_S = typed("1")
 Seed = Annotated[int, option("--seed", "Seed of all random numbers.", min=0)]
@@ -60,8 +37,9 @@ def stability(
     ] = None,
     trials: Annotated[int, option("--trials", "Pairs of sets for each size.", min=1)] = 5000,
     subset_pairs: Annotated[
-        SubsetPairs, option("--subset-pairs", "disjoint: as long as both sets fit into the queries.")
-    ] = SubsetPairs.DISJOINT,
+        Literal["disjoint", "independent"],
+        option("--subset-pairs", "disjoint: as long as both sets fit into the queries."),
+    ] = "disjoint",
     seed: Seed = 0,
     jobs: Jobs = None,
     cluster: Cluster = None,
@@ -81,7 +59,7 @@ def stability(
             conventions.inputs(truth, run),
             sizes=sizes,
             trials=trials,
-            subset_pairs=subset_pairs.value,
+            subset_pairs=subset_pairs,
             seed=seed,
             where=where(jobs, cluster),
             progress=progress,
@@ -99,8 +77,9 @@ def noise(
     *,
     conventions: Conventions,
     model: Annotated[
-        Noise, option("--noise", "exp_length: as in AxIoU; gaussian_ends: moves the two ends only.")
-    ] = Noise.EXP_LENGTH,
+        Literal["exp_length", "gaussian_ends"],
+        option("--noise", "exp_length: as in AxIoU; gaussian_ends: moves the two ends only."),
+    ] = "exp_length",
     sigma: Annotated[
         list[float], list_option("--sigma S,S", "Standard deviation of a drawn boundary, in seconds.")
     ] = _SIGMAS_S,
@@ -122,7 +101,7 @@ def noise(
     with progress_bar() as progress:
         study = noise_study(
             conventions.inputs(truth, run),
-            kind=model.value,
+            kind=model,
             sigmas_s=sigma,
             sets=sets,
             seed=seed,
@@ -163,11 +142,11 @@ def model_selection(
         measure_option("--test-measure", "Measures on test, in the form of --measure. Default: those of --measure."),
     ] = None,
     z_over: Annotated[
-        Over,
+        Literal["selected", "candidates"],
         option(
             "--z-over", "Models that z-scores are relative to; selected: those that measures select, as in the paper."
         ),
-    ] = Over.SELECTED,
+    ] = "selected",
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -187,7 +166,7 @@ def model_selection(
     on_test = replace(conventions, measure=test_measure or conventions.measure)
     val = conventions.inputs_of(truth_val, val_runs, "val")
     test = on_test.inputs_of(truth_test, test_runs, "test")
-    study = model_selection_study(val, test, over=z_over.value)
+    study = model_selection_study(val, test, over=z_over)
     header, rows = matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")
     chosen = {row["validation_measure"]: str(row["selected"]) for row in study.rows}
     rows = [(*row, model) for row, model in zip(rows, chosen.values(), strict=True)]

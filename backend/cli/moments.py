@@ -2,9 +2,8 @@
 
 import json
 import shlex
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,13 +24,6 @@ if TYPE_CHECKING:
 _LENGTHS_S = typed("5,10,20")
 
 
-class ProposeBy(StrEnum):
-    """What becomes moments."""
-
-    SHOTS = "shots"
-    WINDOWS = "windows"
-
-
 @add_command("moments")
 def moments(
     folder: Dir,
@@ -41,7 +33,8 @@ def moments(
     jobs: Jobs = None,
     cluster: Cluster = None,
     how: Annotated[
-        ProposeBy | None, option("--by", "Propose moments in every video: its shots, or windows of fixed lengths.")
+        Literal["shots", "windows"] | None,
+        option("--by", "Propose moments in every video: its shots, or windows of fixed lengths."),
     ] = None,
     lengths: Annotated[list[float], list_option("--lengths S,S", "For windows: lengths in seconds.")] = _LENGTHS_S,
     stride: Annotated[
@@ -97,12 +90,12 @@ def moments(
             f"{own.name}: {taken.moments:,} moments, {taken.new:,} of them new.{_gone(taken.gone, taken.stayed)}"
         )
     if how is not None:
-        options = ByShots(shortest, longest) if how is ProposeBy.SHOTS else windows
+        options = ByShots(shortest, longest) if how == "shots" else windows
         with progress_bar() as progress:
             report = propose_moments(
                 project, OPERATOR, options, where=where_told(jobs, cluster), now=start, progress=progress
             )
-        shots = f" from {report.shots:,} shots" if how is ProposeBy.SHOTS else ""
+        shots = f" from {report.shots:,} shots" if how == "shots" else ""
         told.append(
             f"{report.moments:,} moments by {how}{shots} of {report.videos:,} videos, {report.new:,} of them new."
             f"{_gone(report.gone, report.stayed)}"

@@ -9,7 +9,7 @@ from backend.cli import pools
 from backend.cli.commands import add_group
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.options import Cluster, Dir, EncoderOption, EncodingJobs, Json, KindOption, argument, option, where
-from backend.cli.output import end_with_json, fail, first_of, now, progress_bar, say, seconds, table
+from backend.cli.output import end_with_json, fail, first_of, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.pools import EmbeddingsOption
 
@@ -72,8 +72,7 @@ def figures(
     say(f"Query {report.query}: {report.text}")
     pairs = f"{report.positive_pairs:,} positive and {report.negative_pairs:,} negative pairs"
     say(f"{pairs} of a query and another video.")
-    for note in report.notes:
-        say(f"Note: {note}")
+    say_each("Note: {}", report.notes)
     say("\n".join(map(str, report.files)))
 
 
@@ -153,15 +152,11 @@ def negatives(
     for what, count in (("queries", report.queries_without), ("videos", report.videos_without)):
         if count:
             say(f"Note: {count:,} {what} have no potential negative; their probabilities are all 0.")
-    for left in report.left_out:
-        say(f"Note: {left}")
-
-
-CheckedPools = Annotated[Path, argument("POOL_FILE", "A file of pools.")]
+    say_each("Note: {}", report.left_out)
 
 
 def check(
-    file: CheckedPools,
+    file: Annotated[Path, argument("POOL_FILE", "A file of pools.")],
     folder: Dir,
     videos: Annotated[Path, option("--videos FOLDER", "Folder of the video files.")],
     queries: Annotated[int, option("--queries N", "Number of queries to draw.", min=1)] = 100,
@@ -198,8 +193,7 @@ def check(
         f"{folder} is a project now: {made.queries:,} of {made.checkable:,} queries, {made.positives:,} positives and "
         f"{made.negatives:,} negatives among {made.videos:,} videos ({seconds(start)})."
     )
-    for note in made.notes:
-        say(f"Note: {note}.")
+    say_each("Note: {}.", made.notes)
     say_next(project)
 
 

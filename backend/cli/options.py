@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -129,3 +130,11 @@ def where(jobs: int | None, cluster: str | None, *, usual: int | None = None) ->
 def where_told(jobs: int | None, cluster: str | None) -> Where | None:
     """The same; None where nobody asked, and the work knows best."""
     return None if jobs is None and cluster is None else where(jobs, cluster)
+
+
+def day_of(text: str | None, option: str) -> str | None:
+    """A day as it is written everywhere, `2026-03-14`; wrong usage of this option if it is none."""
+    try:
+        return None if text is None else date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a day such as 2026-03-14", param_hint=option) from None

@@ -7,7 +7,7 @@ import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
 
@@ -27,14 +27,6 @@ def json_text(value: object) -> str:
 def now() -> float:
     """Seconds since 1970; the only clock of the command line."""
     return time.time()
-
-
-def day_of(text: str | None, option: str) -> str | None:
-    """A day as it is written everywhere, `2026-03-14`; wrong usage of this option if it is none."""
-    try:
-        return None if text is None else date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a day such as 2026-03-14", param_hint=option) from None
 
 
 def minute(at: float) -> str:
@@ -90,6 +82,12 @@ def machine_output() -> TextIO:
 def say(text: str) -> None:
     """A sentence for the person, on standard output."""
     sys.stdout.write(text + "\n")
+
+
+def say_each(sentence: str, values: Iterable[object]) -> None:
+    """Say a sentence of each value, such as `Note: {}`."""
+    for value in values:
+        say(sentence.format(value))
 
 
 def paragraph(text: str) -> None:

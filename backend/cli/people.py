@@ -11,8 +11,8 @@ from backend.campaign.monitoring.hours.model import HoursReport, Outlook
 from backend.campaign.monitoring.quality.model import FLAG_NAMES, Flag, PersonFlags
 from backend.campaign.nouns import OPERATOR, Role
 from backend.cli.commands import add_group
-from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, option
-from backend.cli.output import day_of, end_with_json, fail, first_of, json_text, now, save, say, table, tell_written
+from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, day_of, option
+from backend.cli.output import end_with_json, fail, first_of, json_text, now, save, say, say_each, table, tell_written
 from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
@@ -102,8 +102,7 @@ def _told(found: HoursReport) -> None:
         say("Nobody has worked here in this time.")
     if found.rate is None and not found.own_rates:
         say("\nNo pay: reelrank.toml has no hourly_rate under [pay], and --rate was not given.")
-    for name in found.unknown_rates:
-        say(f"\nreelrank.toml has a rate for {name}, but there is no annotator of that name.")
+    say_each("\nreelrank.toml has a rate for {}, but there is no annotator of that name.", found.unknown_rates)
     for count, which in ((found.simulated, "simulated"), (found.imported, "imported")):
         if count:
             say(f"\nLeft out: {count:,} {which} judgements.")

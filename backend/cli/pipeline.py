@@ -2,9 +2,8 @@
 
 import shlex
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,7 +25,7 @@ from backend.cli.options import (
     where,
     whole,
 )
-from backend.cli.output import first_of, now, progress_bar, say, seconds
+from backend.cli.output import first_of, now, progress_bar, say, say_each, seconds
 
 if TYPE_CHECKING:
     from backend.campaign.release.export.exporting import FormReport
@@ -69,20 +68,13 @@ def say_next(project: "Project") -> None:
         say(f"If no caption names a person: reelrank queries {shlex.quote(str(project.folder))} --val N --test N")
 
 
-class ReleaseFormat(StrEnum):
-    """Forms of a release."""
-
-    TVR_RANKING = "tvr-ranking"
-    TREC = "trec"
-    PARQUET = "parquet"
-    QVHIGHLIGHTS = "qvhighlights"
-
-
 @add_command("export")
 def export(
     folder: Dir,
     out: Annotated[Path, argument("OUT", "A new folder for the release.")],
-    format_: Annotated[ReleaseFormat, option("--format", "Form of the release.")] = (ReleaseFormat.TVR_RANKING),
+    format_: Annotated[
+        Literal["tvr-ranking", "trec", "parquet", "qvhighlights"], option("--format", "Form of the release.")
+    ] = ("tvr-ranking"),
     with_published: Annotated[
         bool,
         option("--with-published-captions", "Add the published captions, which may name people, as published_caption."),
@@ -116,64 +108,56 @@ def export(
     from backend.campaign.release.export.freezing import export_release
 
     start = now()
-    if format_ is not ReleaseFormat.TVR_RANKING:
+    options = ReleaseOptions(adjudicated, unfinished, with_published)
+    if format_ != "tvr-ranking":
         if name is not None or notes:
-            raise typer.BadParameter(f"{format_.value} is not kept, and has no name", param_hint="--name, --notes")
-        options = ReleaseOptions(adjudicated, unfinished, with_published)
+            raise typer.BadParameter(f"{format_} is not kept, and has no name", param_hint="--name, --notes")
         _export_form(folder, out, format_, options, threshold)
         return
     if threshold is not None:
         raise typer.BadParameter("is of --format qvhighlights", param_hint="--threshold")
     with progress_bar() as progress:
+        project = open_project(folder)
         report = export_release(
-            open_project(folder),
-            OPERATOR,
-            out,
-            ReleaseOptions(adjudicated, unfinished, with_published),
-            name=name,
-            notes=notes,
-            keep=keep,
-            now=start,
-            progress=progress,
+            project, OPERATOR, out, options, name=name, notes=notes, keep=keep, now=start, progress=progress
         )
-    _say_held(report, start)
     where = f", kept in {report.kept}" if report.kept else ""
-    say(f"Release {report.name}{', which was made before' if report.again else ''}{where}.")
-    say(f"SHA-256 of its manifest: {report.sha256}")
-    _say_left_out(report.selection, unfinished=unfinished)
-    if not report.licence:
-        say(
-            f"Note: no licence is chosen, and the card says so. "
-            f"Choose one: reelrank releases terms {folder} --licence CC-BY-4.0"
-        )
-    if report.simulated:
-        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
+    more = [f"Release {report.name}{', which was made before' if report.again else ''}{where}."]
+    choose = (
+        f"no licence is chosen, and the card says so. Choose one: reelrank releases terms {folder} --licence CC-BY-4.0"
+    )
+    _say_release(report, options, start, more, *([] if report.licence else [choose]))
 
 
-def _export_form(folder: Path, out: Path, form: ReleaseFormat, options: ReleaseOptions, threshold: int | None) -> None:
+def _export_form(folder: Path, out: Path, form: str, options: ReleaseOptions, threshold: int | None) -> None:
     """Write a form that is not kept."""
     from backend.campaign.release.export.exporting import export_form
 
     start = now()
     with progress_bar() as progress:
-        report = export_form(
-            open_project(folder), OPERATOR, out, form.value, options, threshold=threshold, progress=progress
-        )
-    _say_held(report, start)
+        project = open_project(folder)
+        report = export_form(project, OPERATOR, out, form, options, threshold=threshold, progress=progress)
+    more = []
     if report.windows is not None:
-        say(f"{report.windows:,} of the moments have relevance {report.threshold} or more, and are windows.")
-    say(f"SHA-256 of its manifest: {report.sha256}")
-    _say_left_out(report.selection, unfinished=options.unfinished)
-    if report.simulated:
-        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
+        more = [f"{report.windows:,} of the moments have relevance {report.threshold} or more, and are windows."]
+    _say_release(report, options, start, more)
 
 
-def _say_held(report: "ReleaseReport | FormReport", start: float) -> None:
+def _say_release(
+    report: "ReleaseReport | FormReport", options: ReleaseOptions, start: float, more: list[str], *notes: str
+) -> None:
+    """What was written, more about it, and what is left out."""
     found = report.selection
     say(
         f"{report.place}: {found.count(Split.VAL)} validation and {found.count(Split.TEST)} test queries with "
         f"{found.moments} graded moments; {len(report.files)} files ({seconds(start)})."
     )
+    for line in (*more, f"SHA-256 of its manifest: {report.sha256}"):
+        say(line)
+    _say_left_out(found, unfinished=options.unfinished)
+    say_each("Note: {}", notes)
+    if report.simulated:
+        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
 
 
 def _say_left_out(found: ReleaseSelection, *, unfinished: bool) -> None:

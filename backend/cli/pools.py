@@ -1,8 +1,7 @@
 """The commands that make pools: `reelrank mvmr build`, `calibrate`."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,7 +10,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.options import Cluster, EncoderOption, EncodingJobs, KindOption, argument, option, where, whole
-from backend.cli.output import first_of, now, progress_bar, say, seconds, table
+from backend.cli.output import first_of, now, progress_bar, say, say_each, seconds, table
 
 if TYPE_CHECKING:
     from backend.campaign.selection.pools.building import BuildReport
@@ -25,13 +24,6 @@ EmbeddingsOption = Annotated[
     ),
 ]
 _NAMED = 5
-
-
-class SecondFilter(StrEnum):
-    """What decides beside the text."""
-
-    NONE = "none"
-    EMSCORE = "emscore"
 
 
 def build(
@@ -57,8 +49,9 @@ def build(
         bool, option("--as-published", "Follow the published code where it differs from its paper.")
     ] = False,
     visual: Annotated[
-        SecondFilter, option("--visual", "emscore: also compare the videos, by EMScore and CLIP; none: only text.")
-    ] = SecondFilter.NONE,
+        Literal["none", "emscore"],
+        option("--visual", "emscore: also compare the videos, by EMScore and CLIP; none: only text."),
+    ] = "none",
     clip: Annotated[
         str | None,
         option(
@@ -102,7 +95,7 @@ def build(
         seed=seed,
         as_published=as_published,
     )
-    looks = Looks(clip, frames_per_s) if visual is SecondFilter.EMSCORE else None
+    looks = Looks(clip, frames_per_s) if visual == "emscore" else None
     file_only = {
         "--videos": videos,
         "--encoder": encoder,
@@ -167,8 +160,7 @@ def _tell(report: "BuildReport", options: PoolOptions, out: Path, start: float) 
     say("")
     _name(report.short, "short, and kept as published" if options.as_published else "short, and dropped")
     _name(report.without_distractor, "without a distractor: every video of the pool is positive")
-    for note in report.left_out:
-        say(f"Note: {note}.")
+    say_each("Note: {}.", report.left_out)
     say(f"Captions: {report.captions}.")
     say(f"Encoder: {report.encoder}")
     say(f"Looks: {report.visual}.")

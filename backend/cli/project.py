@@ -9,8 +9,8 @@ from backend.api import open_project
 from backend.campaign.monitoring.activity.model import ActivityFilter, ActivityGroup
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
-from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, option
-from backend.cli.output import day_of, end_with_json, json_text, now, save, say, seconds, table, tell_written
+from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, day_of, option
+from backend.cli.output import end_with_json, json_text, now, save, say, seconds, table, tell_written
 from backend.core.days import began, ended, instant
 
 

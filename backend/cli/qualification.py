@@ -8,7 +8,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.model import Grading
 from backend.cli.commands import add_group
 from backend.cli.options import Dir, Json, argument, option
-from backend.cli.output import end_with_json, fail, minute, now, save, say, table
+from backend.cli.output import end_with_json, fail, minute, now, save, say, say_each, table
 from backend.core.ids import QueryId
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def _say_guideline(grading: Grading) -> None:
             say(f"   e.g. {meaning.example}")
     if any(meaning.example for meaning in grading.scale.meanings):
         say(f"The examples are for the query: {grading.example_query}")
-    for text in grading.reminders:
-        say(f"- {text}")
+    say_each("- {}", grading.reminders)
 
 
 def set_practice(

@@ -19,6 +19,7 @@ from backend.cli.output import (
     progress_bar,
     save,
     say,
+    say_each,
     seconds,
     table,
     tell_written,
@@ -57,10 +58,8 @@ def validate(release: ReleaseArgument, json: Json = False) -> None:
             say(str(problem))
         if report.count > SHOWN:
             say(f"... and {report.count - SHOWN:,} more problems")
-        for told in report.checked:
-            say(f"Checked: {told}.")
-        for told in report.not_checked:
-            say(f"Not checked: {told}.")
+        say_each("Checked: {}.", report.checked)
+        say_each("Not checked: {}.", report.not_checked)
         say(f"{release}: {f'{report.count:,} problems' if report.count else 'nothing is wrong'} ({seconds(start)}).")
     raise typer.Exit(0 if report.clean else 1)
 

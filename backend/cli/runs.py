@@ -17,6 +17,7 @@ from backend.cli.output import (
     progress_bar,
     save,
     say,
+    say_each,
     seconds,
     table,
     tell_written,
@@ -161,8 +162,7 @@ def match_run(
     tell_written([qrels])
     if found.missing:
         say(f"Note: {found.missing:,} queries of the truth are not in the run, and count 0.")
-    for warning in found.warnings:
-        say(f"Warning: {warning}")
+    say_each("Warning: {}", found.warnings)
 
 
 add_group(

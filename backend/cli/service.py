@@ -33,35 +33,11 @@ if TYPE_CHECKING:
 
 
 HostOption = Annotated[str, option("--host", "Address to listen on.")]
-LogOption = Annotated[
-    LogForm, option("--log", "Form of the server's log: lines for people, or JSON for programs.", envvar=LOG_VARIABLE)
-]
-MetricsOption = Annotated[
-    str,
-    option(
-        "--metrics HOST:PORT",
-        "Serve Prometheus metrics at this separate address. Strangers must not reach it.",
-        envvar=METRICS_VARIABLE,
-    ),
-]
-BasePathOption = Annotated[
-    str,
-    option(
-        "--base-path PATH",
-        "Path of the host below which a proxy serves the app, such as /annotate.",
-        envvar=BASE_PATH_VARIABLE,
-    ),
-]
 DEMO_FOLDER = Path("demo-project")
 USUAL_PORT, LAST_PORT = 8501, 65535
 PORTS_TRIED = 100
 WILDCARDS = ("", "0.0.0.0", "::")
 """Hosts that stand for all addresses of a machine."""
-PortOption = Annotated[int, option("--port", "Port to listen on.", min=1, max=LAST_PORT)]
-DemoPortOption = Annotated[
-    int | None,
-    option("--port", f"Port to listen on. Without it: {USUAL_PORT}, or the next free one.", min=1, max=LAST_PORT),
-]
 
 
 @add_command("demo")
@@ -70,7 +46,10 @@ def demo(
     no_serve: Annotated[bool, option("--no-serve", "Only build the project.")] = False,
     judged: Annotated[bool, option("--judged", "Add simulated judgements, labelled as such everywhere.")] = False,
     host: HostOption = "127.0.0.1",
-    port: DemoPortOption = None,
+    port: Annotated[
+        int | None,
+        option("--port", f"Port to listen on. Without it: {USUAL_PORT}, or the next free one.", min=1, max=LAST_PORT),
+    ] = None,
 ) -> None:
     """Build a demo project from bundled videos, and serve it.
 
@@ -132,10 +111,27 @@ def _people() -> str:
 def serve(
     folder: Dir,
     host: HostOption = "127.0.0.1",
-    port: PortOption = USUAL_PORT,
-    log: LogOption = LogForm.TEXT,
-    metrics: MetricsOption = "",
-    base_path: BasePathOption = "",
+    port: Annotated[int, option("--port", "Port to listen on.", min=1, max=LAST_PORT)] = USUAL_PORT,
+    log: Annotated[
+        LogForm,
+        option("--log", "Form of the server's log: lines for people, or JSON for programs.", envvar=LOG_VARIABLE),
+    ] = LogForm.TEXT,
+    metrics: Annotated[
+        str,
+        option(
+            "--metrics HOST:PORT",
+            "Serve Prometheus metrics at this separate address. Strangers must not reach it.",
+            envvar=METRICS_VARIABLE,
+        ),
+    ] = "",
+    base_path: Annotated[
+        str,
+        option(
+            "--base-path PATH",
+            "Path of the host below which a proxy serves the app, such as /annotate.",
+            envvar=BASE_PATH_VARIABLE,
+        ),
+    ] = "",
 ) -> None:
     """Serve the web app to annotators and leads.
 

@@ -1,9 +1,8 @@
 """Commands that study measures without any run, and what all studies of measures share."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,7 +20,7 @@ from backend.cli.conventions import (
     read_options,
 )
 from backend.cli.options import Json, argument, list_option, option, typed
-from backend.cli.output import fail, json_text, progress_bar, say, table, tell_written
+from backend.cli.output import fail, json_text, progress_bar, say, say_each, table, tell_written
 from backend.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -127,21 +126,12 @@ def finish(
         return
     say(study.description)
     table(columns, rows, left)
-    for reason in dict.fromkeys(row["reason"] for row in study.rows if row.get("reason")):
-        say(f"undefined: {reason}")
-    for warning in study.warnings:
-        say(f"Warning: {warning}")
+    say_each("undefined: {}", dict.fromkeys(row["reason"] for row in study.rows if row.get("reason")))
+    say_each("Warning: {}", study.warnings)
     say(f"Written: {', '.join(map(str, paths))}")
 
 
 _THRESHOLD, _GAMMAS = typed("0.5"), typed("0.05,0.1,0.2")
-
-
-class Axis(StrEnum):
-    """What curves of the closed forms run over."""
-
-    R = "r"
-    THETA = "theta"
 
 
 def axioms(
@@ -184,8 +174,9 @@ def axioms(
 
 def theory(
     over: Annotated[
-        Axis, option("--over", "Plot curves over the true IoU r for each theta, or over theta for each r.")
-    ] = Axis.R,
+        Literal["r", "theta"],
+        option("--over", "Plot curves over the true IoU r for each theta, or over theta for each r."),
+    ] = "r",
     theta: Annotated[list[float], list_option("--theta T,T", "With --over r: thresholds of R@1.")] = THRESHOLDS,
     r: Annotated[list[float], list_option("--r R,R", "With --over theta: true IoUs.")] = THRESHOLDS,
     gamma: Annotated[list[float], list_option("--gamma G,G", "Standard deviations of IoU.")] = _GAMMAS,
@@ -200,19 +191,18 @@ def theory(
     """
     from backend.scoring.studies.running import theory_study
 
-    study = theory_study(theta, gamma, over=over.value, rs=r)
+    study = theory_study(theta, gamma, over=over, rs=r)
     errors: dict[tuple[str, str], list[Any]] = {}
     for row in study.rows:
-        at = "" if over is Axis.R or row["r"] is None else f", r = {row['r']:g}"
+        at = "" if over == "r" or row["r"] is None else f", r = {row['r']:g}"
         errors.setdefault((f"{row['measure']}{at}", f"{row['gamma']:g}"), []).append(row["mse"])
     rows = [(*place, f"{max(mse):.4f}", f"{sum(mse) / len(mse):.4f}") for place, mse in errors.items()]
-    finish(study, out, json, ("measure", "gamma", "worst MSE", f"mean MSE over {over.value}"), rows)
+    finish(study, out, json, ("measure", "gamma", "worst MSE", f"mean MSE over {over}"), rows)
 
 
-Name = Annotated[str | None, argument("[NAME]", "The benchmark to describe. Default: list all.")]
-
-
-def benchmarks(name: Name = None) -> None:
+def benchmarks(
+    name: Annotated[str | None, argument("[NAME]", "The benchmark to describe. Default: list all.")] = None,
+) -> None:
     """List the benchmarks that `evaluate` knows, or describe one.
 
     Example: reelrank measures benchmarks charades-sta

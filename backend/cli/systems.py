@@ -1,8 +1,7 @@
 """Commands for what searches: `baseline`, `features`, `train` and `predict`."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,18 +21,11 @@ from backend.cli.options import (
     where,
     whole,
 )
-from backend.cli.output import now, progress_bar, say, seconds, table
+from backend.cli.output import now, progress_bar, say, say_each, seconds, table
 
 _WINDOWS_S = typed("4,8,16,32")
 _NAMED = 5
 """So many videos that nobody could look at are named."""
-
-
-class AskedSplit(StrEnum):
-    """Whose queries a model answers."""
-
-    VAL = "val"
-    TEST = "test"
 
 
 @add_command("baseline")
@@ -43,7 +35,9 @@ def baseline(
     out: Annotated[Path, argument("OUT", "The run to write; a new file.")],
     seed: Annotated[int, option("--seed S", "Seed of random and prior.")] = 0,
     top: Annotated[int, option("--top N", "Predictions per query.", min=1)] = 100,
-    split: Annotated[AskedSplit | None, option("--split", "Only these queries of a project or release.")] = None,
+    split: Annotated[
+        Literal["val", "test"] | None, option("--split", "Only these queries of a project or release.")
+    ] = None,
     videos: Annotated[
         Path | None,
         option(
@@ -103,15 +97,7 @@ def baseline(
                     raise typer.BadParameter("a project has its own; leave it out", param_hint=option)
             project = open_project(whole(source, cluster))
             report = write_baseline(
-                project,
-                OPERATOR,
-                name,
-                out,
-                options,
-                split=split.value if split else None,
-                visual=visual,
-                where=encoding,
-                progress=progress,
+                project, OPERATOR, name, out, options, split=split, visual=visual, where=encoding, progress=progress
             )
         else:
             from backend.systems.baseline_runs import write_baseline_from_file
@@ -124,7 +110,7 @@ def baseline(
                 videos=videos,
                 training=training,
                 folder=whole(folder, cluster) if folder else None,
-                split=split.value if split else None,
+                split=split,
                 encoder=encoder,
                 kind=kind,
                 visual=visual,
@@ -178,8 +164,7 @@ def _tell_unseen(unseen: tuple[str, ...]) -> None:
     if not unseen:
         return
     say(f"\nVideos that could not be looked at and are left out: {len(unseen):,}")
-    for one in unseen[:_NAMED]:
-        say(f"  {one}")
+    say_each("  {}", unseen[:_NAMED])
     if len(unseen) > _NAMED:
         say(f"  and {len(unseen) - _NAMED:,} more")
     raise typer.Exit(1)
@@ -220,7 +205,7 @@ def train(
 def predict(
     folder: Annotated[Path, argument("FOLDER", "Folder of one seed, made by `train`.")],
     out: Annotated[Path, argument("OUT.json", "The run to write.")],
-    split: Annotated[AskedSplit, option("--split", "Split whose queries to answer.")] = AskedSplit.TEST,
+    split: Annotated[Literal["val", "test"], option("--split", "Split whose queries to answer.")] = "test",
     release: Annotated[
         Path | None, option("--release FOLDER", "Folder of the release.", show_default="as in training")
     ] = None,
@@ -235,6 +220,6 @@ def predict(
     from backend.systems.learning.trained_models import predict_run
 
     with progress_bar() as progress:
-        found = predict_run(folder, out, split=split.value, release=release, features=features, progress=progress)
+        found = predict_run(folder, out, split=split, release=release, features=features, progress=progress)
     told = f"{found.queries:,} queries over {found.videos:,} videos"
     say(f"{found.out}: {told}, by seed {found.seed} after epoch {found.epoch}.")

@@ -13,7 +13,7 @@ from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Cluster, Dir, Jobs, Json, argument, option, where, where_told, whole
-from backend.cli.output import fail, json_text, now, progress_bar, say, seconds, table
+from backend.cli.output import fail, json_text, now, progress_bar, say, say_each, seconds, table
 from backend.core.progress import named
 
 DecodeOption = Annotated[
@@ -78,8 +78,7 @@ def probe(
     say("")
     for video, path in report.moved:
         say(f"Found again: {video} lies at {path}.")
-    for video in report.accepted:
-        say(f"The new content of {video} was taken in; what was graded by the former one stays.")
+    say_each("The new content of {} was taken in; what was graded by the former one stays.", report.accepted)
     if report.freed:
         say(f"{report.freed:,} clips are offered again.")
     for one in report.wrong:
@@ -125,18 +124,11 @@ def undecoded(videos: Sequence[VideoState]) -> None:
 
 
 def _row(one: VideoState) -> tuple[str, ...]:
-    if one.fps is None:
-        return (one.video, one.path or "", f"{one.duration_s:.2f} s", "", "", "", "", one.message)
-    return (
-        one.video,
-        one.path or "",
-        f"{one.duration_s:.2f} s",
-        f"{float(one.fps):.3f}".rstrip("0").rstrip("."),
-        f"{one.width_px}x{one.height_px}",
-        one.codec,
-        "yes" if one.has_audio else "no",
-        one.message,
-    )
+    facts: tuple[str, ...] = ("", "", "", "")
+    if one.fps is not None:
+        rate, size = f"{float(one.fps):.3f}".rstrip("0").rstrip("."), f"{one.width_px}x{one.height_px}"
+        facts = (rate, size, one.codec, "yes" if one.has_audio else "no")
+    return (one.video, one.path or "", f"{one.duration_s:.2f} s", *facts, one.message)
 
 
 def _plain(one: VideoState) -> dict[str, object]:
@@ -216,8 +208,7 @@ def moment(
     from backend.media.together import cut
 
     report = cut(video, start, end, out)
-    for warning in report.warnings:
-        say(f"Warning: {warning}")
+    say_each("Warning: {}", report.warnings)
     say(f"{out}: {report.frames} frames, {report.duration_s:.3f} s")
 
 

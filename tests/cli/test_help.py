@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from backend import cli
 from backend.campaign.setup.project.folder import Project
+from backend.cli import commands
 from cli.conftest import Run
 
 
