@@ -54,14 +54,8 @@ Option = Annotated[list[str] | None, option("--option NAME=VALUE", "Override one
 CUTOFFS, THRESHOLDS = typed("10,20,40"), typed("0.3,0.5,0.7")
 
 
-class ChartName(StrEnum):
-    """What a chart of an evaluation shows."""
-
-    BY_K = "by-k"
-    ORDER = "order"
-    OWN_VIDEO = "own-video"
-
-
+CHARTS = ("by-k", "order", "own-video")
+"""What a chart of an evaluation shows."""
 Charts = Annotated[
     list[str] | None,
     option(
@@ -71,19 +65,19 @@ Charts = Annotated[
 ]
 
 
-def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[ChartName, Path]]:
+def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
     """`order=figure.svg` as name and file; a file alone is of runs by cut-off, in pools of own video and pool."""
     found = []
     for text in texts:
         name, equals, file = text.partition("=")
-        known = name in list(ChartName)
+        known = name in CHARTS
         if equals and not known and "/" not in name and "." not in name:
-            raise typer.BadParameter(f"{name!r} is not one of {', '.join(ChartName)}", param_hint="--chart")
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(CHARTS)}", param_hint="--chart")
         path = Path(file if known and equals else text)
         if path.suffix not in (".svg", ".png"):
             raise typer.BadParameter(f"{path.name} is neither .svg nor .png", param_hint="--chart")
-        usual = ChartName.OWN_VIDEO if in_pools else ChartName.BY_K
-        found.append((ChartName(name) if known and equals else usual, path))
+        usual = "own-video" if in_pools else "by-k"
+        found.append((name if known and equals else usual, path))
     return found
 
 

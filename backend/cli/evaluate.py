@@ -13,7 +13,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command
-from backend.cli.conventions import AskedRuns, ChartName, Charts, PoolOptions, ScoringOptions, Writing, read_charts
+from backend.cli.conventions import AskedRuns, Charts, PoolOptions, ScoringOptions, Writing, read_charts
 from backend.cli.options import Cluster, ScoringJobs, option, where, whole
 from backend.cli.output import (
     fail,
@@ -86,7 +86,7 @@ def evaluate(
     if not given.truths and scoring.pool is None:
         raise typer.BadParameter("give --truth FILE, or --pool FILE, whose moments are a truth", param_hint="--truth")
     charts = read_charts(chart or [], in_pools=scoring.pool is not None)
-    if any(name is ChartName.OWN_VIDEO for name, _ in charts):
+    if any(name == "own-video" for name, _ in charts):
         in_pools = replace(in_pools, own_video=True)
     pools = in_pools.of_file(scoring.pool)
     if project is not None and report is None:
@@ -121,7 +121,7 @@ def evaluate(
         for chart_name, file in charts:
             from backend.scoring.report.figures import write_figure
 
-            write_figure(chart_name.value, summary, file)
+            write_figure(chart_name, summary, file)
         if report is not None:
             from backend.scoring.report.page import report_page
 

@@ -90,7 +90,7 @@ def _told(found: HoursReport) -> None:
                 f"{one.days:,}",
                 f"{one.judgements:,}",
                 f"{one.hours:.2f}",
-                _or_dash(one.an_hour),
+                "-" if one.an_hour is None else f"{one.an_hour:.0f}",
                 _money(one.pay),
             )
             for one in found.people
@@ -128,10 +128,6 @@ def _ahead(ahead: Outlook, currency: str) -> str:
         money = f", {ahead.cost[1]:,} to {ahead.cost[2]:,} {currency}" if ahead.cost else ""
         sure = f" (95 % interval {low:,.1f} to {high:,.1f} hours{money})"
     return f"{said} About {expected:,.1f} hours{cost} at {ahead.seconds:.1f} s a judgement{sure}."
-
-
-def _or_dash(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0f}"
 
 
 def _money(value: Decimal | None) -> str:

@@ -48,7 +48,12 @@ class Conventions:
 
     def inputs(self, truth: Path, run: list[str]) -> "StudyInputs":
         """What is scored and how."""
-        return self.inputs_of(truth, by_name(run))
+        from backend.scoring.run_files import named_files
+
+        try:
+            return self.inputs_of(truth, {one.name: one.path for one in named_files(run)})
+        except InputError as error:
+            raise typer.BadParameter(str(error), param_hint="--run") from None
 
     def inputs_of(self, truth: Path, runs: dict[str, Path], split: str | None = None) -> "StudyInputs":
         """The same of runs that have names."""
@@ -60,16 +65,6 @@ class Conventions:
             options=read_options(self.option),
             split=split,
         )
-
-
-def by_name(given: list[str]) -> dict[str, Path]:
-    """Runs by the names that they are given, or have by their files."""
-    from backend.scoring.run_files import named_files
-
-    try:
-        return {run.name: run.path for run in named_files(given)}
-    except InputError as error:
-        raise typer.BadParameter(str(error), param_hint="--run") from None
 
 
 def two_files(text: str) -> tuple[str, tuple[Path, Path]]:

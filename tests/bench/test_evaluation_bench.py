@@ -1,7 +1,7 @@
-"""What evaluation costs, beside the published function and other libraries in the same run: `make bench`.
+"""What evaluation costs, beside the published function in the same run: `make bench`.
 
-REELRANK_PUBLISHED is the path of the published evaluator (Ranking-VMR/TVR-Ranking, modules/ndcg_iou.py); without it,
-and for libraries that are not installed, those rows are left out. Only equality is asserted, never a time. Times are
+REELRANK_PUBLISHED is the path of the published evaluator (Ranking-VMR/TVR-Ranking, modules/ndcg_iou.py); without it
+those rows are left out. Only equality is asserted, never a time. Times are
 those of the processor, all threads together: a machine that is busy with other work changes them little.
 """
 
@@ -16,10 +16,9 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-import retrieval
 from backend.scoring.evaluate import evaluate
 from backend.scoring.matching.columns import Run, Truth, offsets_of
-from backend.scoring.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
+from backend.scoring.measures.ndcg import ranks_within
 from backend.scoring.pools.model import PoolConventions, PoolMoment, PoolQuery, Pools
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import POOL_K, POOL_MEASURES, POOL_MU, Settings, settle
@@ -248,74 +247,3 @@ def test_pools() -> None:
         PACKAGES,
         "what|measured",
     )
-
-
-def test_ranking_part() -> None:
-    truth, run = columns(2_781, 40, 77_036)
-    settings = settle("paper", K, (0.5,), {}, measures=["ndcg"])
-    key = prepare_truth(truth, settings)
-    ranked = prepare_run(run, key, settings)
-    spans = (ranked.truth_query[run.query], ranked.truth_video, run.start_s, run.end_s)
-    taken = retrieval.taken(key.index, *spans, 0.5)
-    hit = np.flatnonzero(taken >= 0)
-    relevance, rank = key.index.relevance[taken[hit]], ranks_within(run.query)
-    query = truth.query
-    grades = truth.relevance.astype(np.int64)
-
-    def ours() -> np.ndarray:
-        ideal = ideal_dcg(query, grades, 2_781, K, "linear")
-        return ratio(dcg(run.query[hit], rank[hit], relevance, 2_781, K, "linear"), ideal)
-
-    expected = ours().mean(axis=1)
-    assert score(key, ranked, settings).values.mean(axis=1) == pytest.approx(expected, abs=1e-15)
-    rows = [("ReelRank, the ideal ranking included", f"{timed(ours, 15) * 1e3:.1f} ms", "")]
-    # Documents are truth moments, numbered as in the index, or a prediction that took none.
-    index_query = np.repeat(key.index.group_key // key.index.videos, key.index.group_size)
-    qrels: dict[str, dict[str, int]] = {str(q): {} for q in range(2_781)}
-    for n, (q, grade) in enumerate(zip(index_query.tolist(), key.index.relevance.tolist(), strict=True)):
-        qrels[str(q)][f"t{n}"] = grade
-    listed: dict[str, dict[str, float]] = {str(q): {} for q in range(2_781)}
-    for n, (q, place, t) in enumerate(zip(run.query.tolist(), rank.tolist(), taken.tolist(), strict=True)):
-        listed[str(q)][f"t{t}" if t >= 0 else f"p{n}"] = 1000.0 - place
-    for name in PEERS:
-        if importlib.util.find_spec(name) is not None:
-            took, means = PEERS[name](qrels, listed)
-            assert means == pytest.approx(expected, abs=1e-6)
-            rows.append((name, *took))
-    table("The ranking part alone: NDCG@10,20,40 of what was matched at 0.5, preset `paper`, CPU time", rows, PACKAGES)
-
-
-def with_pytrec_eval(qrels, listed):
-    import pytrec_eval
-
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {f"ndcg_cut.{','.join(map(str, K))}"})
-    took = timed(lambda: evaluator.evaluate(listed))
-    values = evaluator.evaluate(listed).values()
-    return (f"{took * 1e3:.0f} ms", ""), [np.mean([row[f"ndcg_cut_{k}"] for row in values]) for k in K]
-
-
-def with_ir_measures(qrels, listed):
-    import ir_measures
-    from ir_measures import nDCG
-
-    measures = [nDCG @ k for k in K]
-    evaluator = ir_measures.evaluator(measures, qrels)
-    took = timed(lambda: evaluator.calc_aggregate(listed))
-    means = evaluator.calc_aggregate(listed)
-    return (f"{took * 1e3:.0f} ms", ""), [means[measure] for measure in measures]
-
-
-def with_ranx(qrels, listed):
-    import ranx
-
-    ranx.Qrels(qrels), ranx.Run(listed)  # it compiles at its first call
-    begin = time.process_time()
-    answer, run = ranx.Qrels(qrels), ranx.Run(listed)
-    loading = time.process_time() - begin
-    names = [f"ndcg@{k}" for k in K]
-    means = ranx.evaluate(answer, run, names)
-    took = timed(lambda: ranx.evaluate(answer, run, names))
-    return (f"{took * 1e3:.0f} ms", f"and {loading * 1e3:.0f} ms to load"), [means[name] for name in names]
-
-
-PEERS = {"pytrec_eval": with_pytrec_eval, "ir_measures": with_ir_measures, "ranx": with_ranx}

@@ -42,6 +42,10 @@ def test_the_published_grades_give_the_published_figures(reelrank: Run, shared: 
     # What `consensus` has too, it has by the same keys.
     consensus = json.loads(reelrank("consensus", raw, "--json")[1])
     assert {key: found[key] for key in consensus} == consensus
+    assert (consensus["rows"], consensus["annotators"], consensus["pairs"]) == (227_808, 21, 96_483)
+    assert list(consensus["relevance"].values()) == [5929, 19245, 30056, 24439, 14773]
+    assert (consensus["consensus"], consensus["discarded"]) == (94_442, 2_041)
+    assert consensus["alpha_ordinal"] == pytest.approx(0.6149846647249602, abs=1e-9)
 
 
 @pytest.fixture

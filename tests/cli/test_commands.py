@@ -155,17 +155,6 @@ def test_settings_that_are_not_understood_name_the_file(reelrank: Run, judging: 
     assert "lease_minutes" in err
 
 
-@pytest.mark.long
-def test_the_real_raw_annotations_reproduce_the_paper(reelrank: Run, shared: Path) -> None:
-    code, out, _ = reelrank("consensus", shared / "data/tvr_ranking/raw_annotation.csv", "--json")
-    found = json.loads(out)
-    assert code == 0
-    assert (found["rows"], found["pairs"], found["consensus"], found["discarded"]) == (227808, 96483, 94442, 2041)
-    assert list(found["relevance"].values()) == [5929, 19245, 30056, 24439, 14773]
-    assert found["annotators"] == 21
-    assert found["alpha_ordinal"] == pytest.approx(0.6149846647249602, abs=1e-9)
-
-
 @pytest.mark.parametrize("change", [("--encoder", "minilm"), ("--dtype", "bf16"), ("--batch-size", "40")], ids=" ".join)
 def test_settings_of_stored_candidate_lists_are_not_changed_by_a_refused_command(
     reelrank: Run, judging: Judging, change: tuple[str, str]
