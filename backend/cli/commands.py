@@ -150,7 +150,7 @@ def add_group(
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
     """Return a command that has the fields of a dataclass as options wherever the function takes the dataclass."""
     parameters = inspect.signature(function).parameters.values()
-    groups = {part.name: part.annotation for part in parameters if is_dataclass(part.annotation)}
+    groups: dict[str, Any] = {part.name: part.annotation for part in parameters if is_dataclass(part.annotation)}
     if not groups:
         return function
     lists = [

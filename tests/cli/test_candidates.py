@@ -32,16 +32,17 @@ def test_runs_are_pooled_at_first_and_again(reelrank: Run, corpus_project: Proje
     code, out, _ = reelrank(*first, "--dry-run")
     told = "1 queries, 2 candidates, of which 1 are moments that the project did not have; 2 pairs"
     assert (code, f"{told} would be open" in out, out.endswith("Nothing was written.\n")) == (0, True, True), out
-    code, out, _ = reelrank(*first)
-    assert (code, f"{told} open for judging" in out) == (0, True), out
+    out = reelrank.out(*first)
+    assert f"{told} open for judging" in out
     assert [line.split() for line in out.splitlines()[1:3]] == [["B", "1", "1", "1", "1"], ["ours", "1", "1", "1", "1"]]
     assert "nothing was found for 1 queries" in out
-    code, _, err = reelrank("candidates", folder, "--pool", tmp_path / "late.json")
-    assert (code, "exist already (made with B, ours)" in err) == (1, True)
-    code, out, _ = reelrank("candidates", folder, "--pool", tmp_path / "late.json", "--again")
-    assert (code, "1 queries, 1 new candidates" in out) == (0, True), out
-    code, out, _ = reelrank("status", folder)
-    assert (code, "candidates from B, ours, late" in out) == (0, True), out
+    assert "exist already (made with B, ours)" in reelrank.refusal(
+        "candidates", folder, "--pool", tmp_path / "late.json"
+    )
+    assert "1 queries, 1 new candidates" in reelrank.out(
+        "candidates", folder, "--pool", tmp_path / "late.json", "--again"
+    )
+    assert "candidates from B, ours, late" in reelrank.out("status", folder)
 
 
 def test_options_that_do_not_go_together_are_refused(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
@@ -50,8 +51,7 @@ def test_options_that_do_not_go_together_are_refused(reelrank: Run, corpus_proje
         (("--pool", "a.json", "--probe", 3), "leave --probe out"),
         (("--pool", "a.json", "--again", "--batch-size", 10), "leave --batch-size out"),
     ):
-        code, _, err = reelrank("candidates", corpus_project.folder, *options)
-        assert (code, why in err) == (1, True), err
+        assert why in reelrank.refusal("candidates", corpus_project.folder, *options)
 
 
 class ShortEncoder(WordEncoder):
@@ -97,9 +97,11 @@ def unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 def test_the_command_tells_of_it(unread: Project, reelrank: Run) -> None:
-    code, out, _ = reelrank("candidates", unread.folder)
-    assert code == 0
-    assert [line.removeprefix("Warning: ") for line in out.splitlines() if "Warning" in line] == list(SENTENCES)
+    assert [
+        line.removeprefix("Warning: ")
+        for line in reelrank.out("candidates", unread.folder).splitlines()
+        if "Warning" in line
+    ] == list(SENTENCES)
 
 
 def test_the_page_tells_of_it_and_vectors_from_disk_count_too(unread: Project) -> None:
@@ -124,8 +126,7 @@ def settled(judging: Judging) -> Judging:
 
 def test_what_the_rule_says_is_told_accepted_and_then_nothing_is_left(reelrank: Run, settled: Judging) -> None:
     folder = settled.project.folder
-    code, out, err = reelrank("batches", folder, "--list")
-    assert (code, err) == (0, "")
+    out = reelrank.out("batches", folder, "--list")
     assert out.startswith(
         "The rule, version 1: a next batch is worth opening if the last 5 have a mean relevance of 2.0 or "
     )
@@ -139,14 +140,12 @@ def test_what_the_rule_says_is_told_accepted_and_then_nothing_is_left(reelrank: 
     assert document["rule"]["rule"] == {"last": 5, "mean": 2.0, "finds": 3, "grade": 3}
     assert document["queries_by_batches"] == {"val": {"1": 2}, "test": {"1": 1}}
 
-    code, out, err = reelrank("batches", "accept", folder, "--decline")
-    assert (code, err) == (0, "")
+    out = reelrank.out("batches", "accept", folder, "--decline")
     assert "2 batches are open: 40 pairs went to the annotators." in out
     assert "1 were declined" in out
-    code, _, err = reelrank("batches", "accept", folder)
-    assert (code, err) == (
-        1,
-        "reelrank: there is nothing to accept: no query waits for a decision about its next batch\n",
+    assert (
+        reelrank.refusal("batches", "accept", folder)
+        == "reelrank: there is nothing to accept: no query waits for a decision about its next batch\n"
     )
     counts = status_counts(settled.project, OPERATOR)
     assert (counts["batches"], counts["queries_by_batches"]) == (

@@ -21,8 +21,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_summary_tells_what_was_taken_and_what_was_not_and_why(reelrank: Run, folder: Path) -> None:
-    code, out, err = reelrank("import", folder, EXAMPLES / "activitynet.json")
-    assert (code, err) == (0, "")
+    out = reelrank.out("import", folder, EXAMPLES / "activitynet.json")
     assert "activitynet.json: format activitynet, told from its content (" in out
     words = " ".join(out.split())
     assert "what taken new videos 2 2 moments 3 3 captions 3 3" in words
@@ -45,8 +44,7 @@ def test_tvr_says_which_lines_it_took(reelrank: Run, folder: Path) -> None:
 
 
 def test_a_dry_run_says_so_and_writes_nothing(reelrank: Run, folder: Path) -> None:
-    code, out, _ = reelrank("import", folder, EXAMPLES / "tacos.json", "--dry-run")
-    assert code == 0
+    out = reelrank.out("import", folder, EXAMPLES / "tacos.json", "--dry-run")
     words = " ".join(out.split())
     assert "what taken would be new videos 1 1 moments 2 2 captions 2 2" in words
     assert "1 it repeats an earlier one's video, span and caption: merged" in words
@@ -58,23 +56,23 @@ def test_a_dry_run_says_so_and_writes_nothing(reelrank: Run, folder: Path) -> No
 def test_columns_of_any_name(reelrank: Run, folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("clip,begin,finish,what,duration\na,1,3,A dog runs.,9\n")
-    code, _, err = reelrank("import", folder, path)
-    assert code == 1
-    assert "the header 'clip,begin,finish,what,duration' has no 'video', 'start', 'end', 'caption': say with" in err
+    assert (
+        "the header 'clip,begin,finish,what,duration' has no 'video', 'start', 'end', 'caption': say with"
+        in reelrank.refusal("import", folder, path)
+    )
     called = "video=clip,start=begin,end=finish,caption=what"
-    code, out, _ = reelrank("import", folder, path, "--columns", called)
-    assert code == 0
-    assert "format csv, told from its content" in out
-    code, _, err = reelrank("import", folder, EXAMPLES / "tvr.jsonl", "--columns", called)
-    assert (code, err) == (1, "reelrank: tvr.jsonl: --columns is for csv and jsonl; this is tvr\n")
+    assert "format csv, told from its content" in reelrank.out("import", folder, path, "--columns", called)
+    assert (
+        reelrank.refusal("import", folder, EXAMPLES / "tvr.jsonl", "--columns", called)
+        == "reelrank: tvr.jsonl: --columns is for csv and jsonl; this is tvr\n"
+    )
 
 
 DEMO = Path(__file__).parents[2] / "assets/demo/moments.jsonl"
 
 
 def test_the_table_names_tokeniser_and_verb_list(reelrank: Run) -> None:
-    code, out, err = reelrank("stats", DEMO, "--format", "jsonl")
-    assert (code, err) == (0, "")
+    out = reelrank.out("stats", DEMO, "--format", "jsonl")
     lines = [json.loads(text) for text in DEMO.read_text().splitlines()]
     rows = {" ".join(row.split()[:-1]): row.split()[-1] for row in out.splitlines() if row}
     assert rows["queries"] == str(len(lines))
@@ -85,8 +83,7 @@ def test_the_table_names_tokeniser_and_verb_list(reelrank: Run) -> None:
 
 
 def test_json_is_json_alone(reelrank: Run, judging: Judging) -> None:
-    code, out, err = reelrank("stats", judging.project.folder, "--json")
-    assert (code, err) == (0, "")
+    out = reelrank.out("stats", judging.project.folder, "--json")
     row = json.loads(out)
     assert row["parts"] == {"val": 2, "test": 1, "train": 45}
     assert set(row) >= {"queries", "moments", "videos", "vocabulary", "verbs_at_least", "tokeniser", "verb_list"}
@@ -109,9 +106,7 @@ def test_how_files_are_read_is_nothing_to_say_of_a_folder(reelrank: Run, judging
 
 
 def test_a_folder_that_is_neither_is_told_so(reelrank: Run, tmp_path: Path) -> None:
-    code, out, err = reelrank("stats", tmp_path)
-    assert (code, out) == (1, "")
-    assert "neither a project" in err
+    assert "neither a project" in reelrank.refusal("stats", tmp_path)
 
 
 def test_a_release_is_told_by_split_too(
@@ -122,8 +117,7 @@ def test_a_release_is_told_by_split_too(
         for pair in judging.pairs():
             judging.grade(who, pair.pair, 3)
     export_release(judging.project, OPERATOR, tmp_path / "out", now=NOW)
-    code, out, err = reelrank("stats", tmp_path / "out")
-    assert (code, err) == (0, "")
+    out = reelrank.out("stats", tmp_path / "out")
     rows = {" ".join(row.split()): row for row in out.splitlines()}
     assert "queries 2 1 3" in rows
     assert "pairs of relevance 3 40 (100.0 %) 20 (100.0 %) 60 (100.0 %)" in rows

@@ -64,8 +64,7 @@ def graded(tmp_path: Path) -> Path:
 
 
 def test_figures_of_everybody_and_sentences_of_what_is_flagged(reelrank: Run, graded: Path) -> None:
-    code, out, _ = reelrank("users", "flags", graded)
-    assert code == 0
+    out = reelrank.out("users", "flags", graded)
     rows = [line.split() for line in out.splitlines()]
     assert ["worker", "1", "60", "-", "-", "!", "100.0", "%", "!", "+1.00", "-", "-", "0.0", "%", "0.0", "%"] in rows
     assert ["worker", "2", "60", "-", "-", "33.3", "%", "!", "\u22121.00", "-", "-", "0.0", "%", "0.0", "%"] in rows
@@ -98,8 +97,7 @@ def test_hours_pay_and_payroll(reelrank: Run, judging: Judging, tmp_path: Path) 
         event = GradeEvent(pair, 3, f"key {n}", 900_000)
         record_grades(judging.project, judging.annotators[0], [event], now=NOW + 900 * (n + 1))
     file = tmp_path / "pay.csv"
-    code, out, _ = reelrank("users", "hours", judging.project.folder, "--rate", 11, "--currency", "EUR", "--csv", file)
-    assert code == 0
+    out = reelrank.out("users", "hours", judging.project.folder, "--rate", 11, "--currency", "EUR", "--csv", file)
     assert out.splitlines()[1].split() == ["Anna", "1", "4", "1.00", "4", "11.00"]
     assert "About 29.0 hours, 319.00 EUR at 900.0 s a judgement (an interval needs 10 working days of people)." in out
     assert file.read_text().splitlines()[1].endswith(",1.000000,11.00,EUR")

@@ -35,16 +35,15 @@ def test_the_guideline_is_printed_with_its_versions_and_set_from_a_file(
     reelrank: Run, judging: Judging, tmp_path: Path
 ) -> None:
     folder, file = judging.project.folder, tmp_path / "three.toml"
-    code, out, err = reelrank("guideline", folder)
-    assert (code, err) == (0, "")
+    out = reelrank.out("guideline", folder)
     assert "4  Exactly: All of it, and only that." in out
     assert "1  from the beginning" in out
 
     file.write_text(FILE)
-    code, out, err = reelrank("guideline", "set", folder, file, "--reason", "Three are enough")
-    assert (code, err) == (0, "")
-    assert out.startswith("Version 2 of the guideline stands now;")
-    code, out, _ = reelrank("guideline", folder)
+    assert reelrank.out("guideline", "set", folder, file, "--reason", "Three are enough").startswith(
+        "Version 2 of the guideline stands now;"
+    )
+    _, out, _ = reelrank("guideline", folder)
     assert "2  All: All of it." in out
     assert "by the command line: Three are enough" in out
     assert "Grade 4, label: Exactly -> (nothing)" in out
@@ -59,9 +58,9 @@ def test_a_file_with_other_numbers_is_refused_once_somebody_graded(
     judging.grade(0, judging.pairs()[0].pair, 3)
     file = tmp_path / "three.toml"
     file.write_text(FILE)
-    code, out, err = reelrank("guideline", "set", judging.project.folder, file)
-    assert (code, out) == (1, "")
-    assert f"{file}: has 3 grades: this campaign has 5, and somebody has graded" in err
+    assert f"{file}: has 3 grades: this campaign has 5, and somebody has graded" in reelrank.refusal(
+        "guideline", "set", judging.project.folder, file
+    )
     assert "1  from the beginning" in reelrank("guideline", judging.project.folder)[1]
 
 
@@ -71,8 +70,8 @@ def test_practice_is_set_told_of_and_switched(reelrank: Run, judging: Judging, t
         db.execute("UPDATE video SET path = name")
     file.write_text("query,video,start,end,grade,explanation\nSomebody waves.,v0,0,2.5,3,All of it.\n")
     assert reelrank("tutorial", "set", folder, file) == (0, "Newcomers practise on 1 pairs now.\n", "")
-    code, out, _ = reelrank("tutorial", "status", folder)
-    assert (code, "Newcomers are shown the tutorial." in out) == (0, True)
+    out = reelrank.out("tutorial", "status", folder)
+    assert "Newcomers are shown the tutorial." in out
     assert "Somebody waves." in out
     told = json.loads(reelrank("tutorial", "status", folder, "--json")[1])
     assert (told["on"], told["practice"][0]["grade"], told["practice"][0]["people"]) == (True, 3, 0)
@@ -81,9 +80,7 @@ def test_practice_is_set_told_of_and_switched(reelrank: Run, judging: Judging, t
     reelrank("tutorial", "on", folder)
     assert "are shown" in reelrank("tutorial", "status", folder)[1]
     file.write_text("query,video,start,end,grade,explanation\nSomebody waves.,v0,0,2.5,9,All of it.\n")
-    code, out, err = reelrank("tutorial", "set", folder, file)
-    assert (code, out) == (1, "")
-    assert "row 2: grade is '9'" in err
+    assert "row 2: grade is '9'" in reelrank.refusal("tutorial", "set", folder, file)
 
 
 @pytest.fixture
@@ -96,14 +93,12 @@ def filmed(judging: Judging) -> Judging:
 def test_a_trial_from_its_beginning_to_its_end(reelrank: Run, filmed: Judging, tmp_path: Path) -> None:
     folder, (anna, boris, *_) = filmed.project.folder, filmed.annotators
     assert reelrank("trial", "status", folder)[1] == "This project has had no trial round.\n"
-    code, _, err = reelrank("trial", "export", folder, tmp_path / "none.csv")
-    assert (code, (tmp_path / "none.csv").exists()) == (1, False)
+    err = reelrank.refusal("trial", "export", folder, tmp_path / "none.csv")
+    assert not ((tmp_path / "none.csv").exists())
     assert "no trial round" in err
     code, out, err = reelrank("trial", "start", folder, "--queries", 1, "--pairs", 2, "--seed", 7)
     assert (code, out, err) == (0, "Trial round of 2 pairs of 1 queries, seed 7.\n", "")
-    code, _, err = reelrank("trial", "start", folder)
-    assert code == 1
-    assert "open already: end it first" in err
+    assert "open already: end it first" in reelrank.refusal("trial", "start", folder)
 
     for person, grade, note in ((anna, 4, "All of it, I think"), (boris, 1, None)):
         items = exam_act(filmed.project, person, ExamAct.START, now=NOW).items
@@ -120,8 +115,7 @@ def test_a_trial_from_its_beginning_to_its_end(reelrank: Run, filmed: Judging, t
     assert [len(pair["answers"]) for pair in told["pairs"]] == [2, 2]
 
     file = tmp_path / "trial.csv"
-    code, out, _ = reelrank("trial", "export", folder, file, "--no-names")
-    assert (code, out) == (0, f"4 answers are in {file}.\n")
+    assert reelrank.out("trial", "export", folder, file, "--no-names") == f"4 answers are in {file}.\n"
     with file.open(encoding="utf-8", newline="") as opened:
         rows = list(csv.DictReader(opened))
     assert [(row["grade"], row["note"]) for row in rows] == [("4", "All of it, I think"), ("1", "")] * 2
@@ -134,7 +128,6 @@ def test_a_trial_from_its_beginning_to_its_end(reelrank: Run, filmed: Judging, t
 
 def test_queries_are_chosen_by_their_number(reelrank: Run, filmed: Judging) -> None:
     query = list_queries(filmed.project, OPERATOR)[1].query_id
-    code, out, _ = reelrank("trial", "start", filmed.project.folder, "--query", query, "--pairs", 30)
-    assert code == 0
+    out = reelrank.out("trial", "start", filmed.project.folder, "--query", query, "--pairs", 30)
     assert out.splitlines()[0] == "Trial round of 20 pairs of 1 queries, chosen."
     assert out.splitlines()[1].startswith("Note: Asked for 1 query with 30 pairs each")
