@@ -82,7 +82,7 @@ def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
 
 
 @dataclass(frozen=True)
-class PoolOptions:
+class PoolChoices:
     """What is done with the pools of an evaluation."""
 
     outside_pool: Annotated[

@@ -13,7 +13,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command
-from backend.cli.conventions import AskedRuns, Charts, PoolOptions, ScoringOptions, Writing, read_charts
+from backend.cli.conventions import AskedRuns, Charts, PoolChoices, ScoringOptions, Writing, read_charts
 from backend.cli.options import Cluster, ScoringJobs, option, where, whole
 from backend.cli.output import (
     fail,
@@ -50,7 +50,7 @@ def evaluate(
     *,
     asked_runs: AskedRuns,
     scoring: ScoringOptions,
-    in_pools: PoolOptions,
+    in_pools: PoolChoices,
     chart: Charts = None,
     intervals: Annotated[bool, option("--intervals", "95 % intervals of the means.")] = False,
     baseline: Annotated[str | None, option("--baseline RUN", "Compare the other runs with this one.")] = None,

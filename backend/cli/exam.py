@@ -72,7 +72,7 @@ class ExamOptions:
             **{"key": ExamKey(self.key), "spread": self.spread},
         }
 
-    def require_one_key(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse a key beside a file."""
         if self.file is not None and self.key != "settled":
             raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
@@ -89,7 +89,6 @@ def preview(folder: Dir, *, asked: ExamOptions, json: Json = False) -> None:
     from backend.campaign.qualification.exam.setting import preview_exam, preview_exam_from_file
 
     project = open_project(folder)
-    asked.require_one_key()
     if asked.file is not None:
         found = preview_exam_from_file(project, OPERATOR, asked.file, most_missed=asked.most_missed, now=now())
     else:
@@ -122,7 +121,6 @@ def set_exam(
     from backend.campaign.qualification.exam import setting
 
     project = open_project(folder)
-    asked.require_one_key()
     if asked.file is not None:
         report = setting.set_exam_from_file(
             project,

@@ -10,20 +10,20 @@ from backend.cli.commands import add_group
 from backend.cli.conventions import Runs, Truth, measure_option
 from backend.cli.options import Cluster, Jobs, Json, list_option, option, typed, where
 from backend.cli.output import progress_bar
-from backend.cli.studies import Conventions, Out, as_text, axioms, benchmarks, finish, matrix, theory, two_files
+from backend.cli.studies import Out, StudyOptions, as_text, axioms, benchmarks, finish, matrix, theory, two_files
 
 _SIGMAS_S = typed("1")
 Seed = Annotated[int, option("--seed", "Seed of all random numbers.", min=0)]
 
 
-def agreement(truth: Truth, run: Runs, *, conventions: Conventions, out: Out = None, json: Json = False) -> None:
+def agreement(truth: Truth, run: Runs, *, scored: StudyOptions, out: Out = None, json: Json = False) -> None:
     """Compare how measures order the systems, by Kendall's tau-b.
 
     Example: reelrank measures agreement --truth val.json --run a.json --run b.json --run c.json
     """
     from backend.scoring.studies.running import agreement_study
 
-    study = agreement_study(conventions.inputs(truth, run))
+    study = agreement_study(scored.inputs(truth, run))
     finish(study, out, json, *matrix(study, ("first", "second", "tau_b"), "tau-b", ".3f"))
 
 
@@ -31,7 +31,7 @@ def stability(
     truth: Truth,
     run: Runs,
     *,
-    conventions: Conventions,
+    scored: StudyOptions,
     sizes: Annotated[
         list[int] | None, list_option("--sizes N,N", "Queries in a set.  [default: six, to half of all]", int)
     ] = None,
@@ -56,7 +56,7 @@ def stability(
 
     with progress_bar() as progress:
         study = stability_study(
-            conventions.inputs(truth, run),
+            scored.inputs(truth, run),
             sizes=sizes,
             trials=trials,
             subset_pairs=subset_pairs,
@@ -75,7 +75,7 @@ def noise(
     truth: Truth,
     run: Runs,
     *,
-    conventions: Conventions,
+    scored: StudyOptions,
     model: Annotated[
         Literal["exp_length", "gaussian_ends"],
         option("--noise", "exp_length: as in AxIoU; gaussian_ends: moves the two ends only."),
@@ -100,7 +100,7 @@ def noise(
 
     with progress_bar() as progress:
         study = noise_study(
-            conventions.inputs(truth, run),
+            scored.inputs(truth, run),
             kind=model,
             sigmas_s=sigma,
             sets=sets,
@@ -119,14 +119,14 @@ def noise(
     finish(study, out, json, ("RMSE of means", "sigma", "median IoU", "mean of systems", "least", "most", "by"), rows)
 
 
-def ties(truth: Truth, run: Runs, *, conventions: Conventions, out: Out = None, json: Json = False) -> None:
+def ties(truth: Truth, run: Runs, *, scored: StudyOptions, out: Out = None, json: Json = False) -> None:
     """Count the queries on which all systems score the same.
 
     Example: reelrank measures ties --truth val.json --run a.json --run b.json
     """
     from backend.scoring.studies.running import ties_study
 
-    study = ties_study(conventions.inputs(truth, run))
+    study = ties_study(scored.inputs(truth, run))
     rows = [(row["measure"], row["all_tied"], as_text(row["ratio"], ".1%")) for row in study.rows]
     finish(study, out, json, ("measure", "queries all tied", "ratio"), rows)
 
@@ -136,7 +136,7 @@ def model_selection(
     truth_test: Annotated[Path, option("--truth-test FILE|DIR", "They are judged on it; of a release test.")],
     run: Annotated[list[str], option("--run NAME=VAL,TEST", "A model and its runs on both truths; may be repeated.")],
     *,
-    conventions: Conventions,
+    scored: StudyOptions,
     test_measure: Annotated[
         list[str] | None,
         measure_option("--test-measure", "Measures on test, in the form of --measure. Default: those of --measure."),
@@ -163,8 +163,8 @@ def model_selection(
     if len(files) < len(run):
         raise typer.BadParameter("two models have one name", param_hint="--run")
     val_runs, test_runs = ({name: both[n] for name, both in files.items()} for n in (0, 1))
-    on_test = replace(conventions, measure=test_measure or conventions.measure)
-    val = conventions.inputs_of(truth_val, val_runs, "val")
+    on_test = replace(scored, measure=test_measure or scored.measure)
+    val = scored.inputs_of(truth_val, val_runs, "val")
     test = on_test.inputs_of(truth_test, test_runs, "test")
     study = model_selection_study(val, test, over=z_over)
     header, rows = matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")

@@ -35,7 +35,7 @@ _COLUMNS = 9
 
 
 @dataclass(frozen=True)
-class Conventions:
+class StudyOptions:
     """How a study scores runs: the options that all studies share."""
 
     videos: Videos = None
