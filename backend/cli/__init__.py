@@ -16,7 +16,6 @@ from backend.cli import (  # noqa: F401  (each adds its commands)
     candidates,
     captions,
     corpus,
-    describe,
     evaluate,
     exam,
     judgements,
