@@ -76,7 +76,7 @@ LONG = (
 )
 MODELS = (
     *("tests/encoders/", "tests/training/", "tests/systems/", "tests/campaign/selection/pool_check/"),
-    *("tests/cli/test_mvmr.py", "tests/cli/test_pool_checking.py", "tests/cli/test_learning.py"),
+    *("tests/cli/test_mvmr.py", "tests/cli/test_learning.py"),
 )
 """Run by one process, because what runs a model takes 5 s to load."""
 ON_CLUSTER = (

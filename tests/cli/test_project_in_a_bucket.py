@@ -105,8 +105,7 @@ def test_from_a_bucket_to_a_release(s3: S3, reelrank: Run, tmp_path: Path, monke
     folder = tmp_path / "project"
 
     def run(*arguments: object) -> str:
-        code, out, err = reelrank(*arguments)
-        assert code == 0, f"{arguments}: {out}{err}"
+        out = reelrank.out(*arguments)
         return out
 
     run("init", folder, "--encoder", "minilm")

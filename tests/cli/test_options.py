@@ -1,4 +1,4 @@
-"""Options that take a list: values with commas, the option repeated, or both."""
+"""Options that commands share: values with commas or the option repeated, `--jobs` and `--cluster`."""
 
 import json
 from collections.abc import Iterator
@@ -81,11 +81,12 @@ def test_temperatures_may_be_the_same_twice(reelrank: Run, tmp_path: Path, monke
     asked: list[tuple[float, ...]] = []
     monkeypatch.setattr("backend.cli.captions.open_project", lambda folder: folder)
 
-    def endpoint(*, temperatures: tuple[float, ...], **_: object) -> None:
-        asked.append(temperatures)
-        raise SystemExit(0)
+    class Endpoint:
+        def __init__(self, *, temperatures: tuple[float, ...], **_: object) -> None:
+            asked.append(temperatures)
+            raise SystemExit(0)
 
-    monkeypatch.setattr("backend.language.endpoint.Endpoint", endpoint)
+    monkeypatch.setattr("backend.language.endpoint.Endpoint", Endpoint)
     given = ("--temperatures", "0,0", "--temperatures", "0.2")
     reelrank("rewrite", tmp_path, "--rewriter", "openai", "--model", "small", *given)
     assert asked == [(0.0, 0.0, 0.2)]
@@ -104,3 +105,25 @@ def test_a_value_that_is_none_is_wrong_usage(reelrank: Run, given: list[str], me
     code, out, err = reelrank(*SCORED, *given)
     assert (code, out) == (2, "")
     assert message in " ".join(err.replace("│", " ").replace("'--", "--").replace("':", ":").split())
+
+
+OPERATIONS = (Path(__file__).parents[2] / "docs" / "operations.md").read_text("utf-8")
+
+
+def commands(group: object, names: tuple[str, ...] = ()) -> Iterator[tuple[str, set[str]]]:
+    """Every command, and its options."""
+    if below := getattr(group, "commands", None):
+        for name, command in below.items():
+            yield from commands(command, (*names, name))
+    else:
+        yield " ".join(names), {option for one in group.params for option in one.opts}  # type: ignore[attr-defined]
+
+
+def test_commands_have_both_options_or_none_and_are_named() -> None:
+    found = dict(commands(cli.command()))
+    assert "--cluster" in found["clips queued"]
+    both = {name for name, options in found.items() if "--cluster" in options}
+    assert both == {name for name, options in found.items() if "--jobs" in options}
+    told = OPERATIONS[OPERATIONS.index("**Several machines.**") :]
+    told = " ".join(told[: told.index("have both options")].split())
+    assert both == {name for name in found if f"`{name.removesuffix(' queued')}`" in told}
