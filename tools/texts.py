@@ -91,9 +91,10 @@ def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...]]]:
 
 def _python(tree: ast.AST, keywords: dict[str, tuple[int, int] | None]) -> Iterator[tuple[str, str | tuple[str, ...]]]:
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in keywords:
+        called = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+        if not isinstance(node, ast.Call) or called not in keywords:
             continue
-        taken = node.args[: 2 if keywords[node.func.id] else 1]
+        taken = node.args[: 2 if keywords[called] else 1]
         texts = [one.value for one in taken if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         if len(texts) == len(taken):
             told = [

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from backend.core.captioned import CaptionedMoment
 from backend.core.errors import Problem
-from backend.core.json_entries import Sample
+from backend.core.reading import Sample
 from backend.media.sources import VideoFacts
 
 __all__ = [
