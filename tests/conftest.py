@@ -38,7 +38,7 @@ from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.where import Where
 from backend.encoders import sentence
-from backend.store import connection, secret
+from backend.store import connection, files
 from postgres import Cluster, binary
 from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder, have_read
 
@@ -58,7 +58,7 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
 
 # Random orders of work are the same in every run, so that what fails once fails again.
 lists.secrets = cast(Any, SimpleNamespace(token_urlsafe=secrets.token_urlsafe, SystemRandom=lambda: random.Random(1)))
-secret.secrets = cast(Any, SimpleNamespace(token_bytes=lambda size: sha256(b"tests").digest()[:size]))
+files.secrets = cast(Any, SimpleNamespace(token_bytes=lambda size: sha256(b"tests").digest()[:size]))
 
 # A busy machine makes no example wrong.
 settings.register_profile("any machine", deadline=None)
@@ -152,7 +152,7 @@ def on_cluster() -> Iterator[Where]:
 def random_orders(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the campaigns of a test as unpredictable as a user's."""
     monkeypatch.setattr(lists, "secrets", secrets)
-    monkeypatch.setattr(secret, "secrets", secrets)
+    monkeypatch.setattr(files, "secrets", secrets)
 
 
 @pytest.fixture(autouse=True)

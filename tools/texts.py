@@ -112,7 +112,7 @@ def _python(
 
 
 def _called(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else ""
+    return getattr(node.func, "id", getattr(node.func, "attr", ""))
 
 
 def _is_read_by_leads(node: ast.AST) -> bool:

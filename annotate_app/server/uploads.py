@@ -24,8 +24,7 @@ from annotate_app.session.guard import is_own_page, person_of
 from backend.campaign.setup.people.permissions import lead_of
 from backend.campaign.setup.project.folder import Project
 from backend.core.atomic_output import own_folder
-from backend.core.file_system import leads_out
-from backend.core.private import make_private, make_private_folder
+from backend.core.file_system import leads_out, make_private, make_private_folder
 from backend.core.typed_text import nfc
 from backend.media.video_folder import EXTENSIONS as VIDEO_EXTENSIONS
 

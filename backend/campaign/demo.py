@@ -37,10 +37,10 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
 from backend.core.atomic_output import OURS, require_new_folder
 from backend.core.errors import ProjectError, SchemaOutOfDate
+from backend.core.file_system import make_private, make_private_folder
 from backend.core.ids import QueryId
 from backend.core.locking import locked
 from backend.core.messages import said
-from backend.core.private import make_private, make_private_folder
 from backend.core.progress import Progress, named
 from backend.encoders import sentence
 from backend.store.connection import writing

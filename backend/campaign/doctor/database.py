@@ -18,10 +18,12 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
 from backend.core import typed_text
 from backend.core.errors import ProjectError
+from backend.core.file_system import make_private_folder
 from backend.core.messages import said
-from backend.core.private import make_private_folder
-from backend.store import connection, dumping, secret, upkeep
+from backend.store import connection, upkeep
+from backend.store.address import DUMP_ENDING, RESTORING
 from backend.store.connection import Database
+from backend.store.files import ensure_secret
 from backend.store.upkeep import Backup, Restored
 
 
@@ -32,9 +34,9 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
         ProjectError: the database is in PostgreSQL, the copy is a dump of one, or see `require_inside`.
     """
     require_inside(folder)
-    if file.suffix == dumping.ENDING:
+    if file.suffix == DUMP_ENDING:
         raise ProjectError(
-            f"{file} is a dump of PostgreSQL's: make an empty database, run `{dumping.RESTORING}`, and write its "
+            f"{file} is a dump of PostgreSQL's: make an empty database, run `{RESTORING}`, and write its "
             f"address into {folder / places.SETTINGS_FILE} (database = ...). Nothing was changed."
         )
     database_place.require_file(folder)
@@ -58,7 +60,7 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
         if size is not None and not lists.any_batch(db):
             project_rows.set_batch_size(db, size)
         agenda.rebuild(db)
-        secret.ensure(db)
+        ensure_secret(db)
 
     done = upkeep.migrate(folder / places.DATABASE_FILE, derive=derive)
     if size is not None:

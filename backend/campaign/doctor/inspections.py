@@ -21,8 +21,7 @@ from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import entries
 from backend.core import atomic_output
-from backend.core.file_system import leads_out
-from backend.core.private import close_to_others, open_to_others, private_umask
+from backend.core.file_system import close_to_others, leads_out, open_to_others, private_umask
 from backend.core.typed_text import nfc
 from backend.media.content import size_of
 from backend.media.jobs import (

@@ -17,8 +17,7 @@ from backend.campaign.judging.rules import renewal_slack_s
 from backend.campaign.nouns import FIRST_ROUND_SEATS, SEATS_RETURNED, Annotator, Person
 from backend.campaign.selection.candidates.rows import lists
 from backend.core import days
-from backend.core.ids import AnnotatorId, PairId, PairKey
-from backend.core.keyed import keyed_digest
+from backend.core.ids import AnnotatorId, PairId, PairKey, keyed_digest
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 

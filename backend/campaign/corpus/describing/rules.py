@@ -7,7 +7,7 @@ from math import ceil, isfinite
 
 from backend.campaign.corpus.captions.rules import Known, names_in, unknown_names
 from backend.campaign.corpus.describing.model import LONGEST_SENTENCE, DescriptionAct, DescriptionStatus
-from backend.core.keyed import keyed_digest
+from backend.core.ids import keyed_digest
 from backend.core.messages import said, said_n
 from backend.core.timespan import decimal_fraction
 

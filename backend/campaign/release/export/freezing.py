@@ -31,8 +31,8 @@ from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.project.places import DATABASE_FILE
 from backend.core.atomic_output import new_files, new_folder, require_new_file, require_new_folder
 from backend.core.errors import ProjectError
+from backend.core.file_system import make_private_folder
 from backend.core.messages import as_text, said
-from backend.core.private import make_private_folder
 from backend.core.progress import Progress
 from backend.core.release_entries import training_file
 from backend.core.text_files import csv_text

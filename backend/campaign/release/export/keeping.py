@@ -17,8 +17,8 @@ from backend.campaign.release.export.model import RELEASED, ReleaseRow
 from backend.campaign.setup.project.folder import Project
 from backend.core.atomic_output import new_files
 from backend.core.errors import ProjectError
+from backend.core.file_system import make_private, make_private_folder
 from backend.core.messages import said
-from backend.core.private import make_private, make_private_folder
 from backend.core.text_files import control_fault
 from backend.core.typed_text import is_readable, nfc, spaced
 from backend.store import events

@@ -39,7 +39,7 @@ from backend.encoders.cache import encode_cached
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.encoders.selection import Ranking, left_out
 from backend.encoders.sentence import Encoder
-from backend.encoders.unread import find_unread
+from backend.encoders.vocabulary import find_unread
 from backend.store import events
 from backend.store.connection import writing
 

@@ -25,9 +25,8 @@ from backend.campaign.setup.project.settings import GIB, ProjectSettings
 from backend.campaign.setup.project.settings_file import read_settings, replace_lines, write_whole
 from backend.core.addresses import Address, Place
 from backend.core.errors import ProjectError
-from backend.core.file_system import network_file_system
+from backend.core.file_system import make_private_folder, network_file_system
 from backend.core.messages import said
-from backend.core.private import make_private_folder
 from backend.media.jobs import ClipCache, Profile
 from backend.media.sources import Source, VideoFacts, place_in, source_at
 from backend.store import connection

@@ -5,8 +5,8 @@ from enum import StrEnum
 from functools import partial
 
 from backend.campaign.nouns import FIRST_ROUND_SEATS, SECOND_ROUND_SEATS
+from backend.core.file_system import UMASK_VARIABLE
 from backend.core.messages import said
-from backend.core.private import UMASK_VARIABLE
 from backend.core.server_options import BASE_PATH_VARIABLE, LOG_VARIABLE, METRICS_VARIABLE
 
 
