@@ -117,7 +117,7 @@ def consensus(
 
     Example: reelrank consensus raw_annotation.csv
     """
-    from backend.campaign.release.earlier.raw_summary import summarise_raw
+    from backend.campaign.release.earlier.raw_agreement import summarise_raw
 
     summary = summarise_raw(file, scale=scale)
     if json:

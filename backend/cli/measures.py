@@ -35,7 +35,7 @@ from backend.cli.studies import (
 )
 
 if TYPE_CHECKING:
-    from backend.scoring.studies.inputs import StudyInputs
+    from backend.scoring.studies.running import StudyInputs
 
 
 class SubsetPairs(StrEnum):

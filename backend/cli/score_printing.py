@@ -57,10 +57,10 @@ def print_scores(
 
 def _print_paper(summary: dict[str, Any], shown: "Shown", *, brief: bool) -> None:
     """Models and their variants, split beside split."""
-    from backend.scoring.views.naming import legend as score_legend
     from backend.scoring.views.paper import paper as score_paper
     from backend.scoring.views.ranking import figures as score_figures
     from backend.scoring.views.splits import parts_of as score_parts
+    from backend.scoring.views.table import legend as score_legend
 
     tables = score_paper(summary, shown)
     _print_lines(tables[0].notes)
@@ -76,12 +76,12 @@ def _print_runs(summary: dict[str, Any], shown: "Shown", *, brief: bool) -> None
     from backend.scoring.views.brief import grid as score_grid
     from backend.scoring.views.errors import own_and_pool as score_own_and_pool
     from backend.scoring.views.errors import told as score_pools_told
-    from backend.scoring.views.naming import legend as score_legend
     from backend.scoring.views.ranking import figures as score_figures
     from backend.scoring.views.ranking import narrow_means as score_means
     from backend.scoring.views.ranking import ranking as score_ranking
     from backend.scoring.views.ranking import sentence as score_sentence
     from backend.scoring.views.splits import groups as score_groups
+    from backend.scoring.views.table import legend as score_legend
 
     say(score_sentence(summary))
     if "pool" in summary:

@@ -28,7 +28,7 @@ from backend.cli.output import Json, fail, json_text, progress_bar, say, table, 
 from backend.core.errors import InputError
 
 if TYPE_CHECKING:
-    from backend.scoring.studies.inputs import StudyInputs
+    from backend.scoring.studies.running import StudyInputs
     from backend.scoring.studies.study import Study
 
 
@@ -51,7 +51,7 @@ def study_inputs(
     split: str | None = None,
 ) -> "StudyInputs":
     """What is scored and how, from the options that all studies share."""
-    from backend.scoring.studies.inputs import StudyInputs
+    from backend.scoring.studies.running import StudyInputs
 
     return StudyInputs(
         truth,

@@ -19,7 +19,7 @@ from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus
 from backend.campaign.monitoring.progress.progress import progress, stuck, waits
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.model import QueryFilter

@@ -9,12 +9,9 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from backend.campaign.nouns import Person, Role, Split
-from backend.campaign.release.earlier.model import Span
+from backend.campaign.release.earlier.model import ENCODER, Span
 from backend.store.engine import Database
 from backend.store.events import EventKind
-
-ENCODER = "imported"
-"""Stands in the place of an encoder's identity at pairs that nobody here has chosen."""
 
 KnownPair = tuple[str, Span]
 """(query, moment)"""
