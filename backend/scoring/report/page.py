@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from backend import __version__
 from backend.core.progress import Progress
-from backend.scoring.analysis.cases import Worth, notable
+from backend.scoring.cases import Worth, notable
 from backend.scoring.drawing import svg
 from backend.scoring.files.facts import Facts, Inputs, Source
 from backend.scoring.report import parts

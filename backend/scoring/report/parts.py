@@ -13,8 +13,8 @@ import numpy as np
 from backend.core.messages import joined, said
 from backend.core.text_files import csv_text
 from backend.core.timespan import Floats
-from backend.scoring.analysis.fates import best_iou_of_queries
 from backend.scoring.drawing import PALETTE, Specification, channel
+from backend.scoring.fates import best_iou_of_queries
 from backend.scoring.files.facts import Facts
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.curves import Order, Point, by_cutoff, leaders, orders, short_names

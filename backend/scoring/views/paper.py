@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.scoring.analysis.fates import FATES
+from backend.scoring.fates import FATES
 from backend.scoring.measure import Measure
 from backend.scoring.views.splits import Row, Summary, parts_of, rows_of, span_of, spread
 from backend.scoring.views.table import (
