@@ -25,7 +25,7 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 from backend.campaign.doctor.database import move
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.export import card, freezing
 from backend.campaign.selection.candidates.choosing import choose_candidates

@@ -12,8 +12,8 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.day_chart import stacked_days
-from backend.campaign.monitoring.hours.model import HoursReport, Outlook, PersonHours
 from backend.campaign.monitoring.hours.report import hours, payroll_csv
+from backend.campaign.monitoring.hours.rules import HoursReport, Outlook, PersonHours
 from backend.core.days import last_days
 from backend.core.errors import ReelRankError
 

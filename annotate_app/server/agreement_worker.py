@@ -4,8 +4,11 @@ import os
 from concurrent.futures import Future
 from pathlib import Path
 
-from backend.campaign.monitoring.quality.agreement_board import agreement_board, other_relevances
-from backend.campaign.monitoring.quality.agreement_files import agreement_picture_file
+from backend.campaign.monitoring.quality.agreement_board import (
+    agreement_board,
+    agreement_picture_file,
+    other_relevances,
+)
 from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard, BoardPart
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import open_project

@@ -11,7 +11,7 @@ from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.moments import proposing
 from backend.campaign.corpus.moments.model import ByShots, ByWindows
 from backend.campaign.monitoring.videos import check
-from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
+from backend.campaign.monitoring.videos.check import import_corpus, register_videos
 from backend.campaign.nouns import Person
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.model import ReleaseOptions

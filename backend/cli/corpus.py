@@ -63,7 +63,7 @@ def import_(
 
     Example: reelrank import my-project tvr_val_release.jsonl --videos my-videos
     """
-    from backend.campaign.monitoring.videos.adding import import_corpus
+    from backend.campaign.monitoring.videos.check import import_corpus
 
     start = now()
     known_format(format_)
@@ -170,7 +170,7 @@ def stats(
                 places, format=format_, types=frozenset(types) if types else None, columns=called, progress=progress
             )
             if places[0].is_dir():
-                from backend.campaign.release.export.counting import release_statistics
+                from backend.campaign.release.export.diffing import release_statistics
 
                 truth = release_statistics(places[0])
     if json:

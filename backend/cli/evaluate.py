@@ -105,7 +105,7 @@ def evaluate(
         _require_place(place)
     film = None
     if project is not None:
-        from backend.campaign.release.board.case_frames import report_frames
+        from backend.campaign.release.board.leaderboard import report_frames
 
         film = report_frames(open_project(project), OPERATOR)
     with progress_bar() as progress:

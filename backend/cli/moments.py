@@ -63,7 +63,7 @@ def moments(
     """
     from backend.campaign.corpus.moments.editing import moments_csv, take_moments, videos_and_moments
     from backend.campaign.corpus.moments.proposing import propose_moments
-    from backend.campaign.monitoring.videos.adding import register_videos
+    from backend.campaign.monitoring.videos.check import register_videos
     from backend.campaign.review.status import status_counts
 
     start = now()

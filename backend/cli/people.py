@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from backend.api import open_project
-from backend.campaign.monitoring.hours.model import HoursReport, Outlook
+from backend.campaign.monitoring.hours.rules import HoursReport, Outlook
 from backend.campaign.monitoring.quality.model import FLAG_NAMES, Flag, PersonFlags
 from backend.campaign.nouns import OPERATOR, Role
 from backend.cli.commands import add_group

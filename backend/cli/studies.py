@@ -24,7 +24,7 @@ from backend.cli.output import fail, json_text, progress_bar, say, say_each, tab
 from backend.core.errors import InputError
 
 if TYPE_CHECKING:
-    from backend.scoring.studies.inputs import StudyInputs
+    from backend.scoring.studies.running import StudyInputs
     from backend.scoring.studies.study import Study
 
 
@@ -57,7 +57,7 @@ class StudyOptions:
 
     def inputs_of(self, truth: Path, runs: dict[str, Path], split: str | None = None) -> "StudyInputs":
         """The same of runs that have names."""
-        from backend.scoring.studies.inputs import StudyInputs
+        from backend.scoring.studies.running import StudyInputs
 
         return StudyInputs(
             *(truth, runs, self.videos, self.preset.value, self.k, self.mu, self.theta),

@@ -27,7 +27,7 @@ from backend.campaign.desk import exchange
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.staffing import sign_out
 from backend.campaign.monitoring.quality.flags import my_work
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
 from backend.campaign.review.queries import list_queries, query_pairs

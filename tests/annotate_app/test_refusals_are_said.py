@@ -26,10 +26,9 @@ COMMANDS_ONLY = {
     *(
         "campaign/selection/pool_check/making.py",
         "campaign/release/export/importing.py",
-        "campaign/release/export/source_release.py",
         "campaign/release/export/validating.py",
     ),
-    *("campaign/release/export/exporting.py", "campaign/release/export/form_files.py"),
+    "campaign/release/export/exporting.py",
     *("campaign/release/export/rules", "campaign/review/probes.py"),
     *("campaign/release/board/baselines.py", "core/cluster.py", "media/together.py"),
     *("store/creating.py", "store/moving.py", "store/schema"),

@@ -19,7 +19,7 @@ from backend.campaign.corpus.moments.editing import moments_of_video
 from backend.campaign.corpus.moments.model import Origin
 from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter
-from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.monitoring.videos.check import register_videos
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people import accounts as people

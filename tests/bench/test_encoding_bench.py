@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from backend.campaign.corpus.captions.rows import searchable_captions
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.project.folder import Project, open_project

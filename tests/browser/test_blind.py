@@ -26,7 +26,7 @@ from app_server import AppServer, sign_in
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList

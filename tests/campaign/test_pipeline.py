@@ -12,9 +12,9 @@ from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.importing.importing import ImportReport
 from backend.campaign.desk.exchange import desk
 from backend.campaign.judging.staffing import sign_out, suspend
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role, Split
-from backend.campaign.release.earlier.raw_summary import summarise_raw
+from backend.campaign.release.earlier.raw_agreement import summarise_raw
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.queries import list_queries, query_pairs

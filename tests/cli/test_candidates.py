@@ -8,7 +8,7 @@ import pytest
 
 from annotate_app.server import candidate_jobs
 from annotate_app.server.candidate_jobs import CandidatesAsked
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.review.queries import take_back_queries
 from backend.campaign.review.status import status_counts

@@ -1,6 +1,6 @@
 """`reelrank clips`: what it cuts, what it says, and how it ends."""
 
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project
 from backend.core.where import Where

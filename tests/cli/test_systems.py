@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.monitoring.videos.check import register_videos
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.project.folder import Project

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from backend.campaign.corpus.moments.model import ByWindows
 from backend.campaign.corpus.moments.proposing import propose_moments
-from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.monitoring.videos.check import register_videos
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.selection.queries.model import OwnFile

@@ -12,10 +12,11 @@ import pytest
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.doctor.database import move
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role, Split
 from backend.campaign.qualification.guideline.versions import guideline_versions, reword_guideline
-from backend.campaign.release.export import keeping, terms
+from backend.campaign.release.export import kept_releases as keeping
+from backend.campaign.release.export import terms
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.selection.queries.editing import change_query
 from backend.campaign.selection.queries.rows import query_rows

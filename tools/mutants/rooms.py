@@ -32,8 +32,10 @@ class Room:
 
 ROOMS = (
     Room("scoring/measures", ("scoring/measures",)),
-    Room("scoring/matching/greedy.py", ("scoring/matching/test_greedy.py", "scoring/measures/test_ndcg.py")),
-    Room("scoring/matching/ious.py", ("scoring/matching/test_ious.py",)),
+    Room(
+        "scoring/matching/greedy.py",
+        ("scoring/matching/test_greedy.py", "scoring/matching/test_ious.py", "scoring/measures/test_ndcg.py"),
+    ),
     Room("scoring/matching/found.py", ("scoring/matching/test_found.py",)),
     Room("scoring/matching/columns.py", ("scoring/matching/test_columns.py",)),
     Room("scoring/matching/suppression.py", ("scoring/matching/test_suppression.py",)),

@@ -13,7 +13,7 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, wording
-from backend.campaign.monitoring.quality.agreement_files import agreement_csv, agreement_picture, other_relevances_csv
+from backend.campaign.monitoring.quality.agreement_board import agreement_csv, agreement_picture, other_relevances_csv
 from backend.campaign.monitoring.quality.model import (
     AGGREGATOR_WORDS,
     FIGURE_WORDS,

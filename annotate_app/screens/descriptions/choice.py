@@ -18,7 +18,7 @@ from backend.campaign.corpus.describing.opening import (
 )
 from backend.campaign.corpus.describing.reviewing import describing_figures, descriptions_csv
 from backend.campaign.nouns import Person, Role
-from backend.campaign.release.board.case_frames import videos_with_file
+from backend.campaign.release.board.leaderboard import videos_with_file
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError

@@ -18,8 +18,7 @@ from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, joined, wording
 from annotate_app.shared.review_clip import moment_path
 from backend.campaign.nouns import Person
-from backend.campaign.release.board.case_frames import report_frames, videos_with_file
-from backend.campaign.release.board.leaderboard import Leaderboard
+from backend.campaign.release.board.leaderboard import Leaderboard, report_frames, videos_with_file
 from backend.campaign.setup.project.folder import Project
 from backend.scoring.report.page import report_page
 from backend.scoring.report.parts import board_pictures
@@ -35,11 +34,11 @@ from backend.scoring.views.case import query_title as case_title
 from backend.scoring.views.case import view as score_case
 from backend.scoring.views.errors import examples as score_examples
 from backend.scoring.views.errors import outcomes as score_outcomes
-from backend.scoring.views.naming import named as score_names
 from backend.scoring.views.ranking import means as score_means_named
 from backend.scoring.views.ranking import ranking as score_ranking
 from backend.scoring.views.splits import groups as score_groups
 from backend.scoring.views.table import Table as ScoreTable
+from backend.scoring.views.table import named as score_names
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("../../language/browser.js", "case_view.js")

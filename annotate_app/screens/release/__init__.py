@@ -15,7 +15,7 @@ from annotate_app.shared import look, wording
 from annotate_app.shared.job_view import job_view
 from backend.campaign.monitoring.progress.progress import work_version
 from backend.campaign.nouns import Person, Split
-from backend.campaign.release.export.contents import release_preview
+from backend.campaign.release.export.freezing import release_preview
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions, ReleaseSelection
 from backend.campaign.setup.project.folder import Project

@@ -15,7 +15,7 @@ from backend.campaign.judging.model import ActKind, DeskState
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.release.earlier.importing import import_judgements
-from backend.campaign.release.earlier.raw_summary import summarise_raw
+from backend.campaign.release.earlier.raw_agreement import summarise_raw
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.validating import validate_release
 from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back

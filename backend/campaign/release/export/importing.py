@@ -28,9 +28,8 @@ from backend.campaign.release.export import validating
 from backend.campaign.release.export.opening import opened
 from backend.campaign.release.export.rules import pair_checks, returning
 from backend.campaign.release.export.rules.returning import ReturnedMoment
-from backend.campaign.release.export.source_release import SourceManifest, SourceRelease, read_source
 from backend.campaign.release.export.terms import set_release_terms
-from backend.campaign.release.export.validating import PAIRS, RAW
+from backend.campaign.release.export.validating import PAIRS, RAW, SourceManifest, SourceRelease, read_source
 from backend.campaign.review import adjudicating
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates.model import FoundSpan

@@ -26,7 +26,7 @@ from backend.core.reading import bytes_of, unpack
 from backend.core.timespan import to_lattice
 from backend.core.typed_text import is_readable
 from backend.scoring.files.formats import read_videos, run_file
-from backend.scoring.files.partial_reads import PartlyRead
+from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Indices, Run
 from backend.scoring.run_files import RunFile, named_files
 

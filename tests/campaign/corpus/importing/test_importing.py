@@ -8,7 +8,7 @@ import pytest
 
 from backend.campaign import demo
 from backend.campaign.corpus.importing.importing import ImportReport
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.project.folder import Project

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.monitoring.videos.adding import import_corpus
-from backend.campaign.monitoring.videos.check import look_at_videos
+from backend.campaign.monitoring.videos.check import import_corpus, look_at_videos
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project

@@ -11,8 +11,7 @@ import av
 import numpy as np
 import pytest
 
-from backend.campaign.monitoring.videos.adding import import_corpus
-from backend.campaign.monitoring.videos.check import video_states
+from backend.campaign.monitoring.videos.check import import_corpus, video_states
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project

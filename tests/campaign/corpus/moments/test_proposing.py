@@ -19,7 +19,7 @@ from backend.campaign.corpus.moments.proposing import propose_moments
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import next_step
 from backend.campaign.selection.candidates.choosing import choose_candidates

@@ -11,7 +11,7 @@ import pytest
 from backend.campaign import demo
 from backend.campaign.corpus.importing.model import RegisterReport
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
+from backend.campaign.monitoring.videos.check import import_corpus, register_videos
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.project.folder import Project

@@ -15,7 +15,7 @@ from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
 from backend.campaign.judging.rows import seats
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.release.earlier.model import JudgementsReport

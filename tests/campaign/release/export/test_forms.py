@@ -18,11 +18,10 @@ from pyarrow import parquet
 from streamlit.testing.v1 import AppTest
 
 from annotate_app.session import auth
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role, Split
-from backend.campaign.release.export.contents import release_preview
 from backend.campaign.release.export.exporting import export_form
-from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.freezing import export_release, release_preview
 from backend.campaign.release.export.terms import set_release_terms
 from backend.campaign.release.export.validating import validate_release
 from backend.campaign.review.adjudicating import adjudicate

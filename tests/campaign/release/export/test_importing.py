@@ -13,7 +13,7 @@ from backend.campaign.corpus.captions.decisions import waiting_rewrites
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import consensus
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role, Verdict
 from backend.campaign.release.export.diffing import diff_releases
 from backend.campaign.release.export.freezing import export_release

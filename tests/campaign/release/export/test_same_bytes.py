@@ -9,7 +9,8 @@ import pytest
 
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.export import card as export_card
-from backend.campaign.release.export import freezing, keeping
+from backend.campaign.release.export import freezing
+from backend.campaign.release.export import kept_releases as keeping
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions

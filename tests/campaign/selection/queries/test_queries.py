@@ -8,7 +8,7 @@ import pytest
 from backend.campaign.desk.exchange import desk, record_skips
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import SkipEvent, SkipKind
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.release.board.truths import truth_of_project
 from backend.campaign.release.export.freezing import export_release, write_pseudo_train

@@ -17,7 +17,7 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor.database import backup, backup_now, list_backups, migrate, move, restore
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.board.case_frames import report_frames
+from backend.campaign.release.board.leaderboard import report_frames
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.places import PLACES

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from backend.scoring.analysis.breakdown import BREAKDOWNS, break_down, show_of
+from backend.scoring.breakdown import BREAKDOWNS, break_down, show_of
 from backend.scoring.files.entries import parse_truth_mapping
 
 

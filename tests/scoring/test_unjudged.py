@@ -8,7 +8,7 @@ from backend.scoring.evaluate import evaluate
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import settle
 from backend.scoring.scoreboard import Scoreboard, score_runs
-from backend.scoring.views.naming import legend
+from backend.scoring.views.table import legend
 
 GRADED = {"a": 3, "b": 1, "c": 0}
 POOLED = [*"cab"]

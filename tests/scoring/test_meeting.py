@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.scoring.analysis.cases import Worth, build_case
-from backend.scoring.analysis.fates import FATES, Fate, best_iou_of_queries, count_fates, fates, meet
+from backend.scoring.cases import Worth, build_case
+from backend.scoring.fates import FATES, Fate, best_iou_of_queries, count_fates, fates, meet
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import settle
 from backend.scoring.scores import prepare_run, prepare_truth, score

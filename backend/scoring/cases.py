@@ -10,7 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.analysis.fates import FATES, Fate, Meeting, fates
+from backend.scoring.fates import FATES, Fate, Meeting, fates
 from backend.scoring.matching.columns import QueryKey
 from backend.scoring.scores import AnswerKey, RankedRun
 
