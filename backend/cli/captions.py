@@ -25,8 +25,8 @@ from backend.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from backend.campaign.corpus.captions.model import RewriteSummary
     from backend.campaign.corpus.captions.rewriting import RewriteReport
-    from backend.campaign.corpus.captions.rules.differences import RewriteSummary
     from backend.language.endpoint import Endpoint
 
 

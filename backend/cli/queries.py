@@ -86,8 +86,7 @@ def queries(
     Example: reelrank queries my-project --val 500 --test 2781 --seed 7
     """
     from backend.campaign.review.queries import take_back_queries
-    from backend.campaign.selection.queries.drawing import draw_queries
-    from backend.campaign.selection.queries.editing import queries_csv
+    from backend.campaign.selection.queries.drawing import draw_queries, queries_csv
 
     start = now()
     drawing = val is not None or test is not None

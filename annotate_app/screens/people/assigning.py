@@ -12,8 +12,7 @@ from annotate_app.shared import search as shared_search
 from annotate_app.shared.search import searched
 from backend.campaign.judging import staffing
 from backend.campaign.judging.model import Assignment
-from backend.campaign.nouns import Person, Role, Split
-from backend.campaign.setup.people.model import PersonReview
+from backend.campaign.nouns import Person, PersonReview, Role, Split
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId
 

@@ -13,7 +13,7 @@ from annotate_app.shared import look, wording
 from backend.campaign.doctor.database import backup_now, list_backups
 from backend.campaign.monitoring.explore.model import Funnel
 from backend.campaign.nouns import Person
-from backend.campaign.selection.pool_check.model import CheckReport, PutInAs, Share
+from backend.campaign.selection.pools.model import CheckReport, PutInAs, Share
 from backend.campaign.setup.project.folder import Project
 
 _SETTLED_BY = {4: marked("settled by four"), 6: marked("settled by six")}

@@ -2,7 +2,7 @@
 
 from backend.campaign.nouns import Split
 from backend.campaign.release.export.model import QueryCounts, ReleaseRow
-from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
+from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.core.ids import AnnotatorId, PairId, QueryId
 from backend.store.engine import Database
 from backend.store.events import EventKind

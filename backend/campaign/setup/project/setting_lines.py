@@ -5,8 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from backend.campaign.nouns import Rounding
 from backend.campaign.setup.project.model import Campaign, GuidelineVersion, Terms
-from backend.campaign.setup.project.registry import BY_KEY
-from backend.campaign.setup.project.settings import ProjectSettings
+from backend.campaign.setup.project.settings import BY_KEY, ProjectSettings
 from backend.core.messages import said, said_n
 from backend.media.jobs import ClipForm
 

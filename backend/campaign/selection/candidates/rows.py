@@ -1,4 +1,9 @@
-"""Candidate lists, what found the candidates, and the batches of pairs that are handed out: reads and writes."""
+"""Store and read candidate lists, what found the candidates, batches of pairs, and the agenda.
+
+The agenda tells which batches still have places, those nearest to completion first. It is derived from seats, as the
+consensus is from grades: one row a batch, so that finding the next batch takes a step or two however many pairs there
+are. `refresh_agenda` makes the row of one batch anew after every act that may change it.
+"""
 
 import secrets
 from collections import defaultdict
@@ -7,11 +12,66 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, SourceKind
-from backend.campaign.selection.candidates.rows import agenda
-from backend.campaign.selection.queries.rows import any_batch as any_batch
 from backend.campaign.setup.project.model import Campaign
-from backend.core.ids import AnnotatorId, BatchId, MomentId, QueryId
+from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, QueryId
 from backend.store.engine import Database, added
+
+# Lowest seat without a judgement of each pair that still wants one. Who holds it does not matter: a lease may end.
+_WANTING = """
+  SELECT p.batch_id, p.query_id, min(s.seat_no) AS seat_no
+  FROM pair p JOIN seat s USING (pair_id)
+  WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND s.closed = 0
+    AND p.batch_id IS NOT NULL AND {where}
+    AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id)
+    AND NOT EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id)
+  GROUP BY p.pair_id
+"""
+AGENDA_ROWS = (
+    f"SELECT w.batch_id, max(w.seat_no) AS nearest, max(q.position) AS position FROM ({_WANTING}) AS w "
+    "JOIN query q USING (query_id) GROUP BY w.batch_id"
+)
+"""What the table should hold; `where` narrows it down."""
+
+
+def refresh_agenda(db: Database, batch_id: BatchId) -> None:
+    """Bring the row of one batch up to date."""
+    _refresh(db, "SELECT :number", batch_id)
+
+
+def refresh_agenda_of_pair(db: Database, pair_id: PairId) -> None:
+    """Bring the row of a pair's batch up to date; a pair known by its number alone has none."""
+    _refresh(db, "SELECT batch_id FROM pair WHERE pair_id = :number", pair_id)
+
+
+def _refresh(db: Database, which: str, number: int) -> None:
+    """Write the row of a batch if it is not as it should be, which it mostly is."""
+    batch_id, nearest, position, there = db.conn.execute(
+        f"SELECT b.batch_id, w.nearest, w.position, a.nearest FROM (SELECT ({which}) AS batch_id) AS b "
+        f"LEFT JOIN ({AGENDA_ROWS.format(where=f'p.batch_id = ({which})')}) AS w ON w.batch_id = b.batch_id "
+        "LEFT JOIN agenda a ON a.batch_id = b.batch_id",
+        {"number": number},
+    ).fetchone()
+    if nearest is None and there is not None:
+        db.conn.execute("DELETE FROM agenda WHERE batch_id = ?", [batch_id])
+    elif nearest != there:
+        db.conn.execute(
+            "INSERT INTO agenda (batch_id, nearest, position) VALUES (?, ?, ?) ON CONFLICT (batch_id) "
+            "DO UPDATE SET nearest = excluded.nearest",
+            [batch_id, nearest, position],
+        )
+
+
+def refresh_agenda_of_moment(db: Database, moment_id: MomentId) -> None:
+    """Bring the rows of all batches up to date that hand out this moment."""
+    for row in db.conn.execute("SELECT DISTINCT batch_id FROM pair WHERE moment_id = ?", [moment_id]).fetchall():
+        refresh_agenda(db, BatchId(row[0]))
+
+
+def rebuild_agenda(db: Database) -> None:
+    """Make the whole table anew."""
+    db.conn.execute("DELETE FROM agenda")
+    db.conn.execute(f"INSERT INTO agenda (batch_id, nearest, position) {AGENDA_ROWS.format(where='TRUE')}")
+
 
 PROBE_PAIRS = "(SELECT t.pair_id FROM batch AS o JOIN pair AS t USING (batch_id) WHERE o.number IS NULL)"
 """The pairs that are judged for a probe alone, for use in a condition."""
@@ -184,8 +244,8 @@ def open_batch_of(
             "UPDATE pair SET batch_id = ? WHERE query_id = ? AND moment_id = ?",
             ((batch_id, query_id, moment_id) for moment_id in there),
         )
-        agenda.refresh(db, BatchId(probe[0]))
-    agenda.refresh(db, batch_id)
+        refresh_agenda(db, BatchId(probe[0]))
+    refresh_agenda(db, batch_id)
 
 
 def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterable[CandidateRow], *, at: float) -> int:
@@ -193,7 +253,7 @@ def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterab
     held = {row[0] for row in db.conn.execute("SELECT moment_id FROM pair WHERE query_id = ?", [query_id])}
     made_by = encoder_of_candidates(db)
     new = [_New(row.moment_id, row.rank, row.similarity, made_by) for row in rows if row.moment_id not in held]
-    agenda.refresh(db, _hand_out(db, campaign, query_id, None, new, part=1, at=at, by=None))
+    refresh_agenda(db, _hand_out(db, campaign, query_id, None, new, part=1, at=at, by=None))
     return len(new)
 
 
