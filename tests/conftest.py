@@ -76,7 +76,8 @@ LONG = (
     *("tests/install/test_pythons.py", "tests/install/test_wheel.py", "tests/encoders/"),
 )
 MODELS = (
-    *("tests/encoders/", "tests/training/", "tests/systems/", "tests/campaign/selection/pools/test_checking.py"),
+    *("tests/encoders/", "tests/training/", "tests/systems/"),
+    *("tests/campaign/selection/pools/test_checking.py", "tests/campaign/selection/pools/test_whole_videos.py"),
     *("tests/cli/test_mvmr.py", "tests/cli/test_pool_checking.py", "tests/cli/test_learning.py"),
 )
 """Run by one process, because what runs a model takes 5 s to load."""

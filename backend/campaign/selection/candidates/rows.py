@@ -9,7 +9,6 @@ import secrets
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, SourceKind
 from backend.campaign.setup.project.model import Campaign
@@ -93,13 +92,8 @@ class CandidateRow:
     similarity: float
 
 
-class _New(NamedTuple):
-    """A pair to be made."""
-
-    moment_id: MomentId
-    rank: int
-    similarity: float | None
-    encoder: str | None
+_New = tuple[MomentId, int, float | None, str | None]
+"""A pair to be made: its moment, rank, similarity and the encoder of that."""
 
 
 def add_candidates(
@@ -140,10 +134,8 @@ def listed(db: Database) -> dict[QueryId, list[MomentId]]:
 
 def last_rank(db: Database, query_id: QueryId) -> int:
     """The rank of the last candidate of a query's list; 0 without any."""
-    found: int = db.conn.execute(
-        "SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id = ?", [query_id]
-    ).fetchone()[0]
-    return found
+    row = db.conn.execute("SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id = ?", [query_id]).fetchone()
+    return int(row[0])
 
 
 def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
@@ -175,11 +167,9 @@ def training_lists(db: Database, query_ids: Sequence[QueryId]) -> dict[QueryId, 
 
 def longest_training_list(db: Database) -> int:
     """The most candidates of a stored list of a training query; 0 where these lists are computed when needed."""
-    found: int = db.conn.execute(
-        "SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id IN "
-        "(SELECT query_id FROM query WHERE split = 'train')"
-    ).fetchone()[0]
-    return found
+    training = "SELECT query_id FROM query WHERE split = 'train'"
+    row = db.conn.execute(f"SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id IN ({training})").fetchone()
+    return int(row[0])
 
 
 def encoder_of_candidates(db: Database) -> str | None:
@@ -232,7 +222,7 @@ def open_batch_of(
         there = {row[0] for row in rows}.intersection(moments)
     wanted = set(moments) - there
     new = [
-        _New(MomentId(row[0]), row[1], row[2], row[3])
+        (MomentId(row[0]), row[1], row[2], row[3])
         for row in db.conn.execute(
             "SELECT moment_id, rank, similarity, encoder FROM candidate WHERE query_id = ? ORDER BY rank", [query_id]
         )
@@ -252,7 +242,7 @@ def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterab
     """Hand out the probe of a query: those of its pairs that no batch holds; how many that are."""
     held = {row[0] for row in db.conn.execute("SELECT moment_id FROM pair WHERE query_id = ?", [query_id])}
     made_by = encoder_of_candidates(db)
-    new = [_New(row.moment_id, row.rank, row.similarity, made_by) for row in rows if row.moment_id not in held]
+    new: list[_New] = [(row.moment_id, row.rank, row.similarity, made_by) for row in rows if row.moment_id not in held]
     refresh_agenda(db, _hand_out(db, campaign, query_id, None, new, part=1, at=at, by=None))
     return len(new)
 
@@ -279,7 +269,7 @@ def _hand_out(
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             # The key is opaque on purpose.
-            (secrets.token_urlsafe(12), batch_id, query_id, row.moment_id, row.rank, row.similarity, row.encoder)
+            (secrets.token_urlsafe(12), batch_id, query_id, *row)
             for row in secrets.SystemRandom().sample(rows, len(rows))
         ),
     )
