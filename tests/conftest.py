@@ -28,12 +28,11 @@ from backend.campaign.doctor.database import move
 from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.export import card, freezing
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.choosing import choose_candidates
-from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
-from backend.campaign.setup.people import sessions
-from backend.campaign.setup.project import database_place
+from backend.campaign.setup.project import settings_file
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.where import Where
@@ -57,7 +56,9 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
 
 
 # Random orders of work are the same in every run, so that what fails once fails again.
-lists.secrets = cast(Any, SimpleNamespace(token_urlsafe=secrets.token_urlsafe, SystemRandom=lambda: random.Random(1)))
+candidates_rows.secrets = cast(
+    Any, SimpleNamespace(token_urlsafe=secrets.token_urlsafe, SystemRandom=lambda: random.Random(1))
+)
 files.secrets = cast(Any, SimpleNamespace(token_bytes=lambda size: sha256(b"tests").digest()[:size]))
 
 # A busy machine makes no example wrong.
@@ -75,7 +76,8 @@ LONG = (
     *("tests/install/test_pythons.py", "tests/install/test_wheel.py", "tests/encoders/"),
 )
 MODELS = (
-    *("tests/encoders/", "tests/training/", "tests/systems/", "tests/campaign/selection/pool_check/"),
+    *("tests/encoders/", "tests/training/", "tests/systems/"),
+    *("tests/campaign/selection/pools/test_checking.py", "tests/campaign/selection/pools/test_whole_videos.py"),
     *("tests/cli/test_mvmr.py", "tests/cli/test_learning.py"),
 )
 """Run by one process, because what runs a model takes 5 s to load."""
@@ -151,7 +153,7 @@ def on_cluster() -> Iterator[Where]:
 @pytest.fixture
 def random_orders(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the campaigns of a test as unpredictable as a user's."""
-    monkeypatch.setattr(lists, "secrets", secrets)
+    monkeypatch.setattr(candidates_rows, "secrets", secrets)
     monkeypatch.setattr(files, "secrets", secrets)
 
 
@@ -248,21 +250,21 @@ def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-hash_as_served = sessions._hasher
+hash_as_served = people._hasher
 
 
 @pytest.fixture(scope="session", autouse=True)
 def passwords_hash_fast() -> Iterator[None]:
     """A password costs a tenth of a second of both cores on purpose, and hundreds of tests sign somebody in."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sessions, "_hasher", cache(lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)))
+        patch.setattr(people, "_hasher", cache(lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)))
         yield
 
 
 @pytest.fixture
 def passwords_hash_as_served(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords cost what they cost everywhere but in tests."""
-    monkeypatch.setattr(sessions, "_hasher", hash_as_served)
+    monkeypatch.setattr(people, "_hasher", hash_as_served)
 
 
 @pytest.fixture(scope="session")
@@ -368,7 +370,7 @@ def judging(
         cluster: Cluster = request.getfixturevalue("cluster")
         name = cluster.new(request.getfixturevalue("judging_moved"))
         (project.folder / "reelrank.db").unlink()
-        database_place.set_database(project.folder, cluster.address(name))
+        settings_file.set_database(project.folder, cluster.address(name))
         project = open_project(project.folder)
     yield Judging(project, judging_made.lead, [*judging_made.annotators])
     project.store.close()

@@ -23,8 +23,8 @@ from backend.campaign.monitoring.progress.progress import bucket_troubles, littl
 from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.nouns import Person
 from backend.campaign.review.status import next_step, status_counts
-from backend.campaign.selection.pool_check.model import CheckReport, PutInAs, Share
-from backend.campaign.selection.pool_check.reporting import pool_check_report
+from backend.campaign.selection.pools.checking import pool_check_report
+from backend.campaign.selection.pools.model import CheckReport, PutInAs, Share
 from backend.campaign.setup.project.folder import Project
 
 _BAR = {

@@ -39,8 +39,8 @@ from annotate_app.session.plain_pages import not_found_page, too_many_pages, una
 from annotate_app.session.rate_limit import MOST_AT_ONCE, MOST_CLIPS_AT_ONCE, RequestLimits
 from annotate_app.session.websocket import Pages
 from backend.campaign.nouns import Person
+from backend.campaign.setup.people.accounts import person_for
 from backend.campaign.setup.people.permissions import lead_of
-from backend.campaign.setup.people.sessions import person_for
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable, TextRefused
 

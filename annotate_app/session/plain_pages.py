@@ -19,7 +19,7 @@ from annotate_app.session.auth import ROLES
 from annotate_app.session.bodies import form as form_of
 from annotate_app.session.cookies import CSRF_COOKIE, set_cookie
 from backend.campaign.nouns import Person, Role
-from backend.campaign.setup.people.sessions import PASSWORD_LENGTH
+from backend.campaign.setup.people.accounts import PASSWORD_LENGTH
 
 _DAY_S = 86_400
 _ABOUT = marked("Watch moments, grade how well they answer a query, agree on the truth.")

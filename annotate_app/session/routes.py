@@ -27,10 +27,12 @@ from annotate_app.session.plain_pages import account_page, invitation_page, not_
 from annotate_app.session.rate_limit import FairChecks, too_many
 from backend.campaign.judging.staffing import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
-from backend.campaign.setup.people.accounts import accept_invitation, change_password, invited
-from backend.campaign.setup.people.sessions import (
+from backend.campaign.setup.people.accounts import (
     PASSWORD_LENGTH,
     SESSION_S,
+    accept_invitation,
+    change_password,
+    invited,
     knows_browser,
     person_for,
     remember_browser,

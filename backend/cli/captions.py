@@ -16,8 +16,8 @@ from backend.cli.output import fail, machine_output, now, progress_bar, save, sa
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
+    from backend.campaign.corpus.captions.model import RewriteSummary
     from backend.campaign.corpus.captions.rewriting import RewriteReport
-    from backend.campaign.corpus.captions.rules.differences import RewriteSummary
     from backend.language.endpoint import Endpoint
 
 
@@ -238,8 +238,7 @@ def queries(
     Example: reelrank queries my-project --val 500 --test 2781 --seed 7
     """
     from backend.campaign.review.queries import take_back_queries
-    from backend.campaign.selection.queries.drawing import draw_queries
-    from backend.campaign.selection.queries.editing import queries_csv
+    from backend.campaign.selection.queries.drawing import draw_queries, queries_csv
 
     start = now()
     drawing = val is not None or test is not None

@@ -200,7 +200,8 @@ def print_scores(
 
 def _print_paper(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:
     """Models and their variants, split beside split."""
-    from backend.scoring.views import naming, paper, ranking, splits
+    from backend.scoring.views import paper, ranking, splits
+    from backend.scoring.views.table import legend as score_legend
 
     tables = paper.paper(summary, shown)
     _print_lines(tables[0].notes)
@@ -208,12 +209,13 @@ def _print_paper(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> 
         say(f"\n{block.title}")
         _print(block)
     first = splits.parts_of(summary)[0][1]
-    _print_lines(ranking.figures(first).notes if "benchmark" in first else [] if in_brief else naming.legend(first))
+    _print_lines(ranking.figures(first).notes if "benchmark" in first else [] if in_brief else score_legend(first))
 
 
 def _print_runs(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:
     """The preset and every non-default option stand beside the numbers, always."""
-    from backend.scoring.views import brief, errors, naming, ranking, splits
+    from backend.scoring.views import brief, errors, ranking, splits
+    from backend.scoring.views.table import legend as score_legend
 
     say(ranking.sentence(summary))
     if "pool" in summary:
@@ -228,7 +230,7 @@ def _print_runs(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> N
         _print(grid)
     else:
         _print(ranking.narrow_means(summary, shown))
-        _print_lines(naming.legend(summary))
+        _print_lines(score_legend(summary))
     runs = summary["runs"]
     if any("intervals" in run for run in runs):
         placed = ranking.ranking(summary, shown=shown)

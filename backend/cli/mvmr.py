@@ -14,7 +14,7 @@ from backend.cli.pipeline import say_next
 from backend.cli.pools import EmbeddingsOption
 
 if TYPE_CHECKING:
-    from backend.campaign.selection.pool_check.model import Share as PoolCheckShare
+    from backend.campaign.selection.pools.model import Share as PoolCheckShare
     from backend.scoring.pools.files import PoolStatistics
 
 
@@ -173,7 +173,7 @@ def check(
 
     Example: reelrank mvmr check pools.json my-check --videos videos --queries 100
     """
-    from backend.campaign.selection.pool_check.making import make_pool_check
+    from backend.campaign.selection.pools.checking import make_pool_check
 
     start = now()
     with progress_bar() as progress:
@@ -204,7 +204,7 @@ def check_report(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank mvmr check-report my-check --json
     """
-    from backend.campaign.selection.pool_check.reporting import pool_check_report
+    from backend.campaign.selection.pools.checking import pool_check_report
 
     found = pool_check_report(open_project(folder), OPERATOR)
     if found is None:

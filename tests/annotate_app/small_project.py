@@ -17,8 +17,7 @@ from backend.campaign.review.queries import query_pairs
 from backend.campaign.review.status import pair_review
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import person_for, sign_in
+from backend.campaign.setup.people.accounts import add_person_with_password, person_for, sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.core.ids import PairKey, QueryId
 from backend.encoders import sentence

@@ -24,8 +24,7 @@ from annotate_app.session import rate_limit as patience
 from annotate_app.session.bodies import BodyRefused, TooMuch, parsed
 from annotate_app.session.rate_limit import RequestLimits
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.accounts import add_person_with_password, sign_in
 from backend.core.ids import AnnotatorId
 from backend.media.clips import ensure as cut_clip
 from served import browsing

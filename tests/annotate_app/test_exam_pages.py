@@ -20,8 +20,7 @@ from backend.campaign.qualification.exam.results import exam_results, exempt_fro
 from backend.campaign.qualification.exam.rules.marking import mark
 from backend.campaign.qualification.exam.setting import end_exam, exam_held, set_exam
 from backend.campaign.qualification.exam.taking import Act as ExamAct
-from backend.campaign.setup.people.accounts import add_person, add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.accounts import add_person, add_person_with_password, sign_in
 from backend.core.ids import PairKey
 from reading import mounted, words
 from served import clip_of

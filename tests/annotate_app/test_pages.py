@@ -24,7 +24,7 @@ from backend.campaign.monitoring.explore.tables import source_standings
 from backend.campaign.monitoring.progress import progress as progress_progress
 from backend.campaign.monitoring.progress.model import Ahead, Barred, DayCount, Forecast, Stuck, Wait, WaitKind
 from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FlagKind
-from backend.campaign.nouns import OPERATOR, Role, Verdict
+from backend.campaign.nouns import OPERATOR, Pause, PersonReview, Role, Verdict
 from backend.campaign.qualification.exam.calibration import start_trial
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.kept_releases import list_releases, release_file
@@ -34,7 +34,6 @@ from backend.campaign.review.model import GivenGrade, PairReview
 from backend.campaign.review.queries import query_pairs
 from backend.campaign.selection.batches.next_batch import decline_batch
 from backend.campaign.setup.people.accounts import invited, list_people
-from backend.campaign.setup.people.model import Pause, PersonReview
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import QueryId

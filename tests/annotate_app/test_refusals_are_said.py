@@ -24,7 +24,7 @@ COMMANDS_ONLY = {
         "campaign/release/statistics",
     ),
     *(
-        "campaign/selection/pool_check/making.py",
+        "campaign/selection/pools/checking.py",
         "campaign/release/export/importing.py",
         "campaign/release/export/validating.py",
     ),

@@ -17,8 +17,7 @@ from backend.campaign.judging.model import SkipKind
 from backend.campaign.judging.skips import reported_clips
 from backend.campaign.qualification.exam.model import ExamKey
 from backend.campaign.qualification.exam.setting import set_exam
-from backend.campaign.setup.people.accounts import new_invitation
-from backend.campaign.setup.people.sessions import person_for
+from backend.campaign.setup.people.accounts import new_invitation, person_for
 from backend.core.errors import NotAllowed
 from backend.core.ids import AnnotatorId, PairKey
 from backend.media.jobs import ClipCache, ClipJob

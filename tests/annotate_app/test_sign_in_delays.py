@@ -14,8 +14,7 @@ from annotate_app.session.bodies import TooMuch
 from annotate_app.session.rate_limit import MOST_CHECKS, MOST_WAITING, FairChecks
 from annotate_app.session.routes import Sessions
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import knows_browser, person_for
+from backend.campaign.setup.people.accounts import add_person_with_password, knows_browser, person_for
 from backend.campaign.setup.project.folder import Project
 from support import NOW, Judging
 

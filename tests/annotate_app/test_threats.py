@@ -35,8 +35,7 @@ from annotate_app.session.routes import Sessions
 from backend.campaign.judging.staffing import sign_out
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.review.queries import list_queries
-from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.accounts import add_person_with_password, sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.serving.model import Delay
 from backend.core.errors import NotAllowed

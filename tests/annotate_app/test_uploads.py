@@ -18,8 +18,7 @@ from annotate_app.server import uploads
 from annotate_app.server.uploads import UploadKind, Uploads, sent_files
 from annotate_app.session.guard import _SCOPE_KEY, Guard
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.accounts import add_person_with_password, sign_in
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from support import NOW, person_of

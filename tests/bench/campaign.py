@@ -15,7 +15,7 @@ from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.release.earlier.model import JudgementsReport
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
@@ -42,7 +42,7 @@ def open_project(folder: Path, pairs: int, moments: int = MOMENTS) -> Project:
         _corpus(db, moments)
         _hand_out(db, range(1, pairs + 1), [BATCH] * (pairs // BATCH))
         _seats(db, {})
-        agenda.rebuild(db)
+        candidates_rows.rebuild_agenda(db)
     return project
 
 
@@ -61,7 +61,7 @@ def full_project(folder: Path, rows: Rows) -> Project:
         _judge(db, [(pair, workers[worker], grade) for pair, worker, grade in rows])
     consensus.rebuild(project.store)
     with writing(project.store) as db:
-        agenda.rebuild(db)
+        candidates_rows.rebuild_agenda(db)
     have_read(project)
     return project
 
@@ -83,7 +83,7 @@ def settled_project(folder: Path, times: int = 1) -> Project:
         _judge(db, [(pair, person, 3) for pair in range(1, settled * BATCH + 1) for person in two])
     consensus.rebuild(project.store)
     with writing(project.store) as db:
-        agenda.rebuild(db)
+        candidates_rows.rebuild_agenda(db)
     have_read(project)
     return project
 
@@ -115,7 +115,7 @@ def lone_worker_project(folder: Path, done: int, left: int) -> tuple[Project, Pe
         person = people.add(project.store, OPERATOR, "the tireless", Role.ANNOTATOR, now=STARTED)
         _hand_out(db, range(1, (done + left) * BATCH + 1), [BATCH] * (done + left))
         _judge(db, [(pair, person.annotator_id, 3) for pair in range(1, done * BATCH + 1)])
-        agenda.rebuild(db)
+        candidates_rows.rebuild_agenda(db)
     have_read(project)
     return project, person
 

@@ -16,12 +16,11 @@ from backend.campaign.judging.model import Assignment
 from backend.campaign.monitoring.explore.tables import explored_version
 from backend.campaign.monitoring.quality import flags as quality_flags
 from backend.campaign.monitoring.quality.model import PersonFlags
-from backend.campaign.nouns import Person, Role, Split
+from backend.campaign.nouns import Pause, Person, PersonReview, Role, Split
 from backend.campaign.qualification.exam import results
 from backend.campaign.qualification.exam.model import ExamPhase
 from backend.campaign.qualification.exam.setting import exam_held
 from backend.campaign.setup.people.accounts import list_people, new_invitation
-from backend.campaign.setup.people.model import Pause, PersonReview
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId
 

@@ -16,7 +16,7 @@ from annotate_app.shared.upload import upload
 from annotate_app.shared.ways import WayThere
 from backend.campaign.monitoring.hours.report import expected_work
 from backend.campaign.nouns import Person
-from backend.campaign.selection.queries.editing import queries_csv
+from backend.campaign.selection.queries.drawing import queries_csv
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
 from backend.campaign.setup.serving.jobs import look_at_work

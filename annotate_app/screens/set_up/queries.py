@@ -13,8 +13,13 @@ from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.ways import WayThere
 from backend.campaign.nouns import Person, Split
 from backend.campaign.review.queries import take_back_queries
-from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.selection.queries.editing import change_query, count_drawn_queries, drawn_queries, remove_queries
+from backend.campaign.selection.queries.drawing import (
+    change_query,
+    count_drawn_queries,
+    draw_queries,
+    drawn_queries,
+    remove_queries,
+)
 from backend.campaign.selection.queries.model import ListedQuery, OwnFile, Repeats, Stratum
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError

@@ -17,7 +17,7 @@ from backend.campaign.doctor import rows as invariants
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import verdicts
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Verdict
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import entries
 from backend.core import atomic_output
@@ -168,13 +168,13 @@ def rebuild_consensus(project: Project, now: float) -> None:
     """Make the verdicts anew, and with them the agenda."""
     with writing(project.store) as db:
         consensus.rebuild(project.store)
-        agenda.rebuild(db)  # it leaves out what has a verdict
+        candidates_rows.rebuild_agenda(db)  # it leaves out what has a verdict
 
 
 def rebuild_agenda(project: Project, now: float) -> None:
     """Make the agenda anew."""
     with writing(project.store) as db:
-        agenda.rebuild(db)
+        candidates_rows.rebuild_agenda(db)
 
 
 def remove_clips(project: Project, now: float) -> None:

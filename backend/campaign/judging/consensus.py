@@ -12,7 +12,7 @@ from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.judging.rows import verdicts as rows_verdicts
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version
 from backend.campaign.nouns import Operator, Person, Verdict
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.project import rows as facts
 from backend.core.errors import ProjectError
 from backend.core.ids import PairId
@@ -40,7 +40,7 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
         events.record(db, DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
     if decided:
         seats.close(db, pair_id)
-    agenda.refresh_pair(db, pair_id)
+    candidates_rows.refresh_agenda_of_pair(db, pair_id)
 
 
 def rebuild(store: Store) -> int:

@@ -15,7 +15,7 @@ from backend.campaign.judging.model import SEATS_CLAIMED, Assignment, Desk, Desk
 from backend.campaign.judging.rows import assignments, judgements, seats, skips
 from backend.campaign.judging.rules import renewal_slack_s
 from backend.campaign.nouns import FIRST_ROUND_SEATS, SEATS_RETURNED, Annotator, Person
-from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.selection.queries import rows as query_rows
 from backend.core import days
 from backend.core.ids import AnnotatorId, PairId, PairKey, keyed_digest
 from backend.store import events
@@ -117,7 +117,7 @@ def _why_empty(
         return DeskState.WAITING
     if mine is not None and (assignments.waiting_for(db, me, now=now) or assignments.next_batch(db, me, now=now)):
         return DeskState.ASSIGNED
-    return DeskState.FINISHED if lists.any_batch(db) else DeskState.NOTHING
+    return DeskState.FINISHED if query_rows.any_batch(db) else DeskState.NOTHING
 
 
 def sign_off(store: Store, person: Person, *, now: float) -> int:

@@ -25,7 +25,7 @@ from backend.campaign.judging.model import (
 from backend.campaign.judging.rows import assignments, judgements, seats, skips, verdicts
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people.permissions import lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
@@ -188,7 +188,7 @@ def block_moment(
     """
     skips.add_fault(db, moment_id, reason, at=now, found_by=found_by)
     seats.release_broken(db, moment_id)
-    agenda.refresh_moment(db, moment_id)
+    candidates_rows.refresh_agenda_of_moment(db, moment_id)
     events.record(
         db,
         CLIP_REPORTED,
@@ -205,7 +205,7 @@ def free_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) -> 
     for moment_id in moments:
         if skips.reporters(db, moment_id) < fewest and skips.is_blocked_by_reports(db, moment_id):
             skips.remove_fault(db, moment_id)
-            agenda.refresh_moment(db, moment_id)
+            candidates_rows.refresh_agenda_of_moment(db, moment_id)
             freed += 1
     return freed
 
@@ -218,5 +218,5 @@ def restore_clip(project: Project, lead: Lead, key: PairKey, *, now: float) -> N
         if pair is None:
             return
         skips.remove_fault(db, pair.moment_id)
-        agenda.refresh_moment(db, pair.moment_id)
+        candidates_rows.refresh_agenda_of_moment(db, pair.moment_id)
         events.record(db, CLIP_RESTORED, at=now, actor=lead.annotator_id, subject=f"moment:{pair.moment_id}")

@@ -11,7 +11,7 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.review.model import QUERIES_TAKEN_BACK, PairReview, QueryFilter, QueryPlace, QueryReview
 from backend.campaign.review.rows import queries as query_rows
 from backend.campaign.review.rows import reviews
-from backend.campaign.selection.pool_check import rows as pool_check
+from backend.campaign.selection.pools import rows as pool_check
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project

@@ -16,8 +16,7 @@ from backend.campaign.monitoring.progress import rows
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.qualification.guideline.examples import examples
-from backend.campaign.setup.people.accounts import accept_invitation, list_people, new_invitation
-from backend.campaign.setup.people.sessions import person_for, sign_in
+from backend.campaign.setup.people.accounts import accept_invitation, list_people, new_invitation, person_for, sign_in
 from backend.core.errors import Overtaken, ProjectError, StoreUnavailable
 from backend.core.ids import AnnotatorId
 from backend.store.connection import writing

@@ -8,7 +8,7 @@ from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.judging.model import GRADE_REFUSED, MyReply
 from backend.campaign.judging.rows import gold_seats
 from backend.campaign.judging.rows.seats import GRADED, Seat
-from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
+from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
 from backend.store.engine import Database, added
 

@@ -13,7 +13,7 @@ from functools import cache
 
 from backend.campaign.monitoring.progress.model import DayCount, PersonPace, Wanting
 from backend.campaign.nouns import SECOND_ROUND_SEATS
-from backend.campaign.selection.candidates.rows.lists import STILL_LISTED
+from backend.campaign.selection.candidates.rows import STILL_LISTED
 from backend.core.ids import AnnotatorId, QueryId
 from backend.store.engine import Database
 

@@ -22,7 +22,7 @@ from backend.campaign.judging.rows import seats, skips
 from backend.campaign.monitoring.videos import rows
 from backend.campaign.monitoring.videos.model import VIDEOS_LOOKED_AT, LookReport, VideoState
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Address, Place
@@ -125,7 +125,7 @@ def settle(db: Database, *, now: float) -> int:
     for moment_id, message in rows.to_block(db):
         skips.add_fault(db, moment_id, message, at=now, found_by=skips.BY_FILE)
         seats.release_broken(db, moment_id)
-        agenda.refresh_moment(db, moment_id)
+        candidates_rows.refresh_agenda_of_moment(db, moment_id)
     return _free(db)
 
 
@@ -133,7 +133,7 @@ def _free(db: Database) -> int:
     freed = rows.to_free(db)
     for moment_id in freed:
         skips.remove_fault(db, moment_id)
-        agenda.refresh_moment(db, moment_id)
+        candidates_rows.refresh_agenda_of_moment(db, moment_id)
     return len(freed)
 
 

@@ -17,7 +17,7 @@ from backend.campaign.qualification.exam.model import EXAM_ENDED, EXAM_SET, Exam
 from backend.campaign.qualification.exam.planning import SEED, ExamDraw, Plan
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rules.marking import Guesses
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
@@ -198,7 +198,7 @@ def end(db: Database, by: Lead | Operator, purpose: ExamPurpose, *, now: float, 
 
 def _refresh_agenda(db: Database, exam_id: int) -> None:
     for batch_id in exams.batches(db, exam_id):
-        agenda.refresh(db, batch_id)
+        candidates_rows.refresh_agenda(db, batch_id)
 
 
 def _tell(

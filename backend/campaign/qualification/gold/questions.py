@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from backend.campaign.nouns import Lead, Operator, Person
+from backend.campaign.nouns import Lead, Operator, Pause, Person
 from backend.campaign.qualification.answers.key_file import read_key
 from backend.campaign.qualification.answers.rows import takers, well_known
 from backend.campaign.qualification.gold import rows as gold
@@ -18,7 +18,6 @@ from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
 from backend.campaign.qualification.gold.rules import MOST_SHARE, accuracy, constant, draw
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.people.model import Pause
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import GoldSettings

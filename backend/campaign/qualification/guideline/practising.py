@@ -13,7 +13,7 @@ from backend.campaign.qualification.guideline import practice_pairs
 from backend.campaign.qualification.guideline import rows as guideline_rows
 from backend.campaign.qualification.guideline.rules import Offer, PracticeItem, PracticeTold
 from backend.campaign.selection.candidates import choosing as candidates
-from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.people import permissions
@@ -104,7 +104,7 @@ def practice_offers(project: Project, lead: Lead, text: str, *, most: int = 6) -
     """
     settings, db = project.settings, project.store.db
     encoder = sentence.load(sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype))
-    recorded = lists.encoder_of_candidates(db)
+    recorded = candidates_rows.encoder_of_candidates(db)
     if recorded is not None and recorded != encoder.identity:
         raise ProjectError(
             said(

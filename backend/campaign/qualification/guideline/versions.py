@@ -12,8 +12,8 @@ from backend.campaign.nouns import Annotator, Lead, Operator
 from backend.campaign.qualification.guideline import rows
 from backend.campaign.qualification.guideline.rules import Change, Reading, changes, to_read
 from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project import model, scale_file
 from backend.campaign.setup.project import rows as facts
-from backend.campaign.setup.project import rules, scale_file
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading, GuidelineVersion
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
@@ -94,7 +94,9 @@ def _reword(
         )
     with writing(store) as db:
         old, present = facts.grading(db), facts.version(db)
-        wrong = list(rules.wrong(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders))
+        wrong = list(
+            model.grading_problems(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders)
+        )
         if facts.has_graded(db):
             wrong += _fixed(old, new)
         if wrong:

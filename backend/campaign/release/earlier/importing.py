@@ -28,7 +28,7 @@ from backend.campaign.release.earlier.model import EarlierCampaign, JudgementsRe
 from backend.campaign.release.earlier.pairs import OPEN, AddedPairs
 from backend.campaign.release.earlier.rows import NewJudgement, NewPair, NewSeat
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import commands_only
 from backend.campaign.setup.project import rows as facts
@@ -155,7 +155,7 @@ class _Import:
         earlier.add_judgements(self.db, self._counted("storing judgements", judgements, total))
         consensus.rebuild(self.project.store)
         seats.close_decided(self.db)
-        agenda.rebuild(self.db)
+        candidates_rows.rebuild_agenda(self.db)
         report = self._report(added, by_number, person_ids, people_added)
         events.record(
             self.db,

@@ -16,7 +16,7 @@ from shutil import rmtree
 import msgspec
 
 from backend.campaign.corpus.captions import rows
-from backend.campaign.corpus.captions.rules.differences import summary
+from backend.campaign.corpus.captions.model import summary
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import judgements, verdicts
 from backend.campaign.nouns import Lead, Operator, Split
@@ -31,8 +31,8 @@ from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.model import SourceKind
-from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import commands_only, in_charge
 from backend.campaign.setup.project import rows as facts
@@ -70,7 +70,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         guideline = releases.grades_by_guideline(db)
         changed_at = releases.last_change(db)
         terms = facts.terms(db)
-        found_by = tuple(lists.all_sources(db))
+        found_by = tuple(candidates_rows.all_sources(db))
         pooled = any(source.kind is not SourceKind.CAPTIONS for source in found_by)
     spans = documents.by_span(moments)
     return Contents(

@@ -32,8 +32,8 @@ from backend.campaign.release.export.terms import set_release_terms
 from backend.campaign.release.export.validating import PAIRS, RAW, SourceManifest, SourceRelease, read_source
 from backend.campaign.review import adjudicating
 from backend.campaign.review.rows import reviews
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.model import FoundSpan
-from backend.campaign.selection.candidates.rows import agenda, lists
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QUERIES_ADDED, QueryRow
 from backend.campaign.setup.people import accounts, permissions
@@ -225,11 +225,11 @@ def _add_lists(db: Database, release: SourceRelease, asked: list[QueryRow], now:
             (QueryId(query_id), rank, MomentId(numbers[one.span]), one.similarity)
             for rank, one in enumerate(found, start=1)
         ]
-    lists.add_listed(db, ((*row, None if row[-1] is None else release.encoder) for row in rows))
+    candidates_rows.add_listed(db, ((*row, None if row[-1] is None else release.encoder) for row in rows))
     if release.manifest.sources:
         _add_sources(db, release, rows, now)
     else:
-        lists.note_similar(db, release.encoder, at=now, by=None)
+        candidates_rows.note_similar(db, release.encoder, at=now, by=None)
     return len(training)
 
 
@@ -247,7 +247,7 @@ def _add_sources(
             if rank.isdecimal():
                 found[label].append(FoundSpan(query_id, moment_id, int(rank), None, *pair.span[1:]))
     for source in release.manifest.sources:
-        lists.add_source(db, source, found.pop(source.label, ()), at=now, by=None)
+        candidates_rows.add_source(db, source, found.pop(source.label, ()), at=now, by=None)
 
 
 def _decide(project: Project, release: SourceRelease, now: float) -> int:
@@ -288,7 +288,7 @@ def _block(project: Project, release: SourceRelease, now: float) -> int:
         numbers = moment_ids(db)
         for moment in sorted({MomentId(numbers[pair.span]) for pair in held}):
             skips.add_fault(db, moment, reason, at=now)
-            agenda.refresh_moment(db, moment)
+            candidates_rows.refresh_agenda_of_moment(db, moment)
             what = {"reason": reason}
             events.record(db, CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=what)
     return len(held)

@@ -38,18 +38,6 @@ class SettingEntry:
     choices: tuple[str, ...] = ()
     listed: bool = True
 
-    def allows(self, value: float) -> bool:
-        """Whether a number is within the range.
-
-        >>> GOLD_SHARE.allows(0), GOLD_SHARE.allows(0.5), GOLD_SHARE.allows(0.6)
-        (False, True, False)
-        """
-        return (
-            (self.least is None or value >= self.least)
-            and (self.above is None or value > self.above)
-            and (self.most is None or value <= self.most)
-        )
-
     @property
     def range(self) -> str:
         """The values that it takes, in words; empty where anything goes.

@@ -21,11 +21,6 @@ from numbered_videos import numbered, write_source
 from support import NOW
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return init_project(tmp_path / "project", encoder="minilm")
-
-
 @pytest.fixture(scope="module")
 def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two seconds."""

@@ -24,8 +24,8 @@ from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate, take_back
 from backend.campaign.review.queries import list_queries
 from backend.campaign.review.status import status_counts
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.choosing import choose_candidates
-from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
@@ -304,7 +304,7 @@ def test_nothing_is_half_written_when_the_last_step_fails(empty: Project, monkey
 
     before = "\n".join(empty.store.db.conn.iterdump())
     with monkeypatch.context() as patch:
-        patch.setattr(agenda, "rebuild", fail)
+        patch.setattr(candidates_rows, "rebuild_agenda", fail)
         with pytest.raises(MemoryError):
             take(empty, RAW + "1,1,3\n", described((1, 5, "q", "v", "[0, 1]", 60, "c", 0.8)))
     assert "\n".join(empty.store.db.conn.iterdump()) == before

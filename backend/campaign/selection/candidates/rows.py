@@ -1,17 +1,76 @@
-"""Candidate lists, what found the candidates, and the batches of pairs that are handed out: reads and writes."""
+"""Store and read candidate lists, what found the candidates, batches of pairs, and the agenda.
+
+The agenda tells which batches still have places, those nearest to completion first. It is derived from seats, as the
+consensus is from grades: one row a batch, so that finding the next batch takes a step or two however many pairs there
+are. `refresh_agenda` makes the row of one batch anew after every act that may change it.
+"""
 
 import secrets
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, SourceKind
-from backend.campaign.selection.candidates.rows import agenda
-from backend.campaign.selection.queries.rows import any_batch as any_batch
 from backend.campaign.setup.project.model import Campaign
-from backend.core.ids import AnnotatorId, BatchId, MomentId, QueryId
+from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, QueryId
 from backend.store.engine import Database, added
+
+# Lowest seat without a judgement of each pair that still wants one. Who holds it does not matter: a lease may end.
+_WANTING = """
+  SELECT p.batch_id, p.query_id, min(s.seat_no) AS seat_no
+  FROM pair p JOIN seat s USING (pair_id)
+  WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND s.closed = 0
+    AND p.batch_id IS NOT NULL AND {where}
+    AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id)
+    AND NOT EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id)
+  GROUP BY p.pair_id
+"""
+AGENDA_ROWS = (
+    f"SELECT w.batch_id, max(w.seat_no) AS nearest, max(q.position) AS position FROM ({_WANTING}) AS w "
+    "JOIN query q USING (query_id) GROUP BY w.batch_id"
+)
+"""What the table should hold; `where` narrows it down."""
+
+
+def refresh_agenda(db: Database, batch_id: BatchId) -> None:
+    """Bring the row of one batch up to date."""
+    _refresh(db, "SELECT :number", batch_id)
+
+
+def refresh_agenda_of_pair(db: Database, pair_id: PairId) -> None:
+    """Bring the row of a pair's batch up to date; a pair known by its number alone has none."""
+    _refresh(db, "SELECT batch_id FROM pair WHERE pair_id = :number", pair_id)
+
+
+def _refresh(db: Database, which: str, number: int) -> None:
+    """Write the row of a batch if it is not as it should be, which it mostly is."""
+    batch_id, nearest, position, there = db.conn.execute(
+        f"SELECT b.batch_id, w.nearest, w.position, a.nearest FROM (SELECT ({which}) AS batch_id) AS b "
+        f"LEFT JOIN ({AGENDA_ROWS.format(where=f'p.batch_id = ({which})')}) AS w ON w.batch_id = b.batch_id "
+        "LEFT JOIN agenda a ON a.batch_id = b.batch_id",
+        {"number": number},
+    ).fetchone()
+    if nearest is None and there is not None:
+        db.conn.execute("DELETE FROM agenda WHERE batch_id = ?", [batch_id])
+    elif nearest != there:
+        db.conn.execute(
+            "INSERT INTO agenda (batch_id, nearest, position) VALUES (?, ?, ?) ON CONFLICT (batch_id) "
+            "DO UPDATE SET nearest = excluded.nearest",
+            [batch_id, nearest, position],
+        )
+
+
+def refresh_agenda_of_moment(db: Database, moment_id: MomentId) -> None:
+    """Bring the rows of all batches up to date that hand out this moment."""
+    for row in db.conn.execute("SELECT DISTINCT batch_id FROM pair WHERE moment_id = ?", [moment_id]).fetchall():
+        refresh_agenda(db, BatchId(row[0]))
+
+
+def rebuild_agenda(db: Database) -> None:
+    """Make the whole table anew."""
+    db.conn.execute("DELETE FROM agenda")
+    db.conn.execute(f"INSERT INTO agenda (batch_id, nearest, position) {AGENDA_ROWS.format(where='TRUE')}")
+
 
 PROBE_PAIRS = "(SELECT t.pair_id FROM batch AS o JOIN pair AS t USING (batch_id) WHERE o.number IS NULL)"
 """The pairs that are judged for a probe alone, for use in a condition."""
@@ -33,13 +92,8 @@ class CandidateRow:
     similarity: float
 
 
-class _New(NamedTuple):
-    """A pair to be made."""
-
-    moment_id: MomentId
-    rank: int
-    similarity: float | None
-    encoder: str | None
+_New = tuple[MomentId, int, float | None, str | None]
+"""A pair to be made: its moment, rank, similarity and the encoder of that."""
 
 
 def add_candidates(
@@ -80,10 +134,8 @@ def listed(db: Database) -> dict[QueryId, list[MomentId]]:
 
 def last_rank(db: Database, query_id: QueryId) -> int:
     """The rank of the last candidate of a query's list; 0 without any."""
-    found: int = db.conn.execute(
-        "SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id = ?", [query_id]
-    ).fetchone()[0]
-    return found
+    row = db.conn.execute("SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id = ?", [query_id]).fetchone()
+    return int(row[0])
 
 
 def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
@@ -115,11 +167,9 @@ def training_lists(db: Database, query_ids: Sequence[QueryId]) -> dict[QueryId, 
 
 def longest_training_list(db: Database) -> int:
     """The most candidates of a stored list of a training query; 0 where these lists are computed when needed."""
-    found: int = db.conn.execute(
-        "SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id IN "
-        "(SELECT query_id FROM query WHERE split = 'train')"
-    ).fetchone()[0]
-    return found
+    training = "SELECT query_id FROM query WHERE split = 'train'"
+    row = db.conn.execute(f"SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id IN ({training})").fetchone()
+    return int(row[0])
 
 
 def encoder_of_candidates(db: Database) -> str | None:
@@ -172,7 +222,7 @@ def open_batch_of(
         there = {row[0] for row in rows}.intersection(moments)
     wanted = set(moments) - there
     new = [
-        _New(MomentId(row[0]), row[1], row[2], row[3])
+        (MomentId(row[0]), row[1], row[2], row[3])
         for row in db.conn.execute(
             "SELECT moment_id, rank, similarity, encoder FROM candidate WHERE query_id = ? ORDER BY rank", [query_id]
         )
@@ -184,16 +234,16 @@ def open_batch_of(
             "UPDATE pair SET batch_id = ? WHERE query_id = ? AND moment_id = ?",
             ((batch_id, query_id, moment_id) for moment_id in there),
         )
-        agenda.refresh(db, BatchId(probe[0]))
-    agenda.refresh(db, batch_id)
+        refresh_agenda(db, BatchId(probe[0]))
+    refresh_agenda(db, batch_id)
 
 
 def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterable[CandidateRow], *, at: float) -> int:
     """Hand out the probe of a query: those of its pairs that no batch holds; how many that are."""
     held = {row[0] for row in db.conn.execute("SELECT moment_id FROM pair WHERE query_id = ?", [query_id])}
     made_by = encoder_of_candidates(db)
-    new = [_New(row.moment_id, row.rank, row.similarity, made_by) for row in rows if row.moment_id not in held]
-    agenda.refresh(db, _hand_out(db, campaign, query_id, None, new, part=1, at=at, by=None))
+    new: list[_New] = [(row.moment_id, row.rank, row.similarity, made_by) for row in rows if row.moment_id not in held]
+    refresh_agenda(db, _hand_out(db, campaign, query_id, None, new, part=1, at=at, by=None))
     return len(new)
 
 
@@ -219,7 +269,7 @@ def _hand_out(
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             # The key is opaque on purpose.
-            (secrets.token_urlsafe(12), batch_id, query_id, row.moment_id, row.rank, row.similarity, row.encoder)
+            (secrets.token_urlsafe(12), batch_id, query_id, *row)
             for row in secrets.SystemRandom().sample(rows, len(rows))
         ),
     )

@@ -1,7 +1,7 @@
-"""Make a project in which people check a file of pools: whole videos, blind, matching or not.
+"""Make a project in which people check a file of pools: whole videos, blind, matching or not; report what they found.
 
-*Reads* a file of pools and the video files. *Writes* a whole project: video, moment, caption, query, candidate, batch,
-pair, seat, pool_check, pool_place, one event. Everything is looked at before the folder is made.
+*Reads* a file of pools, the video files, verdicts. *Writes* a whole project: video, moment, caption, query, candidate,
+batch, pair, seat, pool_check, pool_place, one event. Everything is looked at before the folder is made.
 """
 
 import hashlib
@@ -11,21 +11,27 @@ from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.model import END_SLACK_S, CaptionedMoment
-from backend.campaign.nouns import Split
-from backend.campaign.selection.candidates.rows import lists
-from backend.campaign.selection.candidates.rows.lists import CandidateRow
-from backend.campaign.selection.pool_check import rows, rules
-from backend.campaign.selection.pool_check.model import (
+from backend.campaign.nouns import Lead, Operator, Split, Verdict
+from backend.campaign.selection.candidates import rows as candidates_rows
+from backend.campaign.selection.candidates.rows import CandidateRow
+from backend.campaign.selection.pools import model as pools_model
+from backend.campaign.selection.pools import rows
+from backend.campaign.selection.pools.model import (
     POOL_CHECK_MADE,
     CheckedQuery,
     CheckFacts,
+    CheckReport,
     CheckSample,
     MadeReport,
     PutInAs,
+    Share,
+    WrongVideo,
 )
+from backend.campaign.selection.pools.rows import PoolPlace
 from backend.campaign.selection.pools.similarity import query_video, video_starts
 from backend.campaign.selection.queries import rows as query_rows
 from backend.campaign.selection.queries.model import OwnQuery
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project import scale_file
@@ -41,8 +47,9 @@ from backend.media.sources import VideoFacts
 from backend.media.video_folder import VideoFolder
 from backend.scoring.pools.files import pools_of
 from backend.scoring.pools.model import Pools
+from backend.scoring.statistics.distributions import wilson
 from backend.store import events
-from backend.store.connection import Database, writing
+from backend.store.connection import Database, reading, writing
 
 QUERIES = 100
 """As many as the paper checked."""
@@ -89,7 +96,7 @@ def make_pool_check(
         raise ProjectError(f"{queries} queries with {negatives} negatives cannot be checked: ask for 1 or more")
     content = bytes_of(file)
     pools = pools_of(unpack(content, str(file)), str(file))
-    drawn = rules.sample(pools, queries, negatives, seed, most=MAX_CANDIDATES)
+    drawn = pools_model.draw_sample(pools, queries, negatives, seed, most=MAX_CANDIDATES)
     _require_checkable(drawn, str(file))
     names = list(dict.fromkeys(video for one in drawn.drawn for video in one.videos))
     sentences = _sentences(pools, names, str(file))
@@ -225,11 +232,11 @@ def _add(
             kind = PutInAs.POSITIVE if video in one.positives else PutInAs.NEGATIVE
             places.append((query_id, moment_of[video], kind))
     facts.set_batch_size(db, max(len(one.videos) for one in drawn.drawn))
-    lists.add_candidates(db, candidates, made_by, at=now)
+    candidates_rows.add_candidates(db, candidates, made_by, at=now)
     rows.add(db, found, places)
     campaign = facts.campaign(db)
     for mine in asked:
-        lists.open_batch(db, campaign, ids[mine.text], 1, at=now, by=None)
+        candidates_rows.open_batch(db, campaign, ids[mine.text], 1, at=now, by=None)
     events.record(
         db,
         POOL_CHECK_MADE,
@@ -260,3 +267,43 @@ def _notes(pools: Pools, drawn: CheckSample, measured: dict[str, VideoFacts], wa
         more = f", and {len(other) - 1} more differ" if len(other) > 1 else ""
         notes.append(f"a video has another length than the file says: {other[0]}{more}")
     return notes
+
+
+MATCHES = 1
+"""The grade of a video that matches."""
+
+
+@in_charge
+def pool_check_report(project: Project, by: Lead | Operator) -> CheckReport | None:
+    """Return the shares of videos that stand wrongly in their pool; None in a project that checks no pools."""
+    with reading(project.store) as db:
+        facts, places = rows.facts(db), rows.places(db)
+    if facts is None:
+        return None
+    of = {kind: [place for place in places if place.put_in_as is kind] for kind in PutInAs}
+    return CheckReport(
+        facts,
+        _share(of[PutInAs.POSITIVE]),
+        _share(of[PutInAs.NEGATIVE]),
+        _share(places),
+        tuple(WrongVideo(one.query, one.source, one.video, one.put_in_as) for one in places if _is_wrong(one)),
+    )
+
+
+def _is_wrong(place: PoolPlace) -> bool:
+    return place.relevance is not None and (place.relevance == MATCHES) != (place.put_in_as is PutInAs.POSITIVE)
+
+
+def _share(places: Sequence[PoolPlace]) -> Share:
+    settled = [place for place in places if place.relevance is not None]
+    wrong = sum(map(_is_wrong, settled))
+    low, high = wilson(wrong, len(settled)) if settled else (None, None)
+    return Share(
+        settled=len(settled),
+        wrong=wrong,
+        share=wrong / len(settled) if settled else None,
+        low=low,
+        high=high,
+        waiting=sum(not place.verdict.is_settled for place in places),
+        undecided=sum(place.verdict is Verdict.DISCARDED for place in places),
+    )

@@ -13,15 +13,14 @@ import pytest
 import demo_pools
 from backend.campaign.desk import exchange
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging.model import Desk, GradeEvent
+from backend.campaign.judging.model import Desk
 from backend.campaign.nouns import OPERATOR, Role, Verdict
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.queries import take_back_queries
 from backend.campaign.review.status import status_counts
-from backend.campaign.selection.pool_check import making
-from backend.campaign.selection.pool_check.making import make_pool_check
-from backend.campaign.selection.pool_check.reporting import pool_check_report
+from backend.campaign.selection.pools import checking as making
+from backend.campaign.selection.pools.checking import make_pool_check, pool_check_report
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.places import is_project
@@ -284,11 +283,3 @@ def test_a_video_of_another_length_is_told(tmp_path: Path) -> None:
     _, made = make_pool_check(tmp_path / "pools.json", tmp_path / "check", demo_pools.CLIPS, now=NOW)
     assert any("cafe_meeting lasts" in note and "not 99.0 s" in note for note in made.notes)
     assert any("only 3 queries can be checked" in note for note in made.notes)
-
-
-def test_a_grade_of_another_scale_is_refused(check: Judging) -> None:
-    desk: Desk[object] = exchange.desk(check.project, check.annotators[0], now=NOW)
-    event = GradeEvent(desk.items[0].pair, 2, "key")
-    assert exchange.record_grades(check.project, check.annotators[0], [event], now=NOW)[0].message == (
-        "2 is not a grade: grades are 0 to 1"
-    )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from backend.campaign.nouns import Verdict
-from backend.campaign.selection.pool_check.model import CheckFacts, PutInAs
+from backend.campaign.selection.pools.model import CheckFacts, PutInAs
 from backend.core.ids import MomentId, QueryId
 from backend.store.engine import Database
 
