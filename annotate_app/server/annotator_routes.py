@@ -20,8 +20,11 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.answers import (
     ASKED_AGAIN,
+    FEW_EVENTS,
+    MOST_EVENTS,
     ClipRoutes,
     Sent,
+    Turns,
     answers_refusals,
     clip_response,
     cut_clip,
@@ -31,9 +34,8 @@ from annotate_app.server.answers import (
     takes,
 )
 from annotate_app.server.clip_worker import ClipWorker, Priority
-from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns
-from annotate_app.session.bodies import TooMuch, small_number
 from annotate_app.session.guard import person_of
+from annotate_app.session.request_limits import TooMuch, small_number
 from backend.campaign.corpus.describing.model import DescribeEvent
 from backend.campaign.corpus.describing.work import (
     describe_clip,
@@ -42,8 +44,8 @@ from backend.campaign.corpus.describing.work import (
     describe_work,
     note_describing_seen,
 )
-from backend.campaign.qualification.guideline.examples import example_clip
-from backend.campaign.qualification.guideline.practising import answer_practice, practice_clip
+from backend.campaign.qualification.guideline.practice_pairs import answer_practice, practice_clip
+from backend.campaign.qualification.guideline.versions import example_clip
 from backend.campaign.setup.project.folder import Project
 from backend.media.jobs import ClipJob
 

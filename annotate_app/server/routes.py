@@ -22,22 +22,24 @@ from starlette.routing import BaseRoute, Route
 from annotate_app.server import monitoring
 from annotate_app.server.annotator_routes import DescribeRoutes, Examples, PracticeRoutes
 from annotate_app.server.answers import (
+    FEW_EVENTS,
+    MOST_EVENTS,
     ClipRoutes,
     Sent,
+    Turns,
     answers_refusals,
     clip_response,
     cut_clip,
     json_answer,
     look,
     not_shown,
+    parts,
     takes,
 )
 from annotate_app.server.clip_worker import ClipWorker, Priority
-from annotate_app.server.lead_routes import Moments, Rewriting, Waiting, menu_route
-from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns, parts
-from annotate_app.server.uploads import Uploads
-from annotate_app.session.bodies import TooMuch
+from annotate_app.server.lead_routes import Moments, Rewriting, Uploads, Waiting, menu_route
 from annotate_app.session.guard import person_of
+from annotate_app.session.request_limits import TooMuch
 from annotate_app.session.routes import Sessions
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import (
@@ -150,7 +152,8 @@ class Desks(ClipRoutes):
                     takes=sent.takes,
                 )
         receipts += taken
-        monitoring.exchanged(time.perf_counter() - began, sent.grades, receipts)
+        if monitoring.counts is not None:
+            monitoring.counts.exchanged(time.perf_counter() - began, sent.grades, receipts)
         saved = {receipt.key for receipt in receipts if receipt.status is ReceiptStatus.SAVED}
         broken = [skip.pair for skip in sent.skips if skip.kind is SkipKind.BROKEN_CLIP and skip.key in saved]
         self._behind(self._try_reported(person, broken))

@@ -11,10 +11,10 @@ from annotate_app.plain import plain
 from annotate_app.shared import look, practice, wording
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.judging.model import ActKind
-from backend.campaign.qualification.guideline import examples
+from backend.campaign.qualification.guideline import versions
 from backend.campaign.qualification.guideline.rules import Example
+from backend.campaign.review.adjudicating import reply_to_note
 from backend.campaign.review.model import GivenAct, GivenGrade, GivenNote, GivenSkip, PairReview
-from backend.campaign.review.notes import reply_to_note
 from backend.campaign.setup.project.model import Grading
 from backend.core.ids import PairKey
 
@@ -118,14 +118,14 @@ def choose_example(pair: PairKey, grade: int) -> None:
     """Callback of the form: annotators see this pair in the guideline from now on, or a message says why not."""
     note = st.session_state[f"example-note-{pair}"]
     problem = look.as_lead(
-        lambda project, lead: examples.choose_example(project, lead, pair, grade, note, now=time.time())
+        lambda project, lead: versions.choose_example(project, lead, pair, grade, note, now=time.time())
     )
     _report(pair, problem, tr("Annotators now see this pair as the example of {grade}.", grade=grade))
 
 
 def withdraw_example(pair: PairKey, grade: int) -> None:
     """Callback of the button: the guideline shows the example in words again."""
-    problem = look.as_lead(lambda project, lead: examples.withdraw_example(project, lead, grade, now=time.time()))
+    problem = look.as_lead(lambda project, lead: versions.withdraw_example(project, lead, grade, now=time.time()))
     _report(pair, problem, tr("The example of {grade} is withdrawn.", grade=grade))
 
 

@@ -12,7 +12,7 @@ from backend.cli.output import Dir, Json, json_text, save, say, table, tell_writ
 
 if TYPE_CHECKING:
     from backend.campaign.qualification.exam.results import ExamOutcomes, ExamPerson
-    from backend.campaign.qualification.exam.rules.outcomes import Outcome as ExamOutcome
+    from backend.campaign.qualification.exam.rules.marking import Outcome as ExamOutcome
 
 
 def status(folder: Dir, json: Json = False) -> None:

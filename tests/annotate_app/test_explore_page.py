@@ -14,7 +14,7 @@ from backend.campaign.monitoring.explore.model import Along
 from backend.campaign.monitoring.explore.tables import relevances_along, source_standings
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.store.connection import writing
 from support import NOW, Judging

@@ -14,8 +14,8 @@ from annotate_app.shared import wording
 from annotate_app.shared.desk import DESK_SCRIPTS, joined
 from backend.campaign.judging.rules import renewal_interval_s
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.guideline.examples import examples
 from backend.campaign.qualification.guideline.rules import Example
+from backend.campaign.qualification.guideline.versions import examples
 from backend.campaign.setup.project.model import Campaign
 
 FOLDER = Path(__file__).parent

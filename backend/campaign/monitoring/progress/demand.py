@@ -11,7 +11,7 @@ from backend.campaign.monitoring.progress import rules
 from backend.campaign.monitoring.progress.model import Ahead, Barred, Stuck, Worker
 from backend.campaign.monitoring.progress.rows import paces, waiting
 from backend.campaign.nouns import Person, Role
-from backend.campaign.qualification.exam import standing as exam
+from backend.campaign.qualification.exam import results
 from backend.campaign.qualification.exam.model import Exam, ExamPhase
 from backend.campaign.qualification.exam.rows import exams
 from backend.store.connection import Database
@@ -105,7 +105,7 @@ def workers_of(db: Database, known: Sequence[paces.Pace] = (), *, span_days: flo
 
 def _passed(db: Database, held: Exam, person: Person) -> bool:
     """Whether the exam is in nobody's way any more; whoever has passed and has yet to read so is through."""
-    stands = exam.standing(db, person, held)
+    stands = results.standing(db, person, held)
     if stands.phase in (ExamPhase.RESULT, ExamPhase.AGAIN) and stands.attempt is not None:
-        return exam.result(stands.items, stands.attempt).passed
+        return results.result(stands.items, stands.attempt).passed
     return stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT)

@@ -25,11 +25,11 @@ from backend.campaign.monitoring.progress.model import (
 from backend.campaign.monitoring.progress.rows import paces, waiting
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.answers.rows import takers
-from backend.campaign.qualification.exam import standing as exam
+from backend.campaign.qualification.exam import results
 from backend.campaign.qualification.exam.model import ExamPhase
 from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.qualification.gold import rows as gold
-from backend.campaign.qualification.gold.offering import within_tolerance
+from backend.campaign.qualification.gold.questions import within_tolerance
 from backend.campaign.qualification.gold.rules import accuracy
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
@@ -132,7 +132,7 @@ def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
 
 def _exam(db: Database) -> dict[WaitKind, int]:
     held = exams.held(db)
-    phases = [] if held is None else [exam.standing(db, one, held).phase for one in takers(db)]
+    phases = [] if held is None else [results.standing(db, one, held).phase for one in takers(db)]
     return {
         WaitKind.EXAM_FAILED: phases.count(ExamPhase.FAILED),
         WaitKind.EXAM_ROUND: phases.count(ExamPhase.WAITING),

@@ -16,7 +16,7 @@ from pathlib import Path
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.measuring import found_again, measure
 from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
-from backend.campaign.judging.rows import seats, skips
+from backend.campaign.judging.rows import pair_status, seats
 from backend.campaign.monitoring.videos import rows
 from backend.campaign.monitoring.videos.model import LookReport, VideoState
 from backend.campaign.nouns import Lead, Operator
@@ -122,7 +122,7 @@ def settle(db: Database, *, now: float) -> int:
     What a person reported about a clip stays.
     """
     for moment_id, message in rows.to_block(db):
-        skips.add_fault(db, moment_id, message, at=now, found_by=skips.BY_FILE)
+        pair_status.add_fault(db, moment_id, message, at=now, found_by=pair_status.BY_FILE)
         seats.release_broken(db, moment_id)
         agenda.refresh_moment(db, moment_id)
     return _free(db)
@@ -131,7 +131,7 @@ def settle(db: Database, *, now: float) -> int:
 def _free(db: Database) -> int:
     freed = rows.to_free(db)
     for moment_id in freed:
-        skips.remove_fault(db, moment_id)
+        pair_status.remove_fault(db, moment_id)
         agenda.refresh_moment(db, moment_id)
     return len(freed)
 

@@ -15,8 +15,7 @@ from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
 from backend.campaign.qualification.exam import answer_key
 from backend.campaign.qualification.exam.model import Exam, ExamDesk, ExamKey, ExamPhase, ExamPurpose
-from backend.campaign.qualification.exam.rows import attempts, exams
-from backend.campaign.qualification.exam.standing import (
+from backend.campaign.qualification.exam.results import (
     ExamStanding,
     is_missed,
     item_named,
@@ -25,6 +24,7 @@ from backend.campaign.qualification.exam.standing import (
     result,
     standing,
 )
+from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.setup.people.crediting import work_time
 from backend.campaign.setup.project import rows as facts
 from backend.core import days

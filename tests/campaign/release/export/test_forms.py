@@ -28,7 +28,7 @@ from backend.campaign.release.export.validating import validate_release
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import ProjectError
