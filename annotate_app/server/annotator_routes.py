@@ -23,6 +23,7 @@ from annotate_app.server.answers import (
     FEW_EVENTS,
     MOST_EVENTS,
     ClipRoutes,
+    Seen,
     Sent,
     Turns,
     answers_refusals,
@@ -54,12 +55,6 @@ class _Exchange(Sent):
     """Body of POST /describe/exchange."""
 
     events: Annotated[list[DescribeEvent], msgspec.Meta(max_length=MOST_EVENTS)] = msgspec.field(default_factory=list)
-
-
-class _Read(Sent, kw_only=True):
-    """Body of POST /describe/guideline."""
-
-    version: int
 
 
 class DescribeRoutes(ClipRoutes):
@@ -98,8 +93,8 @@ class DescribeRoutes(ClipRoutes):
         return json_answer(taken)
 
     @answers_refusals
-    @takes(_Read)
-    async def guideline(self, request: Request, sent: _Read) -> Response:
+    @takes(Seen)
+    async def guideline(self, request: Request, sent: Seen) -> Response:
         """The person was shown a version of the guideline. The answer is empty."""
         person = person_of(request)
         await run_in_threadpool(note_describing_seen, self._project(), person, sent.version, now=self._clock())

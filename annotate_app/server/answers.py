@@ -51,6 +51,12 @@ class Sent(msgspec.Struct):
     person: AnnotatorId | None = None
 
 
+class Seen(Sent, kw_only=True):
+    """Body of POST /desk/guideline and /describe/guideline: the version that somebody was shown to its end."""
+
+    version: int
+
+
 class ClipRoutes:
     """Routes that send clips of a project; `project` is called late, `clock` gives seconds since 1970."""
 

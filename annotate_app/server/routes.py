@@ -25,6 +25,7 @@ from annotate_app.server.answers import (
     FEW_EVENTS,
     MOST_EVENTS,
     ClipRoutes,
+    Seen,
     Sent,
     Turns,
     answers_refusals,
@@ -96,12 +97,6 @@ class _Exam(Sent, kw_only=True):
     """Body of POST /desk/exam."""
 
     act: ExamAct
-
-
-class _Read(Sent, kw_only=True):
-    """Body of POST /desk/guideline."""
-
-    version: int
 
 
 class Desks(ClipRoutes):
@@ -197,8 +192,8 @@ class Desks(ClipRoutes):
         return self._answer(person, [], desk)
 
     @answers_refusals
-    @takes(_Read)
-    async def guideline(self, request: Request, sent: _Read) -> Response:
+    @takes(Seen)
+    async def guideline(self, request: Request, sent: Seen) -> Response:
         """Somebody was shown a version of the guideline, to its end."""
         person = person_of(request)
         desk = await run_in_threadpool(

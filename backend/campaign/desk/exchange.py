@@ -20,12 +20,12 @@ from backend.campaign.judging.model import (
     Receipt,
     ReceiptStatus,
     SkipEvent,
+    names_item,
 )
 from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.exam import taking as exam
 from backend.campaign.qualification.exam.model import ExamDesk, ExamPurpose
-from backend.campaign.qualification.exam.results import names_item
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.qualification.gold import questions as gold
 from backend.campaign.qualification.guideline import versions

@@ -4,13 +4,12 @@ Derived from attempts, answers and waivers. *Reads* exams, attempts, answers, wa
 events.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
 
-from backend.campaign.judging.model import Desk, DeskItem, DeskState
+from backend.campaign.judging.model import ITEM_NAME, Desk, DeskItem, DeskState
 from backend.campaign.judging.queue import QUEUE_LENGTH
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.qualification.answers.rows import takers
@@ -316,13 +315,6 @@ def to_look_at_again(item: ExamItem, attempt: Attempt) -> bool:
     return is_missed(item, attempt) and still
 
 
-_KEY = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
-
-
-_NAME = "{}-{}{}"
-"""An item in a browser: the attempt's random key, the place in the order, `r` when it is looked at again."""
-
-
 def lay_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[ExamDesk]:
     """Return the desk of somebody who stands so; they gave so many grades `today` and `in_all`."""
     attempt = found.attempt
@@ -365,14 +357,9 @@ def lay_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[Ex
     return Desk(state, tuple(shown), previous, today, in_all, exam=exam_desk)
 
 
-def names_item(key: PairKey) -> bool:
-    """Whether a name in a browser could be that of an item; pairs are named otherwise."""
-    return _KEY.fullmatch(key) is not None
-
-
 def item_named(db: Database, key: PairKey) -> tuple[Attempt, ExamItem, bool] | None:
     """(attempt, item, whether it is looked at again) of an item's name in a browser."""
-    named = _KEY.fullmatch(key)
+    named = ITEM_NAME.fullmatch(key)
     attempt = attempts.by_key(db, named[1]) if named else None
     if named is None or attempt is None:
         return None
@@ -384,7 +371,7 @@ def item_named(db: Database, key: PairKey) -> tuple[Attempt, ExamItem, bool] | N
 def _named(items: Sequence[ExamItem], attempt: Attempt, *, again: bool = False) -> list[tuple[ExamItem, PairKey]]:
     """The items of an attempt in order, with their names in a browser."""
     ending = "r" if again else ""
-    return [(item, PairKey(_NAME.format(attempt.key, nth, ending))) for nth, item in enumerate(items, 1)]
+    return [(item, PairKey(f"{attempt.key}-{nth}{ending}")) for nth, item in enumerate(items, 1)]
 
 
 def _on_desk(name: PairKey, item: ExamItem, nth: int, total: int) -> DeskItem:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from backend.campaign.judging import grades as grading
-from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent, names_item
 from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
@@ -20,7 +20,6 @@ from backend.campaign.qualification.exam.results import (
     is_missed,
     item_named,
     lay_out,
-    names_item,
     result,
     standing,
 )
