@@ -207,8 +207,8 @@ def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> No
 
 def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> list[PairId]:
     """Give back every seat this person holds and has not graded, or the one at a pair."""
-    rows = [
-        row
+    return [
+        PairId(row[0])
         for table, given_back in _GIVEN_BACK.items()
         for row in db.conn.execute(
             f"UPDATE {table} SET {given_back} WHERE annotator_id = :me AND lease_until IS NOT NULL "
@@ -216,7 +216,6 @@ def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> lis
             {"me": me, "pair": pair_id},
         ).fetchall()
     ]
-    return [PairId(row[0]) for row in rows]
 
 
 def release_broken(db: Database, moment_id: int) -> None:
