@@ -32,6 +32,7 @@ from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import settings_file
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
@@ -250,21 +251,21 @@ def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-hash_as_served = people._hasher
+hash_as_served = permissions._hasher
 
 
 @pytest.fixture(scope="session", autouse=True)
 def passwords_hash_fast() -> Iterator[None]:
     """A password costs a tenth of a second of both cores on purpose, and hundreds of tests sign somebody in."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people, "_hasher", cache(lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)))
+        patch.setattr(permissions, "_hasher", cache(lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)))
         yield
 
 
 @pytest.fixture
 def passwords_hash_as_served(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords cost what they cost everywhere but in tests."""
-    monkeypatch.setattr(people, "_hasher", hash_as_served)
+    monkeypatch.setattr(permissions, "_hasher", hash_as_served)
 
 
 @pytest.fixture(scope="session")

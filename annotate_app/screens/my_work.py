@@ -19,7 +19,7 @@ from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.monitoring.quality.model import MyAgreement, MyWork
 from backend.campaign.nouns import Role, Scale
 from backend.campaign.qualification.exam.results import my_exam
-from backend.campaign.review.notes import my_replies, read_replies
+from backend.campaign.review.adjudicating import my_replies, read_replies
 
 _EVEN = 0.05
 """A mean difference below this is written 0.0 or is too small to be called strict or generous."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from annotate_app.language import tr
-from annotate_app.session.bodies import TooMuch
+from annotate_app.session.request_limits import TooMuch
 from backend.core import processes
 from backend.core.errors import VideoUnreadable
 from backend.core.ids import AnnotatorId

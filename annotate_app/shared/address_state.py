@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from annotate_app.language import tr
-from annotate_app.session.bodies import small_number
+from annotate_app.session.request_limits import small_number
 from backend.core.typed_text import is_storable
 
 _KEY = "address-"

@@ -13,8 +13,7 @@ from annotate_app.language import SOURCE, current, retold, tr
 from annotate_app.pages import address
 from annotate_app.plain import plain
 from annotate_app.session import auth
-from annotate_app.session.addresses import full_path
-from annotate_app.session.cookies import CSRF_COOKIE
+from annotate_app.session.addresses import CSRF_COOKIE, full_path
 from annotate_app.shared.waiting import menu_counts
 from backend.campaign.corpus.describing.opening import may_describe
 from backend.campaign.nouns import Person, Role

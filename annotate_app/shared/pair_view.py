@@ -13,10 +13,10 @@ from annotate_app.shared import look, practice, wording
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.judging.model import ActKind
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.guideline import examples
+from backend.campaign.qualification.guideline import versions
 from backend.campaign.qualification.guideline.rules import Example
+from backend.campaign.review.adjudicating import reply_to_note
 from backend.campaign.review.model import GivenAct, GivenGrade, GivenNote, GivenSkip, PairReview
-from backend.campaign.review.notes import reply_to_note
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading
 from backend.core.ids import PairKey
@@ -123,13 +123,13 @@ def reply(note: int, seen: int) -> None:
 def choose_example(pair: PairKey, grade: int) -> None:
     """Callback of the form: annotators see this pair in the guideline from now on, or a message says why not."""
     note = st.session_state[f"example-note-{pair}"]
-    act = partial(examples.choose_example, pair=pair, grade=grade, note=note, now=time.time())
+    act = partial(versions.choose_example, pair=pair, grade=grade, note=note, now=time.time())
     _do(pair, act, tr("Annotators now see this pair as the example of {grade}.", grade=grade))
 
 
 def withdraw_example(pair: PairKey, grade: int) -> None:
     """Callback of the button: the guideline shows the example in words again."""
-    act = partial(examples.withdraw_example, grade=grade, now=time.time())
+    act = partial(versions.withdraw_example, grade=grade, now=time.time())
     _do(pair, act, tr("The example of {grade} is withdrawn.", grade=grade))
 
 

@@ -16,10 +16,11 @@ from backend.campaign.qualification.guideline.practice_pairs import (
     choose_practice,
     choose_practice_pair,
     practice_figures,
+    practice_offers,
+    practice_texts,
     switch_tutorial,
     withdraw_practice,
 )
-from backend.campaign.qualification.guideline.practising import practice_offers, practice_texts
 from backend.campaign.qualification.guideline.rules import Offer, PracticeFigures
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ReelRankError

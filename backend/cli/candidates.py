@@ -288,7 +288,7 @@ def depth(folder: Dir, out: Annotated[Path, argument("OUT", "Folder for the file
 
     Example: reelrank batches depth my-project probe
     """
-    from backend.campaign.review.probes import write_probe_figures
+    from backend.campaign.review.queries import write_probe_figures
 
     report = write_probe_figures(open_project(folder), OPERATOR, out)
     say(f"{report.settled} of {report.pairs} pairs of {report.queries} probed queries have a relevance.")

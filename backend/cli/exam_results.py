@@ -11,7 +11,7 @@ from backend.cli.output import end_with_json, json_text, save, say, table, tell_
 
 if TYPE_CHECKING:
     from backend.campaign.qualification.exam.results import ExamOutcomes, ExamPerson
-    from backend.campaign.qualification.exam.rules.outcomes import Outcome as ExamOutcome
+    from backend.campaign.qualification.exam.rules.marking import Outcome as ExamOutcome
 
 
 def status(folder: Dir, json: Json = False) -> None:

@@ -146,7 +146,7 @@ def start_round(
 
     Example: reelrank trial start my-project --queries 3 --pairs 5
     """
-    from backend.campaign.qualification.exam.calibration import start_trial
+    from backend.campaign.qualification.exam.setting import start_trial
 
     ids = [QueryId(one) for one in chosen or ()]
     project = open_project(folder)
@@ -162,7 +162,7 @@ def trial_status(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank trial status my-project
     """
-    from backend.campaign.qualification.exam.calibration import trial_round
+    from backend.campaign.qualification.exam.setting import trial_round
 
     found = trial_round(open_project(folder), OPERATOR)
     if json:
@@ -188,7 +188,7 @@ def end_round(folder: Dir) -> None:
 
     Example: reelrank trial end my-project
     """
-    from backend.campaign.qualification.exam.calibration import end_trial
+    from backend.campaign.qualification.exam.setting import end_trial
 
     ended = end_trial(open_project(folder), OPERATOR, now=now())
     say("The trial round is over." if ended else "Nothing to do: no trial round is open.")
@@ -205,7 +205,7 @@ def export_answers(
 
     Example: reelrank trial export my-project trial.csv --no-names
     """
-    from backend.campaign.qualification.exam.calibration import trial_csv, trial_round
+    from backend.campaign.qualification.exam.setting import trial_csv, trial_round
 
     project = open_project(folder)
     found = trial_round(project, OPERATOR)

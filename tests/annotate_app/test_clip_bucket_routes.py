@@ -24,7 +24,8 @@ from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.setup.people.accounts import add_person_with_password, sign_in
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project

@@ -33,7 +33,8 @@ from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.setup.people.accounts import add_person_with_password, sign_in
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.ids import PairKey

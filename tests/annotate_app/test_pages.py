@@ -17,15 +17,15 @@ from annotate_app.plain import plain
 from backend.campaign.corpus.captions.rows import BY_HAND
 from backend.campaign.desk.exchange import exchange
 from backend.campaign.judging.model import CLIP_REPORTED, SkipKind
+from backend.campaign.judging.queue import offer_again, restore_clip
 from backend.campaign.judging.rules import decide
-from backend.campaign.judging.skips import offer_again, restore_clip
 from backend.campaign.judging.staffing import pause_person, suspend
 from backend.campaign.monitoring.explore.tables import source_standings
 from backend.campaign.monitoring.progress import progress as progress_progress
 from backend.campaign.monitoring.progress.model import Ahead, Barred, DayCount, Forecast, Stuck, Wait, WaitKind
 from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FlagKind
 from backend.campaign.nouns import OPERATOR, Pause, PersonReview, Role, Verdict
-from backend.campaign.qualification.exam.calibration import start_trial
+from backend.campaign.qualification.exam.setting import start_trial
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.kept_releases import list_releases, release_file
 from backend.campaign.release.export.model import ReleaseOptions
@@ -849,7 +849,6 @@ def test_pausing_with_a_reason_and_going_on(open_page_of: Open, real_project: Sm
     app.button(key="FormSubmitter:pause-2-Pause").click().run()
     assert not app.error
     pause = people(real_project)["Ana"].pause
-    assert pause is not None
     assert pause.reason == "only 4s since <b>noon</b>"
     badge = next(text for text in (markdown.value for markdown in app.markdown) if "paused" in text)
     assert badge == ":orange-badge[paused]"

@@ -29,7 +29,7 @@ COMMANDS_ONLY = {
         "campaign/release/export/validating.py",
     ),
     "campaign/release/export/exporting.py",
-    *("campaign/release/export/rules", "campaign/review/probes.py"),
+    *("campaign/release/export/rules", "campaign/review/queries.py"),
     *("campaign/release/board/baselines.py", "core/cluster.py", "media/together.py"),
     *("store/creating.py", "store/moving.py", "store/schema"),
 }

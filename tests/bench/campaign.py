@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from backend.campaign.judging import consensus
+from backend.campaign.judging.grades import rebuild_verdicts
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.release.earlier.model import JudgementsReport
@@ -59,7 +59,7 @@ def full_project(folder: Path, rows: Rows) -> Project:
         fresh = range(known[-1] + 1, known[-1] + 1 + FRESH_QUERIES * BATCH)
         _hand_out(db, [*known, *fresh], [*_two_batches_where_needed(len(known)), *[BATCH] * FRESH_QUERIES])
         _judge(db, [(pair, workers[worker], grade) for pair, worker, grade in rows])
-    consensus.rebuild(project.store)
+    rebuild_verdicts(project.store)
     with writing(project.store) as db:
         candidates_rows.rebuild_agenda(db)
     have_read(project)
@@ -81,7 +81,7 @@ def settled_project(folder: Path, times: int = 1) -> Project:
         ]
         _hand_out(db, range(1, (settled + fresh) * BATCH + 1), [BATCH] * (settled + fresh))
         _judge(db, [(pair, person, 3) for pair in range(1, settled * BATCH + 1) for person in two])
-    consensus.rebuild(project.store)
+    rebuild_verdicts(project.store)
     with writing(project.store) as db:
         candidates_rows.rebuild_agenda(db)
     have_read(project)

@@ -22,7 +22,8 @@ from backend.campaign.review.status import status_counts
 from backend.campaign.selection.batches.next_batch import open_batch
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.setup.people.accounts import accept_invitation, add_person, person_for, sign_in
+from backend.campaign.setup.people.accounts import accept_invitation, add_person
+from backend.campaign.setup.people.permissions import person_for, sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import InputError, NotAllowed, ProjectError
 from backend.scoring.scored_files import evaluate_files

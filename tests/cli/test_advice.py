@@ -15,7 +15,8 @@ from backend.campaign.desk.exchange import desk
 from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.review.status import next_step
-from backend.campaign.setup.people.accounts import add_person_with_password, sign_in
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.encoders import sentence
 from cli.conftest import Run

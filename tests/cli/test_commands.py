@@ -11,7 +11,7 @@ from backend import cli
 from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
-from backend.campaign.setup.people.accounts import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from cli.conftest import Run
 from scored import write_video
 from support import Judging

@@ -23,7 +23,8 @@ from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.export import card, freezing
 from backend.campaign.review.adjudicating import adjudicate
-from backend.campaign.setup.people.accounts import add_person_with_password, sign_in
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.ids import PairKey
 from backend.encoders import sentence

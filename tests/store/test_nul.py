@@ -21,7 +21,8 @@ from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.selection.queries.drawing import change_query
 from backend.campaign.selection.queries.rows import query_rows
 from backend.campaign.selection.queries.rules import parse_own
-from backend.campaign.setup.people.accounts import add_person, sign_in
+from backend.campaign.setup.people.accounts import add_person
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.core import typed_text
 from backend.core.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused

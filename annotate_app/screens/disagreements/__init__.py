@@ -18,12 +18,12 @@ from annotate_app.shared import address_state, look, pair_view, wording
 from annotate_app.shared.case_keys import case_keys, legend, neighbours
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.ways import WayThere
-from backend.campaign.judging.skips import restore_clip
+from backend.campaign.judging.queue import restore_clip
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.guideline.examples import examples_chosen
+from backend.campaign.qualification.guideline.versions import examples_chosen
 from backend.campaign.review import status
+from backend.campaign.review.adjudicating import notes_csv
 from backend.campaign.review.model import PairReview, ReviewList, ReviewPage, ReviewRow
-from backend.campaign.review.notes import notes_csv
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 

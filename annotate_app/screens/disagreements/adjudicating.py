@@ -10,9 +10,9 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import address_state, look, wording
-from backend.campaign.judging import skips
+from backend.campaign.judging import queue
 from backend.campaign.judging.model import ActKind
-from backend.campaign.judging.skips import restore_clip
+from backend.campaign.judging.queue import restore_clip
 from backend.campaign.nouns import Person, Scale, Verdict
 from backend.campaign.review import adjudicating
 from backend.campaign.review.model import PairReview
@@ -143,7 +143,7 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
 
     def act(project: Project, lead: Person) -> None:
         nonlocal people
-        people = skips.offer_again(project, lead, pair, now=time.time())
+        people = queue.offer_again(project, lead, pair, now=time.time())
         if blocked:
             restore_clip(project, lead, pair, now=time.time())
 

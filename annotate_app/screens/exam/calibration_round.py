@@ -12,8 +12,8 @@ from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import choose_queries, chosen_queries, clear_queries
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.exam.calibration import end_trial, start_trial, trial_csv, trial_round
 from backend.campaign.qualification.exam.model import CalibrationPair, CalibrationRound
+from backend.campaign.qualification.exam.setting import end_trial, start_trial, trial_csv, trial_round
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 

@@ -12,10 +12,14 @@ from annotate_app.plain import plain
 from annotate_app.shared import address_state, joined, look, player, practice, wording
 from annotate_app.shared.player import guideline
 from backend.campaign.nouns import GradeMeaning, Person, Scale
-from backend.campaign.qualification.guideline import examples as guideline_examples
 from backend.campaign.qualification.guideline.rules import Change
 from backend.campaign.qualification.guideline.rules import changes as guideline_changes
-from backend.campaign.qualification.guideline.versions import guideline_readers, guideline_versions, reword_guideline
+from backend.campaign.qualification.guideline.versions import (
+    examples,
+    guideline_readers,
+    guideline_versions,
+    reword_guideline,
+)
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading, GuidelineVersion, Question
 
@@ -111,8 +115,7 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
         typed = _form(grading, version.version)
     with seen:
         st.markdown(tr("**As annotators see it**"))
-        examples = guideline_examples.examples(project, lead)
-        guideline_preview(guideline(replace(campaign, grading=typed), examples))
+        guideline_preview(guideline(replace(campaign, grading=typed), examples(project, lead)))
         st.caption(
             tr(
                 "A clip as an example is chosen at a settled pair, on the pages Disagreements and Queries: "

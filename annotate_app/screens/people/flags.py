@@ -11,7 +11,7 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, pair_view, wording
 from annotate_app.shared.address_state import read_number
-from backend.campaign.judging.skips import lift_skips
+from backend.campaign.judging.queue import lift_skips
 from backend.campaign.monitoring.quality import flags as quality_flags
 from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FLAG_NAMES, Flag, FlagKind, PersonFlags, Stretch
 from backend.campaign.nouns import Person

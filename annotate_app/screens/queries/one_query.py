@@ -13,7 +13,7 @@ from annotate_app.shared.ways import WayThere
 from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.model import QueryStuck
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.guideline.examples import examples_chosen
+from backend.campaign.qualification.guideline.versions import examples_chosen
 from backend.campaign.review.model import QueryFilter, QueryReview
 from backend.campaign.review.queries import query_pairs, query_place, query_review
 from backend.campaign.setup.project.folder import Project

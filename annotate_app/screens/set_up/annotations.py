@@ -9,7 +9,7 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding, measuring, measuring_asked, measuring_options
-from annotate_app.server import job_functions, jobs, uploads
+from annotate_app.server import job_functions, jobs, lead_routes
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
@@ -63,11 +63,13 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
             "from windows, or from people who describe them."
         )
     )
-    upload("files", tr("Annotation files from your computer"), uploads.KINDS["files"].extensions, on_sent=choose_sent)
+    upload(
+        "files", tr("Annotation files from your computer"), lead_routes.KINDS["files"].extensions, on_sent=choose_sent
+    )
     st.text_input(
         tr("Annotation file"), key="set_up_file", placeholder=tr("One that was sent, or a path on the server")
     )
-    if sent := [file.name for file in uploads.sent_files(project, "files")]:
+    if sent := [file.name for file in lead_routes.sent_files(project, "files")]:
         st.caption(tr("Sent so far: {join}", join=plain(", ".join(sent))))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(tr("Format"), [_TOLD, *CORPUS_FORMATS], key="set_up_format", format_func=tr)
@@ -107,12 +109,12 @@ def _asked(project: Project) -> dict[str, str]:
     if not name:
         raise ProjectError(tr("choose an annotation file first"))
     file = Path(name).expanduser()
-    if file.suffix.lower() not in uploads.KINDS["files"].extensions:
-        known = ", ".join(uploads.KINDS["files"].extensions)
+    if file.suffix.lower() not in lead_routes.KINDS["files"].extensions:
+        known = ", ".join(lead_routes.KINDS["files"].extensions)
         raise ProjectError(tr("{name} is no annotation file: its name ends in none of {known}", name=name, known=known))
     fps, decode = measuring_asked(_MEASURING)
     return {
-        "file": str(file if file.is_absolute() else project.folder / uploads.KINDS["files"].folder / file.name),
+        "file": str(file if file.is_absolute() else project.folder / lead_routes.KINDS["files"].folder / file.name),
         "format": "" if state["set_up_format"] == _TOLD else state["set_up_format"],
         "types": state["set_up_types"].strip(),
         "columns": state["set_up_columns"].strip(),

@@ -9,7 +9,7 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding, encoder_box
-from annotate_app.server import candidate_jobs, jobs, uploads
+from annotate_app.server import candidate_jobs, jobs, lead_routes
 from annotate_app.server.candidate_jobs import CandidatesAsked
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
@@ -129,10 +129,10 @@ def _choose_runs(project: Project, lead: Person) -> None:
         upload(
             _RUNS,
             tr("Runs from your computer: what systems found for these queries"),
-            uploads.KINDS[_RUNS].extensions,
+            lead_routes.KINDS[_RUNS].extensions,
             choose_sent,
         )
-        sent = [file.name for file in uploads.sent_files(project, _RUNS)]
+        sent = [file.name for file in lead_routes.sent_files(project, _RUNS)]
         if not sent:
             st.download_button(
                 tr("The queries for systems, as CSV"),
@@ -249,7 +249,7 @@ def _time(hours: float) -> str:
 def _runs(project: Project) -> dict[str, Any]:
     """The chosen runs, by their paths, and how they are pooled."""
     state = st.session_state
-    folder = project.folder / uploads.KINDS[_RUNS].folder
+    folder = project.folder / lead_routes.KINDS[_RUNS].folder
     videos = state.get("candidates_videos")
     return {
         "runs": tuple(str(folder / name) for name in state.get("candidates_runs") or ()),

@@ -10,7 +10,7 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding, measuring, measuring_asked, measuring_options
-from annotate_app.server import job_functions, jobs, uploads
+from annotate_app.server import job_functions, jobs, lead_routes
 from annotate_app.shared import look, wording
 from annotate_app.shared.review_clip import reported_clips, video_troubles
 from annotate_app.shared.upload import upload
@@ -55,7 +55,7 @@ def take_sent(names: list[str]) -> None:
 
 @look.lead_callback("set_up_problem")
 def _take(project: Project, lead: Person, folder: Path | None) -> None:
-    where = folder or project.folder / uploads.KINDS["videos"].folder
+    where = folder or project.folder / lead_routes.KINDS["videos"].folder
     title = said("Taking the videos that were sent")
     if folder:
         title = said("Taking the videos of {folder}", folder=folder)
@@ -97,7 +97,7 @@ def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None
         with st.popover(tr("More options")):
             measuring_options(_MEASURING)
         st.button(tr("Take its videos"), key="take_videos", on_click=take, type="primary")
-    upload("videos", tr("Videos from your computer"), uploads.KINDS["videos"].extensions, on_sent=take_sent)
+    upload("videos", tr("Videos from your computer"), lead_routes.KINDS["videos"].extensions, on_sent=take_sent)
     _not_taken(project, lead)
     if counts["videos"]:
         reported_clips(project, lead)
@@ -106,7 +106,7 @@ def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None
 
 def _not_taken(project: Project, lead: Person) -> None:
     """Files that arrived, but whose page was closed before they were taken."""
-    if not (sent := uploads.sent_files(project, "videos")):
+    if not (sent := lead_routes.sent_files(project, "videos")):
         return
     taken = {project.file(one.path).resolve() for one in video_states(project, lead) if one.path}
     left = [file.name for file in sent if file.resolve() not in taken]

@@ -13,8 +13,8 @@ from annotate_app.session.addresses import full_path
 from annotate_app.shared import DESK_SCRIPTS, joined, wording
 from backend.campaign.judging.rules import renewal_interval_s
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.guideline.examples import examples
 from backend.campaign.qualification.guideline.rules import Example
+from backend.campaign.qualification.guideline.versions import examples
 from backend.campaign.setup.project.model import Campaign
 
 FOLDER = Path(__file__).parent

@@ -12,7 +12,7 @@ from annotate_app.language import browser_texts, retold, tr
 from annotate_app.plain import component_key, plain
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import joined, look, wording
-from backend.campaign.judging import skips
+from backend.campaign.judging import queue
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.model import CalibrationPair
@@ -87,13 +87,13 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
 @look.lead_callback(_PROBLEM)
 def keep_back(project: Project, lead: Person, pair: PairKey, reason: str) -> None:
     """Callback of a button: a lead agrees that a clip is broken, so nobody gets it any more."""
-    skips.block_clip(project, lead, pair, reason, now=time.time())
+    queue.block_clip(project, lead, pair, reason, now=time.time())
 
 
 def reported_clips(project: Project, lead: Person) -> None:
     """The clips that one person reported as broken, which others still get; a lead may keep each back."""
     look.refusal(_PROBLEM)
-    if not (found := skips.reported_clips(project, lead)):
+    if not (found := queue.reported_clips(project, lead)):
         return
     st.subheader(tr("Clips that one person reported as broken"), anchor=False)
     st.caption(

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor import rows as invariants
-from backend.campaign.judging import consensus
-from backend.campaign.judging.rows import verdicts
+from backend.campaign.judging.grades import consensus_rule, expected_verdicts, rebuild_verdicts
+from backend.campaign.judging.rows import pair_status
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Verdict
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.project.folder import Project
@@ -51,8 +51,8 @@ def long_leases(project: Project, db: Database, now: float) -> list[str]:
 
 
 def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Pairs with another number of seats than the rule gives them; see `backend.campaign.judging.consensus.settle`."""
-    grades, rule, re_opened = verdicts.grades_by_pair(db), consensus.rule(db), verdicts.all_re_opened(db)
+    """Pairs with another number of seats than the rule gives them; see `backend.campaign.judging.grades.settle`."""
+    grades, rule, re_opened = pair_status.grades_by_pair(db), consensus_rule(db), pair_status.all_re_opened(db)
     for pair, has_moment, seats, highest, judged in invariants.seat_counts(db):
         given = grades.get(pair, [])
         # A third grade was asked for once, so the fourth is too; a pair known by number alone is not handed out.
@@ -66,7 +66,7 @@ def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
 
 def wrong_consensus(project: Project, db: Database, now: float) -> Iterable[str]:
     """Pairs whose stored verdict is not what the rule, or a lead's decision, gives now."""
-    wanted = consensus.expected(db)
+    wanted = expected_verdicts(db)
     held = invariants.consensus_rows(db)
     return [f"pair {pair}" for pair in sorted({*wanted, *held}) if wanted.get(pair) != held.get(pair)]
 
@@ -167,7 +167,7 @@ def close_project(project: Project, now: float) -> None:
 def rebuild_consensus(project: Project, now: float) -> None:
     """Make the verdicts anew, and with them the agenda."""
     with writing(project.store) as db:
-        consensus.rebuild(project.store)
+        rebuild_verdicts(project.store)
         candidates_rows.rebuild_agenda(db)  # it leaves out what has a verdict
 
 

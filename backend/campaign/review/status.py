@@ -9,7 +9,7 @@ from typing import Any
 from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.describing.rows import reviewed as described
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.judging.rows import skips
+from backend.campaign.judging.rows import pair_status
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.review.model import PairReview, ReviewList, ReviewPage
 from backend.campaign.review.rows import pair_lists, reviews
@@ -57,7 +57,7 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             "probes": candidates_rows.probe_counts(db),
             "judgements": judgements,
             "simulated": simulated,
-            "skipped": skips.pair_count(db),
+            "skipped": pair_status.skipped_pair_count(db),
             "annotators": query_rows.annotator_count(db),
             "encoder": candidates_rows.encoder_of_candidates(db),
             "sources": list(dict.fromkeys(source.name for source in candidates_rows.all_sources(db))),

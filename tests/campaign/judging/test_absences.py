@@ -15,8 +15,9 @@ from backend.campaign.judging.staffing import pause_person, unpause_person
 from backend.campaign.monitoring.progress import rows
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.qualification.exam.taking import Act as ExamAct
-from backend.campaign.qualification.guideline.examples import examples
-from backend.campaign.setup.people.accounts import accept_invitation, list_people, new_invitation, person_for, sign_in
+from backend.campaign.qualification.guideline.versions import examples
+from backend.campaign.setup.people.accounts import accept_invitation, list_people, new_invitation
+from backend.campaign.setup.people.permissions import person_for, sign_in
 from backend.core.errors import Overtaken, ProjectError, StoreUnavailable
 from backend.core.ids import AnnotatorId
 from backend.store.connection import writing

@@ -46,7 +46,7 @@ from backend.campaign.judging.model import (
     SkipEvent,
     SkipKind,
 )
-from backend.campaign.judging.skips import lift_skips, offer_again, restore_clip
+from backend.campaign.judging.queue import lift_skips, offer_again, restore_clip
 from backend.campaign.judging.staffing import assign, pause_person, unassign, unpause_person
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back

@@ -28,11 +28,11 @@ from backend.campaign.monitoring.progress.model import (
 )
 from backend.campaign.nouns import Lead, Operator, Person, Role
 from backend.campaign.qualification.answers.rows import takers
-from backend.campaign.qualification.exam import standing as exam
+from backend.campaign.qualification.exam import results
 from backend.campaign.qualification.exam.model import Exam, ExamPhase
 from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.qualification.gold import rows as gold
-from backend.campaign.qualification.gold.offering import within_tolerance
+from backend.campaign.qualification.gold.questions import within_tolerance
 from backend.campaign.qualification.gold.rules import accuracy
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
@@ -135,7 +135,7 @@ def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
 
 def _exam(db: Database) -> dict[WaitKind, int]:
     held = exams.held(db)
-    phases = [] if held is None else [exam.standing(db, one, held).phase for one in takers(db)]
+    phases = [] if held is None else [results.standing(db, one, held).phase for one in takers(db)]
     return {
         WaitKind.EXAM_FAILED: phases.count(ExamPhase.FAILED),
         WaitKind.EXAM_ROUND: phases.count(ExamPhase.WAITING),
@@ -318,7 +318,7 @@ def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: floa
 
 def _passed(db: Database, held: Exam, person: Person) -> bool:
     """Whether the exam is in nobody's way any more; whoever has passed and has yet to read so is through."""
-    stands = exam.standing(db, person, held)
+    stands = results.standing(db, person, held)
     if stands.phase in (ExamPhase.RESULT, ExamPhase.AGAIN) and stands.attempt is not None:
-        return exam.result(stands.items, stands.attempt).passed
+        return results.result(stands.items, stands.attempt).passed
     return stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT)

@@ -18,7 +18,7 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.importing import ImportReport, import_file
 from backend.campaign.corpus.importing.measuring import found_again, measure, register_folder
 from backend.campaign.corpus.importing.model import ImportOptions, RegisterReport, Trouble, VideoTrouble
-from backend.campaign.judging.rows import seats, skips
+from backend.campaign.judging.rows import pair_status, seats
 from backend.campaign.monitoring.videos import rows
 from backend.campaign.monitoring.videos.model import VIDEOS_LOOKED_AT, LookReport, VideoState
 from backend.campaign.nouns import Lead, Operator
@@ -123,7 +123,7 @@ def settle(db: Database, *, now: float) -> int:
     What a person reported about a clip stays.
     """
     for moment_id, message in rows.to_block(db):
-        skips.add_fault(db, moment_id, message, at=now, found_by=skips.BY_FILE)
+        pair_status.add_fault(db, moment_id, message, at=now, found_by=pair_status.BY_FILE)
         seats.release_broken(db, moment_id)
         candidates_rows.refresh_agenda_of_moment(db, moment_id)
     return _free(db)
@@ -132,7 +132,7 @@ def settle(db: Database, *, now: float) -> int:
 def _free(db: Database) -> int:
     freed = rows.to_free(db)
     for moment_id in freed:
-        skips.remove_fault(db, moment_id)
+        pair_status.remove_fault(db, moment_id)
         candidates_rows.refresh_agenda_of_moment(db, moment_id)
     return len(freed)
 

@@ -18,7 +18,7 @@ import msgspec
 from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.captions.model import summary
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.judging.rows import judgements, verdicts
+from backend.campaign.judging.rows import judgements, pair_status
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export import kept_releases as keeping
 from backend.campaign.release.export import rows as releases
@@ -55,7 +55,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
     with reading(project.store) as db:
         selection = select(releases.query_counts(db), options)
         all_pairs = reviews.all_pairs(db)
-        decided, re_opened = verdicts.all_adjudicated(db), verdicts.all_re_opened(db)
+        decided, re_opened = pair_status.all_adjudicated(db), pair_status.all_re_opened(db)
         raw: list[tuple[object, ...]] = [
             (*row, decided.get(row[0], ""), "1" if row[0] in re_opened else "")
             for row in judgements.released_standing(db)

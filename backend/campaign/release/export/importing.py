@@ -18,7 +18,7 @@ from backend.campaign.corpus.importing.model import CORPUS_IMPORTED
 from backend.campaign.corpus.moments import rows as proposed
 from backend.campaign.corpus.moments.model import Origin
 from backend.campaign.judging.model import CLIP_REPORTED
-from backend.campaign.judging.rows import skips, verdicts
+from backend.campaign.judging.rows import pair_status
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
 from backend.campaign.release.earlier import importing as earlier
 from backend.campaign.release.earlier import rows as earlier_rows
@@ -265,7 +265,7 @@ def _decide(project: Project, release: SourceRelease, now: float) -> int:
     with writing(store) as db:
         known = reviews.by_id(db, [PairId(number) for number in sorted(decided)])
         for pair in known:
-            seen = len(verdicts.acts(db, pair.pair_id))  # it may have been re-opened before
+            seen = len(pair_status.acts(db, pair.pair_id))  # it may have been re-opened before
             adjudicating.adjudicate(project, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
     return len(known)
 
@@ -287,7 +287,7 @@ def _block(project: Project, release: SourceRelease, now: float) -> int:
     with writing(project.store) as db:
         numbers = moment_ids(db)
         for moment in sorted({MomentId(numbers[pair.span]) for pair in held}):
-            skips.add_fault(db, moment, reason, at=now)
+            pair_status.add_fault(db, moment, reason, at=now)
             candidates_rows.refresh_agenda_of_moment(db, moment)
             what = {"reason": reason}
             events.record(db, CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=what)

@@ -5,13 +5,8 @@ events. Tokens are kept as SHA-256: nothing in the database lets anybody in. arg
 off the event loop.
 """
 
-import hashlib
 import secrets
 import time
-from functools import cache
-
-from argon2 import PasswordHasher
-from argon2.exceptions import VerifyMismatchError
 
 from backend.campaign.nouns import (
     IDENTITY_BOUND,
@@ -24,8 +19,17 @@ from backend.campaign.nouns import (
     PersonReview,
     Role,
 )
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.people.permissions import in_charge, lead_only, public
+from backend.campaign.setup.people.permissions import (
+    DAY_S,
+    digest,
+    in_charge,
+    lead_only,
+    new_session,
+    person_for,
+    public,
+)
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, SignInRefused
 from backend.core.ids import AnnotatorId
@@ -33,144 +37,6 @@ from backend.core.messages import said
 from backend.core.typed_text import normalised_password
 from backend.store import events
 from backend.store.connection import Database, Store, writing
-
-PASSWORD_LENGTH = 8
-"""The fewest characters of a password."""
-
-
-def hash_password(password: str) -> str:
-    """Return the hash to store for a password.
-
-    Raises:
-        ProjectError: the password is too short.
-    """
-    password = normalised_password(password)
-    if len(password) < PASSWORD_LENGTH:
-        raise ProjectError(said("a password needs at least {least} characters", least=PASSWORD_LENGTH))
-    return _hasher().hash(password)
-
-
-def fits(hashed: str, password: str) -> bool:
-    """Return whether a password is the hashed one.
-
-    Earlier releases hashed a password as it was typed, so that form counts too.
-    """
-    for form in dict.fromkeys((normalised_password(password), password)):
-        try:
-            return _hasher().verify(hashed, form)
-        except VerifyMismatchError:
-            continue
-    return False
-
-
-@cache
-def nobodys_hash() -> str:
-    """Return the hash of a password that nobody has, so that an unknown name costs as much work as a known one."""
-    return _hasher().hash(secrets.token_urlsafe(16))
-
-
-@cache
-def _hasher() -> PasswordHasher:
-    return PasswordHasher()
-
-
-DAY_S = 24 * 3600.0
-SESSION_S = 14 * DAY_S
-BROWSER_S = 180 * DAY_S
-"""For so long after the last time somebody signed in with it, a browser is known to be theirs."""
-MOST_BROWSERS = 20
-"""Known ones of a person."""
-REFUSED = said("Name or password is wrong, or the account is not open. If you are sure of both, ask your lead.")
-
-
-@public
-def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
-    """Check a name and a password, and return a session token. Slow on purpose: keep it off the event loop.
-
-    Nobody can find out here who works in the project: every refusal has the same words and costs the same work.
-
-    Raises:
-        SignInRefused: the name or password is wrong, no password is set yet, or the person is suspended.
-    """
-    nobodys = nobodys_hash()  # made at the first sign-in of a server, whoever signs in
-    found = people.by_name(project.store.db, name.strip())
-    person, hashed = found if found else (None, None)
-    right = fits(hashed or nobodys, password)
-    if not right or person is None or hashed is None or person.suspended:
-        raise SignInRefused(REFUSED)
-    with writing(project.store) as db:
-        return new_session(db, person, now=now)
-
-
-@public
-def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> str:
-    """Sign in whoever an identity provider vouches for, and return a session token.
-
-    Raises:
-        SignInRefused: nobody here has this account, or the person is suspended.
-    """
-    with writing(project.store) as db:
-        person = people.by_identity(db, issuer, subject)
-        if person is None:
-            raise SignInRefused(
-                said(
-                    "Nobody here has this account yet: open the invitation link that your lead sent you, and choose "
-                    "single sign-on there."
-                )
-            )
-        if person.suspended:
-            raise SignInRefused(said("Your account is suspended: ask your lead."))
-        return new_session(db, person, now=now)
-
-
-@public
-def person_for(project: Project, token: str, *, now: float) -> Person | None:
-    """Return whose session a token is; None if it is over, unknown, or the person is suspended."""
-    return people.by_session(project.store.db, digest(token), now=now)
-
-
-@public
-def knows_browser(project: Project, name: str, browser: str, *, now: float) -> bool:
-    """Return whether the person of this name signed in with a browser before, and ended no sessions since.
-
-    `browser` is the browser's cookie: without it nobody learns anything here.
-    """
-    found = people.by_name(project.store.db, name.strip())
-    if found is None:
-        return False
-    return people.knows_browser(project.store.db, found[0].annotator_id, digest(browser), since=now - BROWSER_S)
-
-
-@public
-def remember_browser(project: Project, session: str, browser: str, *, now: float) -> str:
-    """Know the browser of a session from now on, and return the cookie by which it is known.
-
-    `browser` is the cookie that the browser had, if any. It is never taken over, unless it is this person's already:
-    somebody else may know it.
-    """
-    person = person_for(project, session, now=now)
-    if person is None:
-        return browser
-    with writing(project.store) as db:
-        known = people.knows_browser(db, person.annotator_id, digest(browser), since=now - BROWSER_S)
-        cookie = browser if known else secrets.token_urlsafe(32)
-        if not known:
-            people.rename_browser(db, digest(browser), digest(cookie))  # others may use the same computer
-        people.add_browser(db, person.annotator_id, digest(cookie), at=now, most=MOST_BROWSERS)
-    return cookie
-
-
-def new_session(db: Database, person: Person, *, now: float) -> str:
-    """Begin a session of a person whose identity was checked, and return its token."""
-    token = secrets.token_urlsafe(32)
-    people.add_session(db, person.annotator_id, digest(token), at=now, until=now + SESSION_S)
-    return token
-
-
-def digest(token: str) -> str:
-    """Return what the database keeps of a token."""
-    return hashlib.sha256(token.encode()).hexdigest()
-
 
 INVITATION_S = 14 * DAY_S
 
@@ -211,7 +77,7 @@ def add_person_with_password(
     Raises:
         ProjectError: the name is empty or taken, or the password is too short.
     """
-    hashed = hash_password(password)  # slow on purpose, so before the transaction
+    hashed = permissions.hash_password(password)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         person = add(project.store, by, name, role, now=now)
         _set_password(db, person, hashed, now=now)
@@ -266,7 +132,7 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
         SignInRefused: the invitation is no longer good.
         ProjectError: the password is too short.
     """
-    hashed = hash_password(password)  # slow on purpose, so before the transaction
+    hashed = permissions.hash_password(password)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         person = _use_invitation(db, invitation, now=now)
         _set_password(db, person, hashed, now=now)
@@ -304,11 +170,11 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
     if person is None or found is None:
         raise SignInRefused(said("You are signed out: sign in again."))
     verified = found[1]
-    if not fits(verified or nobodys_hash(), old):
+    if not permissions.fits(verified or permissions.nobodys_hash(), old):
         raise SignInRefused(said("The present password is wrong."))
     if normalised_password(new) == normalised_password(old):
         raise ProjectError(said("the new password is the present one: choose another"))
-    hashed = hash_password(new)  # slow on purpose, so before the transaction
+    hashed = permissions.hash_password(new)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         # Asked again: meanwhile a lead may have suspended the person, or another browser changed the password.
         known = people.by_name(db, person.name)

@@ -6,7 +6,7 @@ import pytest
 
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for, report_clip
-from backend.campaign.judging.skips import restore_clip
+from backend.campaign.judging.queue import restore_clip
 from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.progress import cut_queued_clips, little_room
 from backend.campaign.monitoring.progress.rows import moments

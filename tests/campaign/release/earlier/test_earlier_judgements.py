@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging import consensus
+from backend.campaign.judging.grades import rebuild_verdicts
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
 from backend.campaign.judging.rows import seats
 from backend.campaign.monitoring.videos.check import import_corpus
@@ -400,7 +400,7 @@ def test_rebuilding_all_at_once_gives_what_settling_pair_by_pair_gave(judging: J
     one_by_one = rows(judging.project, "SELECT * FROM consensus ORDER BY pair_id")
     assert {row[1] for row in one_by_one} == {"escalated", "consensus", "discarded", "adjudicated"}
     judging.project.store.db.conn.execute("UPDATE consensus SET mean = 9, rule_version = 'wrong'")
-    assert consensus.rebuild(judging.project.store) == len(one_by_one)
+    assert rebuild_verdicts(judging.project.store) == len(one_by_one)
     assert rows(judging.project, "SELECT * FROM consensus ORDER BY pair_id") == one_by_one
 
 

@@ -26,7 +26,8 @@ from backend.campaign.release.export.terms import set_release_terms
 from backend.campaign.release.export.validating import validate_release
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.status import status_counts
-from backend.campaign.setup.people.accounts import add_person_with_password, sign_in
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import ProjectError

@@ -15,7 +15,8 @@ from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions
 from backend.campaign.review.adjudicating import adjudicate
-from backend.campaign.setup.people.accounts import add_person_with_password, sign_in
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import ProjectError
 from support import NOW, PARTLY, Judging

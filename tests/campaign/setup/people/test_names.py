@@ -11,8 +11,8 @@ from backend.campaign.setup.people.accounts import (
     add_person,
     add_person_with_password,
     new_invitation,
-    sign_in,
 )
+from backend.campaign.setup.people.permissions import sign_in
 from backend.core import typed_text as rules
 from backend.core.errors import ProjectError, SignInRefused
 from postgres import SQLITE_FIRST
