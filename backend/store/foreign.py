@@ -26,6 +26,7 @@ DIGESTS = {
     "m038_practice_order": "ad9ac4a414f35a679a9be6be8a5f861fd89a221a77783a1991cf550007c44c86",
     "m044_closed_seat": "a7ae3a1928bb8b0c76f9db114c315027598e345ea489bdaf5fb6540493739109",
     "m045_exam_rule": "8e4a4e353cb086a2388da5c7e6e9ec1fda0e6e763f53c4df80ad4ce0cd98ae15",
+    "m046_job": "a51b7396ec8c6c906f026e91bfa7a0c4872e6237e3dd95f4faeea10e788d8113",
 }
 """Of the schema that each of these migrations leaves; for others it is made by every process anew, in 0.1 s."""
 
