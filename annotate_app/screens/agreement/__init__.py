@@ -187,9 +187,10 @@ def _begin_intervals(project: Project, lead: Person, taken: _Taken) -> None:
     jobs.begin(project, lead, JobKind.INTERVALS, _subject(taken), title, compute, part, now=time.time())
 
 
-def _compute_again(taken: _Taken) -> None:
+@look.lead_callback("agreement_problem")
+def _compute_again(project: Project, lead: Person, taken: _Taken) -> None:
     """Callback of the button."""
-    st.session_state["agreement_problem"] = look.as_lead(lambda *lead: _begin_intervals(*lead, taken))
+    _begin_intervals(project, lead, taken)
 
 
 def _without_intervals(taken: _Taken, job: Job) -> None:
