@@ -10,9 +10,11 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
+from annotate_app.server import job_functions, jobs
 from annotate_app.session import auth
 from annotate_app.shared import look, waiting, wording
 from annotate_app.shared.day_chart import day_chart
+from annotate_app.shared.job_view import job_view
 from annotate_app.shared.review_clip import reported_clips, video_troubles
 from backend.campaign.doctor.database import backup_now, list_backups
 from backend.campaign.monitoring.explore import tables as explore_tables
@@ -26,6 +28,7 @@ from backend.campaign.review.status import next_step, status_counts
 from backend.campaign.selection.pools.checking import pool_check_report
 from backend.campaign.selection.pools.model import CheckReport, PutInAs, Share
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.model import Job, JobKind, JobState
 
 _BAR = {
     "consensus": marked("consensus"),
@@ -51,6 +54,8 @@ def page() -> None:
         st.error(plain(retold(trouble)), icon=":material/hard_drive:")
     for trouble in bucket_troubles(project, lead):
         st.warning(plain(retold(trouble)), icon=":material/cloud_off:")
+    look.refusal("clips_problem")
+    job_view(project, lead, {JobKind.CLIPS}, "clips_problem", _cut_again)
     _live(project, lead)
     if wrong := video_states(project, lead, wrong=True):
         st.subheader(tr("Videos with something wrong"), anchor=False)
@@ -58,6 +63,20 @@ def page() -> None:
         video_troubles(wrong)
     reported_clips(project, lead)
     backups(project, lead)
+
+
+def _cut_again(job: Job) -> None:
+    """Offer to start cutting clips again that did not come to its end."""
+    if job.state in (JobState.INTERRUPTED, JobState.FAILED, JobState.REFUSED):
+        st.button(tr("Start again"), key="clips_again", on_click=_cut, args=(job,))
+
+
+@look.lead_callback("clips_problem")
+def _cut(project: Project, lead: Person, job: Job) -> None:
+    """Callback of the button: the clips that a job before was to cut."""
+    wanted = (bool(job.asked[progress.NEXT_BATCHES]), bool(job.asked[progress.EVERYTHING]))
+    cut = job_functions.cut_clips
+    jobs.begin(project, lead, JobKind.CLIPS, "", job.title, cut, *wanted, asked=job.asked, now=time.time())
 
 
 @partial(auth.fragment, run_every=waiting.REFRESH_S)

@@ -138,7 +138,7 @@ class ClipQueue(Generic[Key]):
         raise TooMuch(tr("Too many clips at once. Please wait a moment."), 2)
 
 
-class Job(Protocol):
+class CutJob(Protocol):
     """What to cut; pickled to the worker. `path` is the finished file and identifies the job."""
 
     @property
@@ -146,7 +146,7 @@ class Job(Protocol):
         """Where the clip is, or will be."""
 
 
-J = TypeVar("J", bound=Job)
+J = TypeVar("J", bound=CutJob)
 
 
 def _settle_in(_cut: object) -> None:

@@ -152,18 +152,19 @@ def queued(
 
     Example: reelrank clips queued my-project --jobs 4, or for short: reelrank clips my-project --jobs 4
     """
-    from backend.campaign.monitoring.progress.progress import bucket_troubles, cut_queued_clips
+    from backend.campaign.monitoring.progress.progress import bucket_troubles, cut_clips_as_job
 
     start = now()
     project = open_project(whole(folder, cluster))
     with progress_bar() as progress:
-        report = cut_queued_clips(
+        report = cut_clips_as_job(
             project,
             OPERATOR,
             next_batches=next_,
             everything=all_,
             where=where(jobs, cluster),
             progress=named(progress, "Cutting clips"),
+            now=start,
         )
     told = report.clips
     wanted = told.there + told.shared + told.cut + told.left + len(told.failed)

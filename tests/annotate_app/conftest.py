@@ -184,14 +184,13 @@ def open_judging(
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would run in a process of its own is done before the page goes on."""
 
-    def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
+    def alone(work: Callable[..., None], *arguments: object, niceness: int) -> Future[None]:
         future: Future[None] = Future()
         work(*arguments)
         future.set_result(None)
         return future
 
     monkeypatch.setattr(processes, "alone", alone)
-    monkeypatch.setattr("os.nice", lambda by: 0)
 
 
 @pytest.fixture

@@ -34,8 +34,6 @@ SHOWING = {
 READ = {"help", "placeholder", "label", "nothing", "alt"}
 NOT_WORDS = {
     *("CSV", "release-N", "start=begin,end=finish", "/data/videos"),
-    "Comparing the rule with others failed",  # to the log
-    "Computing the intervals failed",
     "**{}**{}  \n{} · sha256 `{}`",
 }
 """What looks like a text and is none that a translation has."""

@@ -19,7 +19,7 @@ from backend.campaign.release.export.freezing import release_preview
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions, ReleaseSelection
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.model import LongWork, WorkState
+from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.messages import said
 
 _ADJUDICATED = {marked("In it, marked"): Adjudicated.INCLUDE, marked("Left out"): Adjudicated.LEAVE_OUT}
@@ -31,8 +31,8 @@ def page() -> None:
     """What would be in it and what not, licence, the button, and the releases made so far."""
     project, lead, counts = look.lead_page("Release")
     st.markdown(tr("A release freezes what is agreed so far, with a manifest and a hash of every file."))
-    job = job_view(project, lead, {jobs.RELEASE}, "release_problem", _again)
-    busy = job is not None and job.state is WorkState.UNDER_WAY
+    job = job_view(project, lead, {JobKind.RELEASE}, "release_problem", _again)
+    busy = job is not None and job.is_running
     with st.container(key="release_options"):
         options = _options(busy)
     found = _preview(project, lead, str(project.folder), options, work_version(project, lead))
@@ -133,12 +133,12 @@ def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | N
         "notes": notes,
     }
     make, title = job_functions.make_release, said("Making a release")
-    jobs.begin(project, lead, jobs.RELEASE, title, make, options, name, notes, asked=asked, now=time.time())
+    jobs.begin(project, lead, JobKind.RELEASE, "", title, make, options, name, notes, asked=asked, now=time.time())
 
 
-def _again(job: LongWork) -> None:
+def _again(job: Job) -> None:
     """Offer to start a release again that did not come to its end."""
-    if job.state in (WorkState.CUT_SHORT, WorkState.FAILED):
+    if job.state in (JobState.INTERRUPTED, JobState.FAILED):
         asked = job.asked
         options = ReleaseOptions(
             Adjudicated(asked["adjudicated"]), bool(asked["unfinished"]), bool(asked["with_published"])

@@ -1,6 +1,5 @@
 """Steps of Set up: the videos, and moments where no annotation file brings them."""
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,16 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.screens.set_up.step import SetUpStep, StepStanding, measuring, measuring_asked, measuring_options
-from annotate_app.server import job_functions, jobs, lead_routes
+from annotate_app.screens.set_up.step import (
+    SetUpStep,
+    StepStanding,
+    begin_step,
+    last_job,
+    measuring,
+    measuring_asked,
+    measuring_options,
+)
+from annotate_app.server import job_functions, lead_routes
 from annotate_app.shared import look, wording
 from annotate_app.shared.review_clip import reported_clips, video_troubles
 from annotate_app.shared.upload import upload
@@ -22,7 +29,6 @@ from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.jobs import look_at_work
 from backend.core.errors import ProjectError
 from backend.core.messages import said
 
@@ -60,7 +66,7 @@ def _take(project: Project, lead: Person, folder: Path | None) -> None:
     if folder:
         title = said("Taking the videos of {folder}", folder=folder)
     how = measuring(measuring_asked(_MEASURING))
-    jobs.begin(project, lead, VIDEOS, title, job_functions.take_videos, where, how, now=time.time())
+    begin_step(project, lead, VIDEOS, title, job_functions.take_videos, where, how)
 
 
 @look.lead_callback("set_up_problem")
@@ -71,8 +77,7 @@ def look_again(project: Project, lead: Person) -> None:
     folder = Path(elsewhere).expanduser() if elsewhere else None
     title = said("Looking at the videos again")
     how = measuring(measuring_asked(_MEASURING))
-    again = job_functions.look_at_videos
-    jobs.begin(project, lead, VIDEOS, title, again, accept, folder, how, now=time.time())
+    begin_step(project, lead, VIDEOS, title, job_functions.look_at_videos, accept, folder, how)
 
 
 def _videos_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
@@ -110,7 +115,7 @@ def _not_taken(project: Project, lead: Person) -> None:
         return
     taken = {project.file(one.path).resolve() for one in video_states(project, lead) if one.path}
     left = [file.name for file in sent if file.resolve() not in taken]
-    if left and look_at_work(project, lead, now=time.time()) is None:
+    if left and last_job(project, lead) is None:
         st.caption(plain(tr("Sent, and not taken: {join}", join=", ".join(left))))
         st.button(tr("Take what was sent"), key="take_sent", on_click=_take, args=(None,))
 
@@ -151,7 +156,7 @@ def propose(project: Project, lead: Person) -> None:
     else:
         how = ByShots(state["moments_shortest"], state["moments_longest"])
     title = said("Cutting videos into windows") if isinstance(how, ByWindows) else said("Looking for shots")
-    jobs.begin(project, lead, MOMENTS, title, job_functions.propose_moments, how, now=time.time())
+    begin_step(project, lead, MOMENTS, title, job_functions.propose_moments, how)
 
 
 def _lengths(text: str) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 How many pairs have which verdict says `review.status`.
 
-*Reads* judgements, agenda, pairs, seats, skips, exams, assignments, pauses, quotas, findings of gold. *Writes* nothing.
+*Reads* judgements, agenda, pairs, seats, skips, exams, assignments, pauses, quotas, findings of gold. *Writes* job.
 
 Clips are cut ahead: before people ask for them, in the order in which they will. One that cannot be cut is told of; its
 pair is blocked when somebody is about to be shown it, because a folder of videos may be away for an hour.
@@ -37,10 +37,13 @@ from backend.campaign.qualification.gold.rules import accuracy
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.jobs import begin_job, run_job, running
+from backend.campaign.setup.serving.model import JobKind, JobOutcome, OutcomeTable
 from backend.core.days import last_days, midnight
+from backend.core.errors import ProjectError
 from backend.core.ids import QueryId
 from backend.core.messages import said
-from backend.core.progress import Steps
+from backend.core.progress import Progress, Steps
 from backend.core.where import HERE, Where
 from backend.media.jobs import ClipJob, CutAhead, clip_job, free_bytes
 from backend.media.sources import USUAL_FPS, place_in, source_at
@@ -156,6 +159,11 @@ def _warned(db: Database) -> int:
     return still
 
 
+CUTTING_CLIPS = said("Cutting clips")
+NEXT_BATCHES, EVERYTHING = "next_batches", "everything"
+"""What a job that cuts clips was asked for, beside those that wait for grades."""
+_SHOWN = 50
+"""Rows of a table."""
 LITTLE_BYTES = 200 * 1024**2
 """Less than this on the disk of the clips is worth a word to a lead."""
 
@@ -203,6 +211,67 @@ def cut_queued_clips(
             source = source_at(place_in(project.folder, one.path), one.fps or USUAL_FPS)
             jobs.append(clip_job(project.clips, source, one.start_s, one.end_s, one.sha256))
     return ClipsReport(cut_ahead(jobs, where, progress=progress), tuple(without_file))
+
+
+@in_charge
+def cut_clips_as_job(
+    project: Project,
+    by: Lead | Operator,
+    *,
+    next_batches: bool = False,
+    everything: bool = False,
+    where: Where = HERE,
+    progress: Steps | None = None,
+    now: float,
+) -> ClipsReport:
+    """Do what `cut_queued_clips` does as a background job of this process, which leads see on the page Progress.
+
+    Raises:
+        ProjectError: these clips are being cut already.
+    """
+    reports: list[ClipsReport] = []
+
+    def cut(report: Progress) -> JobOutcome:
+        def steps(done: int, total: int) -> None:
+            report(CUTTING_CLIPS, done, total)
+            if progress:
+                progress(done, total)
+
+        reports.append(
+            cut_queued_clips(project, by, next_batches=next_batches, everything=everything, where=where, progress=steps)
+        )
+        return clips_outcome(reports[0])
+
+    asked = {NEXT_BATCHES: "yes" if next_batches else "", EVERYTHING: "yes" if everything else ""}
+    key = begin_job(project, by, JobKind.CLIPS, "", CUTTING_CLIPS, asked, now=now)
+    if key is None:
+        raise ProjectError(said("clips are being cut already: the page Progress shows leads how far it is"))
+    with running(project, key):
+        if refusal := run_job(project, key, cut):
+            raise refusal
+    return reports[0]
+
+
+def clips_outcome(report: ClipsReport) -> JobOutcome:
+    """Put into words what came of cutting clips."""
+    clips = report.clips
+    there = clips.there + clips.shared
+    sentences = [
+        said(
+            "{n:,} clips: {there:,} were there, {cut:,} were cut, {failed:,} failed.",
+            n=there + clips.cut + clips.left + len(clips.failed),
+            there=there,
+            cut=clips.cut,
+            failed=len(clips.failed),
+        )
+    ]
+    if clips.left:
+        sentences.append(said("{n:,} more have no room: they are cut when somebody asks for them.", n=clips.left))
+    if report.without_file:
+        sentences.append(said("No file is known of {videos}.", videos=", ".join(report.without_file)))
+    rows = [[job.source.name, f"{job.start_s:.2f}-{job.end_s:.2f}", why] for job, why in clips.failed[:_SHOWN]]
+    head = [said("Video"), said("Seconds"), said("What is wrong")]
+    return JobOutcome(sentences, [OutcomeTable(head, rows)] if rows else [])
 
 
 @in_charge
