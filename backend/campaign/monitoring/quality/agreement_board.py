@@ -8,7 +8,6 @@ are without those of earlier campaigns, whose times are of another campaign or n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,10 +28,6 @@ from backend.core.progress import Progress, named
 from backend.scoring.statistics.agreement import Floats, Integers
 from backend.scoring.statistics.bootstrap import RESAMPLES
 from backend.store.connection import Database, Store, reading
-
-if TYPE_CHECKING:
-    pass
-
 
 NO_ROUNDS = said("all grades are of earlier campaigns, which do not say which of four grades came first")
 _PARTS = (*(split.value for split in Split), rows.PROBE)
