@@ -1,4 +1,4 @@
-"""Which pages a role gets, and what stands in their place once a session has ended.
+"""Build the navigation of a role, and the page that replaces it once a session has ended.
 
 How much waits on a lead's page, `menu_counts` writes behind its title.
 

@@ -1,4 +1,4 @@
-"""For training loops of one's own: negatives from the files of `reelrank mvmr negatives`, and the CroCs loss.
+"""Training utilities: read the negatives of `reelrank mvmr negatives`, and compute the CroCs loss.
 
 Weak negatives are any potential ones, strong ones are drawn by p'. Equations 1 to 6 of Yang et al. 2024, "MVMR: A New
 Framework for Evaluating Faithfulness of Video Moment Retrieval against Multiple Distractors" (CIKM), section CroCs, as
@@ -178,7 +178,7 @@ class CroCsLoss(nn.Module):
         strong_moments_mask: Tensor | None = None,
         strong_queries_mask: Tensor | None = None,
     ) -> Tensor:
-        """The loss of a batch, a number. Vectors need not be of unit length.
+        """Return the loss of a batch as a scalar tensor. Vectors need not be normalised.
 
         Args:
             queries: `(pairs, dim)`.

@@ -102,13 +102,13 @@ def _python(
         taken = node.args[: 2 if keywords[called] else 1]
         texts = [one.value for one in taken if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         if len(texts) == len(taken):
-            told = [
+            contexts = [
                 one.value.value
                 for one in node.keywords
                 if one.arg == "_context" and isinstance(one.value, ast.Constant)
             ]
             text = tuple(texts) if len(texts) == 2 else texts[0]
-            yield str(told[0]) if told else "", text, _BY_LEADS if node in by_leads else ""
+            yield str(contexts[0]) if contexts else "", text, _BY_LEADS if node in by_leads else ""
 
 
 def _called(node: ast.Call) -> str:

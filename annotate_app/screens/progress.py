@@ -66,14 +66,14 @@ def page() -> None:
 
 
 def _cut_again(job: Job) -> None:
-    """Offer to start cutting clips again that did not come to its end."""
+    """Offer to restart a job of cutting clips that was interrupted or failed."""
     if job.state in (JobState.INTERRUPTED, JobState.FAILED, JobState.REFUSED):
         st.button(tr("Start again"), key="clips_again", on_click=_cut, args=(job,))
 
 
 @look.lead_callback("clips_problem")
 def _cut(project: Project, lead: Person, job: Job) -> None:
-    """Callback of the button: the clips that a job before was to cut."""
+    """Callback of the button: cut the clips that an earlier job should have cut."""
     wanted = (bool(job.asked[progress.NEXT_BATCHES]), bool(job.asked[progress.EVERYTHING]))
     cut = job_functions.cut_clips
     jobs.begin(project, lead, JobKind.CLIPS, "", job.title, cut, *wanted, asked=job.asked, now=time.time())

@@ -1,4 +1,4 @@
-"""What several routes share: reading the JSON that a page sends, taking turns, answering with a clip or JSON.
+"""Code that routes share: read the JSON of a request, take turns, and answer with a clip or JSON.
 
 A grade takes a few milliseconds. A body made by hand may carry a hundred, and somebody may send several at once, from
 many accounts. So a person's requests are taken one after the other (`Turns`). Of those with a few events some are at
@@ -52,7 +52,7 @@ class Sent(msgspec.Struct):
 
 
 class SeenGuideline(Sent, kw_only=True):
-    """Body of POST /desk/guideline and /describe/guideline: the version that somebody was shown to its end."""
+    """Body of POST /desk/guideline and /describe/guideline: the guideline version that the user read to the end."""
 
     version: int
 

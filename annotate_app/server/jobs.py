@@ -1,4 +1,4 @@
-"""Background jobs, each in a process of its own that goes on when every page is closed.
+"""Run background jobs, each in its own process that continues when every page is closed.
 
 How far a job is and how it ended stands in the database, so that every page of every front end can show it, whoever
 began it: see `backend.campaign.setup.serving.jobs`.
@@ -27,7 +27,7 @@ PAGES = {
     JobKind.COMPARISON: "Agreement",
     JobKind.CLIPS: "Progress",
 }
-"""The page that shows the jobs of a kind, by its title."""
+"""The title of the page that shows the jobs of each kind."""
 _STATES = {
     JobState.UNDER_WAY: marked("under way", _context="work"),
     JobState.DONE: marked("done", _context="work"),
@@ -70,10 +70,10 @@ def begin(
         now: seconds since 1970.
 
     Returns:
-        What tells when its process has ended; None if this very job is under way already and only reads.
+        A future that is done when the process has ended. None if the same read-only job already runs.
 
     Raises:
-        ProjectError: another job that changes the project is under way, at whichever front end.
+        ProjectError: another job that changes the project is running, at any front end.
     """
     key = begin_job(project, lead, kind, subject, title, asked or {}, now=now)
     if key is None:
@@ -88,7 +88,7 @@ def begin(
 
 
 def in_menu(project: Project, lead: Person) -> dict[str, str]:
-    """Return what the menu says behind the pages of jobs, by title; nothing where all is well and done."""
+    """Return the menu notes about jobs by page title. A job that is done has none."""
     notes: dict[str, str] = {}
     newest = {job.kind: job for job in reversed(list_jobs(project, lead, now=time.time()))}
     for job in sorted(newest.values(), key=lambda job: job.is_running):  # one that runs comes last, and stays
@@ -109,7 +109,7 @@ def run(folder: Path, lead: Person, key: str, function: JobFunction, arguments: 
 
 
 def _note_failure(project: Project, key: str, title: str, future: Future[None]) -> None:
-    """The process has ended; what it could not note itself is noted for it."""
+    """Record the outcome of a job whose process ended without doing so."""
     if error := future.exception():
         state = JobState.FAILED
         if processes.is_ending():

@@ -1,4 +1,4 @@
-"""Routes of the lead's pages: the rewrite queue, the counts in the menu, clips of any moment, and uploads.
+"""Routes for leads: the rewrite queue, menu counts, clips of any moment, and uploads.
 
 Files that leads send are streamed onto the disk of the project, whole or not at all. Videos go to `videos/` of the
 project's folder, annotation files to `files/`. A file may be larger than the memory; it arrives under its name once all
@@ -40,7 +40,7 @@ from backend.media.jobs import ClipJob
 from backend.media.video_folder import EXTENSIONS as VIDEO_EXTENSIONS
 
 Waiting = Callable[[Project, Person], dict[str, Any]]
-"""What the menu tells a lead; it checks that they are one."""
+"""Answer with the counts of the menu. The verb checks that the caller is a lead."""
 Find = Callable[[Project, Person, str, float, float], ClipJob]
 
 

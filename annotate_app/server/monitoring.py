@@ -90,7 +90,7 @@ def _queued(cutter: ClipWorker[ClipJob], number: int) -> float:
 
 
 counts: Counts | None = None
-"""None where nothing is counted."""
+"""The counters of this process; None if monitoring is off."""
 
 
 def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:

@@ -1,4 +1,4 @@
-"""The addresses of the pages, the path of its host that the app lies below, and the cookies of this server.
+"""Page addresses, the base path of the app, and the names of its cookies.
 
 The guard knows the addresses before any page is loaded, and rejects all others. Inside the app a path begins at the
 app: "/grade". Behind a proxy the app may lie below a path of its host, such as https://lab.example.org/annotate/.

@@ -62,7 +62,7 @@ def current() -> Person | None:
 
 
 def require(role: Role) -> Person:
-    """Return the person signed in, if they have this role now; otherwise say on the page why not, and stop there."""
+    """Return the signed-in person if they have this role. Otherwise show the reason and stop the page."""
     person = current()
     if person is None:
         st.html(

@@ -296,7 +296,7 @@ _MAKING = "streamlit.runtime.backend_operation_handler"
 async def _answer_media(
     app: ASGIApp, person: Person, as_lead: Callable[[], Awaitable[object]], scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Answer with a file that Streamlit keeps, unless it is no longer there or not this person's to have.
+    """Answer with a file that Streamlit keeps, if it still exists and this person may download it.
 
     Every download of this app is a lead's; what else lies there, the marks of the header, is for everybody signed in.
     The name of a file is a digest of its content, so an address that somebody was told would open it: the role

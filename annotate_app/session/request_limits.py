@@ -1,4 +1,4 @@
-"""Limit what a request may carry, how many requests a user has, and how many passwords an address has checked.
+"""Limit the size of a request, the requests of a user, and the password attempts of an address.
 
 A body that no page of this server sends is refused here, with a sentence, before any of it reaches a route's own work:
 by how much it is, how deep, how large its numbers are, and how long it takes.

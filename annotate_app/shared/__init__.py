@@ -1,4 +1,4 @@
-"""What pages share; here, how their components are put together.
+"""Code that several pages share. This module builds their components.
 
 A component's JavaScript is one module made of files, joined in a given order (no build step): only the last one
 exports. They share one scope, so a name may be declared in one file only.

@@ -1,4 +1,4 @@
-"""A background job on a page: how far it is, how it ended, and dismissing its outcome."""
+"""Show a background job on a page: its progress, its outcome, and a button that dismisses it."""
 
 import time
 from collections.abc import Callable, Collection
@@ -27,7 +27,7 @@ def job_view(
     problem: str,
     then: Callable[[Job], None] | None = None,
 ) -> Job | None:
-    """Show the job that runs, whoever began it and wherever, or the outcome of the last one of these kinds.
+    """Show the running job, whoever started it, or the outcome of the last job of these kinds.
 
     Args:
         project: the project.
@@ -38,7 +38,7 @@ def job_view(
         then: draws what a lead may do with an outcome.
 
     Returns:
-        The job; None if there is none, or its outcome was dismissed.
+        The job; None if there is none or it was dismissed.
     """
     jobs = list_jobs(project, lead, now=time.time())
     shown = [job for job in jobs if job.kind in kinds]

@@ -112,7 +112,7 @@ def as_lead(act: Callable[[Project, Person], object]) -> str:
 
 
 def done_as_lead(act: Callable[[Project, Person], object], problem: str) -> bool:
-    """The same; whether it was done. Why not lies in the session under `problem`, where `refusal` finds it."""
+    """Do what `as_lead` does, and return whether it succeeded. The refusal is kept under `problem` for `refusal`."""
     st.session_state[problem] = as_lead(act)
     return not st.session_state[problem]
 
@@ -150,14 +150,14 @@ def refusal(key: str) -> None:
 
 
 def outcome(name: str) -> None:
-    """Shows, once, what a callback of this name left in the session: `NAME_problem`, or `NAME_done`."""
+    """Show once what a callback left in the session under `NAME_problem` or `NAME_done`."""
     refusal(f"{name}_problem")
     if done := st.session_state.pop(f"{name}_done", ""):
         st.success(plain(done))
 
 
 def csv_download(label: str, make: Callable[[], str], file_name: str, key: str, icon: str | None = None) -> None:
-    """A button for a CSV file, which is made when asked for. The page does not run anew: it would lose the file."""
+    """Draw a button that downloads a CSV file, made on demand. The page does not rerun, which would lose the file."""
     st.download_button(label, data=make, file_name=file_name, mime="text/csv", key=key, on_click="ignore", icon=icon)
 
 

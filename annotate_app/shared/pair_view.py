@@ -52,7 +52,7 @@ def heading(pair: PairReview) -> None:
 
 
 def whole(pair: PairReview, grading: Grading, chosen: Sequence[Example] | None = None) -> None:
-    """The clip beside everything that is known of the pair; and with the examples `chosen` whether it is one."""
+    """Draw the clip beside the record of the pair; with the examples `chosen`, also whether it is one."""
     picture, words = st.columns([2, 3], gap="medium")
     with picture:
         clip(pair)

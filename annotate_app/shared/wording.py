@@ -111,19 +111,19 @@ def ranks(found: Sequence[int]) -> str:
 
 
 class VideoSpan(Protocol):
-    """Whatever has a moment: a pair, an offer, a description."""
+    """Anything with a span of a video: a pair, an offer, a description."""
 
     @property
     def video(self) -> str:
-        """The name of its video."""
+        """Name of the video."""
 
     @property
     def start_s(self) -> float:
-        """Where it begins there."""
+        """Start in seconds."""
 
     @property
     def end_s(self) -> float:
-        """Where it ends."""
+        """End in seconds."""
 
 
 def moment(span: VideoSpan) -> str:
@@ -282,5 +282,5 @@ def _agreed(values: Sequence[int], grading: Grading) -> str:
 
 
 def first_large(text: str) -> str:
-    """The text with a capital letter at its beginning."""
+    """Return the text with its first letter in upper case."""
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Which moments are judged for a query, how deep judging has to go, and which batches come next."""
+"""Commands about candidates: choose them, see how deep to judge, and open next batches."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How commands and groups of commands come to the command line, and how they are listed."""
+"""Register commands and groups of commands, and list them in the help."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -39,10 +39,10 @@ class CommandGroup(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command whose options with `...` take every file up to the next option: a shell gives `runs/*.json` so."""
+    """A command whose options with `...` accept several files, as a shell expands `runs/*.json`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Give each file its own option."""
+        """Repeat the option before each of its files."""
         for parameter in self.params:
             if str(getattr(parameter, "metavar", "")).endswith(" ..."):
                 args = spread(args, parameter.opts[0])
@@ -148,7 +148,7 @@ def add_group(
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has the fields of a dataclass as options wherever the function takes the dataclass."""
+    """Return a command with one option for each field of a dataclass that the function takes."""
     parameters = inspect.signature(function).parameters.values()
     groups: dict[str, Any] = {part.name: part.annotation for part in parameters if is_dataclass(part.annotation)}
     if not groups:

@@ -83,7 +83,7 @@ def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
 
 @dataclass(frozen=True)
 class PoolChoices:
-    """What is done with the pools of an evaluation."""
+    """Options about the pools of an evaluation."""
 
     outside_pool: Annotated[
         Literal["error", "drop"],
@@ -104,7 +104,7 @@ class PoolChoices:
     ] = False
 
     def of_file(self, pool: Path | None) -> "PoolFile | None":
-        """The pools to score in; options of pools without pools are wrong usage."""
+        """Return the pools to score in. Pool options without a pool file are wrong usage."""
         from backend.scoring.pools.model import PoolConventions, PoolFile
 
         if pool is not None:
@@ -136,7 +136,7 @@ def measure_option(name: str, help_text: str) -> Any:
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """How runs are scored; where cut-offs and thresholds are not given, pools have others than a truth."""
+    """Options about scoring. Pools have other default cut-offs and thresholds than a truth."""
 
     pool: Annotated[Path | None, option("--pool FILE", "MVMR pools: search each query in its own videos.")] = None
     videos: Videos = None
@@ -176,7 +176,7 @@ class ScoringOptions:
     ] = None
 
     def conventions(self) -> dict[str, Any]:
-        """The same as `score_splits` takes them, but for pools and videos."""
+        """Return the options that `score_splits` takes, except pools and videos."""
         return {
             **{"preset": self.preset.value, "k": self.k, "mu": self.mu, "theta": self.theta},
             **{"min_relevance": self.min_relevance, "measures": self.measure, "benchmark": self.benchmark},
@@ -187,7 +187,7 @@ class ScoringOptions:
 
 @dataclass(frozen=True)
 class AskedRuns:
-    """Which runs are scored, against which truth."""
+    """Options that name the runs and the truth."""
 
     run: Annotated[list[str] | None, option("--run [NAME=]FILE ...", "A run, or several; may be repeated.")] = None
     runs: Annotated[
@@ -222,7 +222,7 @@ class AskedRuns:
         return listed
 
     def _named(self) -> "RunList":
-        """The runs of `--run`."""
+        """Return the runs of `--run`."""
         from backend.scoring.files.release_folder import choose_truth
         from backend.scoring.run_files import RunList, named_files
 
@@ -241,7 +241,7 @@ class AskedRuns:
 
 @dataclass(frozen=True)
 class Writing:
-    """How numbers and tables of scores are written."""
+    """Options about the output of scores."""
 
     percent: Annotated[bool, option("--percent", "In percent, two digits; not in CSV and JSON.")] = False
     digits: Annotated[int | None, option("--digits N", "Digits after the point.", min=0, max=12)] = None
@@ -249,7 +249,7 @@ class Writing:
     label: Annotated[str | None, option("--label NAME", "Of the LaTeX table, such as tab:runs.")] = None
 
     def shown(self, form: str, *, variant: str, intervals: bool, benchmark: str | None) -> "Shown":
-        """The same for a format; an option that it would not heed is wrong usage."""
+        """Return the options for one format. An option that the format ignores is wrong usage."""
         from backend.scoring.views.table import Shown
 
         if self.percent or self.digits is not None:
@@ -280,5 +280,5 @@ def read_option(text: str) -> tuple[str, str | bool]:
 
 
 def read_options(texts: list[str] | None) -> "Options":
-    """The points of a preset that `--option` overrides, each with its value."""
+    """Return the preset options that `--option` overrides, with their values."""
     return dict(map(read_option, texts or ()))  # type: ignore[return-value]

@@ -34,7 +34,7 @@ Although = Annotated[
 
 @dataclass(frozen=True)
 class ExamOptions:
-    """Which pairs an exam asks, where their right grades come from, and how many answers may miss them."""
+    """Options of an exam: its pairs, the source of its answer key, and the misses allowed."""
 
     queries: Annotated[int | None, option("--queries", "Number of queries to draw.", min=1, show_default="10")] = None
     pairs: Annotated[int | None, option("--pairs", "Highest number of pairs per query.", min=1, show_default="10")] = (
@@ -66,14 +66,14 @@ class ExamOptions:
     ] = None
 
     def drawn(self) -> dict[str, Any]:
-        """What a draw takes."""
+        """Return the options of the draw."""
         return {
             **{"queries": self.queries, "pairs": self.pairs, "seed": self.seed, "most_missed": self.most_missed},
             **{"key": ExamKey(self.key), "spread": self.spread},
         }
 
     def __post_init__(self) -> None:
-        """Refuse a key beside a file."""
+        """Refuse `--key` together with a file."""
         if self.file is not None and self.key != "settled":
             raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
 

@@ -13,13 +13,13 @@ from backend.core.where import Where
 
 
 def option(usage: str, help_text: str, **rest: Any) -> Any:
-    """Return an option from its name with what stands for its value in the help: `--out FILE`."""
+    """Return an option, given its name and metavar as the help shows them: `--out FILE`."""
     name, _, metavar = usage.partition(" ")
     return typer.Option(name, metavar=metavar or None, help=help_text, **rest)
 
 
 def argument(metavar: str, help_text: str, **rest: Any) -> Any:
-    """Return an argument from what stands for it in the help."""
+    """Return an argument, given its metavar."""
     return typer.Argument(metavar=metavar, help=help_text, **rest)
 
 

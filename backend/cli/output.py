@@ -85,7 +85,7 @@ def say(text: str) -> None:
 
 
 def say_each(sentence: str, values: Iterable[object]) -> None:
-    """Say a sentence of each value, such as `Note: {}`."""
+    """Print one line for each value, from a template such as `Note: {}`."""
     for value in values:
         say(sentence.format(value))
 
@@ -111,7 +111,7 @@ def fail(message: str) -> NoReturn:
 
 
 def end_with_json(value: object) -> NoReturn:
-    """Print a value as JSON and nothing more: the command ends."""
+    """Print a value as JSON, and end the command."""
     say(json_text(value))
     raise typer.Exit
 

@@ -1,4 +1,4 @@
-"""Commands about what annotators read, practise and are asked beside the exam: guideline, tutorial, trial, gold."""
+"""Commands about the guideline, the tutorial, calibration rounds and gold questions."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -36,7 +36,7 @@ _COLUMNS = 9
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """How a study scores runs: the options that all studies share."""
+    """Options that all studies share: how runs are scored."""
 
     videos: Videos = None
     preset: PresetOption = Preset.PAPER
@@ -47,7 +47,7 @@ class StudyOptions:
     measure: Measure = None
 
     def inputs(self, truth: Path, run: list[str]) -> "StudyInputs":
-        """What is scored and how."""
+        """Return the inputs of a study of the files of `--run`."""
         from backend.scoring.run_files import named_files
 
         try:
@@ -56,7 +56,7 @@ class StudyOptions:
             raise typer.BadParameter(str(error), param_hint="--run") from None
 
     def inputs_of(self, truth: Path, runs: dict[str, Path], split: str | None = None) -> "StudyInputs":
-        """The same of runs that have names."""
+        """Return the inputs of a study of named runs."""
         from backend.scoring.studies.running import StudyInputs
 
         return StudyInputs(

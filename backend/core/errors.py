@@ -16,7 +16,7 @@ class ReelRankError(Exception):
 
     @classmethod
     def said(cls, text: str, /, **values: object) -> Self:
-        """A refusal whose text has values in the place of their names; see `messages.said`."""
+        """Return a refusal from a template and its values; see `messages.said`."""
         return cls(Said(text, values))
 
 

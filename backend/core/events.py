@@ -1,4 +1,4 @@
-"""Declare the kinds of event, each once, where it happens: its name in the log, its group, and its words."""
+"""Declare kinds of events: the name in the log, the group, and the words that describe it."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ _DECLARATION = re.compile(r"^[A-Z_]+ = Event\(", re.MULTILINE)
 
 
 class EventGroup(StrEnum):
-    """What entries of the activity log are about. Grades are rows of their own, all others are events."""
+    """Groups of the activity log. Grades are judgements; entries of other groups are events."""
 
     DECISIONS = "decisions"
     PEOPLE = "people"

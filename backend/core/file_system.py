@@ -1,4 +1,4 @@
-"""Tell what lies behind a path, and keep what a project holds to the user who runs ReelRank.
+"""Detect links and network file systems, and keep project files private to the user who runs ReelRank.
 
 Behind a path may be a link that leads out of a folder, or a network file system. What a project holds has the
 permissions 0600 (files) and 0700 (folders), whatever that user's umask is.

@@ -1,4 +1,4 @@
-"""Names of things: what one row is called by another, and by a browser; hashes that need a secret."""
+"""Types of ids in the database and in browsers, and keyed digests."""
 
 from typing import NewType
 

@@ -187,7 +187,7 @@ def _again(
 
 
 class _Processes(Generic[Unit, Result]):
-    """Processes of this machine; where one dies loky gives up all of them, and others take their place.
+    """Worker processes of this machine. If one dies, loky replaces all of them.
 
     Attributes:
         at_once: how many units may be given in at a time: no process waits, and few are begun in vain.

@@ -1,4 +1,4 @@
-"""The bytes of a file that somebody names, packed with gzip or not, and the entries that annotation files hold.
+"""Read files (plain or gzip), and the entries of annotation files.
 
 Whatever cannot be read is refused with the reason; a bad entry is a problem with its row.
 """

@@ -1,4 +1,4 @@
-"""Building the models behind `sentence.py` and `clip.py`: the only module of the encoders that loads torch.
+"""Build the models of `sentence.py` and `clip.py`. Only this module of the encoders loads torch.
 
 SimCSE is built by hand. `SentenceTransformer("princeton-nlp/...")` finds no modules.json there and falls back to
 mean pooling, which is another function. SimCSE's own tool (princeton-nlp/SimCSE, tool.py, `pooler = "cls"` and

@@ -1,4 +1,4 @@
-"""What an encoder's tokenizer knows: whole words, the tokens of texts, and texts that are read only in part.
+"""Query an encoder's tokenizer: known words, tokens of texts, and texts that it truncates.
 
 No model is loaded for any of it. Nothing is stored, so cached vectors are checked like fresh ones. Only long or
 non-ASCII texts are split into tokens, and a corpus has few of these.

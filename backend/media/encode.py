@@ -30,7 +30,7 @@ MAX_HEIGHT_PX = 720
 """Of pictures that no setting decides: frames for models, strips."""
 
 _TURNS = {90: [("transpose", "cclock")], 180: [("hflip", ""), ("vflip", "")], 270: [("transpose", "clock")]}
-"""Filters that turn a picture by so many degrees counter-clockwise."""
+"""FFmpeg filters that rotate a picture, by the angle in degrees counter-clockwise."""
 
 
 class PictureConverter:

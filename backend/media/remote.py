@@ -1,4 +1,4 @@
-"""Videos in object storage and on web servers, read by ranges: a clip costs what it needs, not the whole file.
+"""Read videos in object storage and on web servers by byte ranges, without downloading whole files.
 
 obstore, which speaks to S3, Google's storage and web servers, is loaded when the first address is met, and only then;
 so is PyAV, when the first video is opened.

@@ -110,7 +110,7 @@ LINK_OUT = said(
 
 
 def _names(place: PurePath) -> set[str]:
-    """What annotations may call a file that lies there in its folder."""
+    """Return the names by which annotations may refer to a file in the folder."""
     return set(map(nfc, (place.name, place.stem, place.as_posix(), place.with_suffix("").as_posix())))
 
 

@@ -1,4 +1,4 @@
-"""Addresses of PostgreSQL databases, as people write them and may be shown them, and dumps by its own `pg_dump`.
+"""Parse and display addresses of PostgreSQL databases, and dump databases with `pg_dump`.
 
 Dumps are of the custom format, which PostgreSQL's tools restore into the same version of the server or a newer one. It
 is compressed, `pg_restore` takes all of it or single tables from it, and as one transaction; a plain script would be

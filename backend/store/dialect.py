@@ -1,4 +1,4 @@
-"""Statements that are written once, for SQLite, as PostgreSQL takes them; rows and values as those of SQLite.
+"""Translate statements from SQLite to PostgreSQL, and rows and values back.
 
 SQL stands in this house in SQLite's words, and there as it runs. For the other engine each statement is read into a
 tree and written anew, once: what differs in name (`min(a, b)`, `group_concat`, `json_each`), in manners (`LIKE` heeds

@@ -1,4 +1,4 @@
-"""Database files: copies that arrive whole or not at all, and words for what keeps them from it.
+"""Copy database files atomically, and describe what prevents it.
 
 No copy holds the campaign's secret, 32 random bytes in one row; no export does, either. A move to another engine keeps
 it. Opening a copy makes a new one, so a copy tells nothing about the project that it was made from.

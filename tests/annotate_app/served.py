@@ -89,7 +89,7 @@ def small_app(
 
 @pytest.fixture
 def client(real_project: SmallProject) -> Iterator[Browser]:
-    """A browser in front of the small app."""
+    """Return a test browser for the small app."""
     app = small_app(real_project.project, lambda request: "streamlit", lambda socket: "hello")
     with Browser(app, real_project.tokens) as found:
         yield found

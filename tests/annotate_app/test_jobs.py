@@ -1,4 +1,4 @@
-"""Background jobs: shown to everybody while they last and afterwards, whatever becomes of their process."""
+"""Background jobs: every lead sees them while they run and afterwards, even if their process dies."""
 
 import os
 import subprocess

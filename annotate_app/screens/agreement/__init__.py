@@ -21,7 +21,7 @@ from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.messages import said
 
 _EVERY_S = 1.0
-"""How often a page looks whether what is being computed is there."""
+"""How often the page checks whether a running job has finished."""
 _HELD_S = 60.0
 """While people grade, the board would be another one at every click: so long it stays as it is."""
 _PARTS = {
@@ -178,7 +178,7 @@ def _intervals_job(project: Project, lead: Person, taken: _Taken) -> Job | None:
 
 
 def _subject(taken: _Taken) -> str:
-    """Of the job: which grades, and which pairs."""
+    """The subject of the job: which grades, and which pairs."""
     return " ".join((taken.version, *map(repr, astuple(taken.board.part))))
 
 

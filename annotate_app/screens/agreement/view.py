@@ -54,14 +54,14 @@ _MEANINGS = marked(
     "pairs: how much a figure owes to which pairs were judged. The people\nstay who they are.\n"
 )
 _NICENESS = 5
-"""Of drawing a file, for which a lead waits: what nobody else wants may be nothing for a minute."""
+"""Niceness of the process that draws a picture. A lead waits for it, so it is not the lowest priority."""
 _PAIRS = 1_000
 """So many are listed; more would only make the page slow."""
 _MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
 
 
 def draw(found: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return a picture as a file; drawing it keeps all threads of its process waiting, so it has its own."""
+    """Return a picture as a file, drawn in another process because drawing blocks every thread of its own."""
     return processes.alone(agreement_picture_file, found, name, kind, niceness=_NICENESS).result()
 
 

@@ -315,4 +315,4 @@ _SHOWN: dict[str, Callable[[Project, Person], None]] = {
     "durations": _durations,
     "agreement": _agreement,
 }
-"""What draws each part."""
+"""The function that draws each part."""

@@ -1,4 +1,4 @@
-"""A query's candidates drawn: as a figure (TVR-Ranking's Figure 6), and under one another.
+"""Draw the candidates of a query as a figure (TVR-Ranking, Figure 6) and as a list.
 
 The figure has their relevances by rank, their similarity over them. Below it stand eight frames of each with their
 times, its grades, and the rule's steps. The frames are pictures that browsers fetch as they come into view; a click, or

@@ -126,7 +126,7 @@ def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: in
 
 
 def _told(act: Callable[Concatenate[Project, Person, _Args], str]) -> Callable[_Args, None]:
-    """Decorate a callback: what it tells, or why it did nothing, is a message for the run that follows."""
+    """Decorate a callback so that the next run shows its result, or why it did nothing."""
 
     @wraps(act)
     def callback(*args: _Args.args, **more: _Args.kwargs) -> None:

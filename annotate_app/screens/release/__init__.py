@@ -105,7 +105,7 @@ def warnings(counts: dict[str, Any]) -> list[str]:
 
 
 def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProxyType({})) -> list[str]:
-    """Those about something that there is; `pairs` are counted by verdict."""
+    """Return the notes that apply to this project. `pairs` are counted by verdict."""
     return [
         tr(
             text,

@@ -1,4 +1,4 @@
-"""Lists: many rows drawn a page at a time, rows with controls that are searched, and queries chosen by their words.
+"""Lists for leads: long lists in pages, searchable rows with controls, and a choice of queries by their text.
 
 Of a long list a click anywhere on a row opens it, and so does Enter.
 
@@ -71,7 +71,7 @@ class ListRow:
 
 
 def rows_of(items: Sequence[_Item], row: Callable[[_Item], ListRow]) -> Callable[[int, int], list[ListRow]]:
-    """What `long_list` fetches of a list that is there as a whole."""
+    """Return the rows of one page of a list that is already in memory, as `long_list` expects them."""
     return lambda first, most: [row(one) for one in items[first : first + most]]
 
 
@@ -138,7 +138,7 @@ def long_list(
 
 
 def _end(shown: str, first: int, drawn: int, pages: int, page: str, key: str | None = None) -> None:
-    """What stands below a page of a list: which rows these are, and the links to the other pages."""
+    """Draw the footer of a page: which rows it shows, and links to the other pages."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=key):
         if pages > 1:
             shown = tr("{first:,}–{first_2:,} of {shown}", first=first + 1, first_2=first + drawn, shown=shown)
@@ -217,7 +217,7 @@ def searched(
     name: str = "q",
     page: str = "page",
 ) -> Searched[_Item]:
-    """Draws the search above a list of rows with controls, and says what to draw.
+    """Draw the search above a list of rows with controls, and return the rows to draw.
 
         people = searched(reviews, lambda one: one.person.name, "person")
         for one in people.rows:

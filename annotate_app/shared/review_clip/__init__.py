@@ -1,4 +1,4 @@
-"""Clips on the lead's pages: fetched by URL, looping, muted, with controls; and what is wrong with clips and videos."""
+"""Draw clips for leads (looping, muted, with controls), and list faults of clips and videos."""
 
 import time
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def review_clip(pair: PairReview | CalibrationPair, place: str = "") -> None:
 
 
 def moment_clip(span: wording.VideoSpan, key: str, src: str = "", gif: dict[str, str] | None = None) -> None:
-    """Shows the clip of any moment; see `clip_at`. `src` is its path where that is not the one by its times."""
+    """Draw the clip of any moment; see `clip_at`. `src` replaces the path made from its times."""
     label = tr(
         "Clip of {video}, {start_s:.2f} to {end_s:.2f} s", video=span.video, start_s=span.start_s, end_s=span.end_s
     )
@@ -48,7 +48,7 @@ def moment_clip(span: wording.VideoSpan, key: str, src: str = "", gif: dict[str,
 
 
 def moment_path(span: wording.VideoSpan) -> str:
-    """The path of a moment's clip by its times."""
+    """Return the path of the clip of a moment."""
     return "/moments.mp4?" + urlencode({"video": span.video, "start": span.start_s, "end": span.end_s})
 
 

@@ -38,7 +38,7 @@ def _listed_by(query: str) -> Callable[[Project, Database, float], Iterable[str]
 
 
 def _lost(name: str, meaning: str, query: str) -> Check:
-    """What only a backup mends."""
+    """Faults that only a backup can repair."""
     return Check(name, f"{meaning} {RESTORE}", _listed_by(query))
 
 

@@ -1,4 +1,4 @@
-"""Fill an annotator's queue, and take out of it what is skipped or cannot be shown.
+"""Fill an annotator's queue, and remove pairs that are skipped or cannot be shown.
 
 *Reads* batches, pairs, seats, pauses. *Writes* seats, skips, clip faults, events.
 

@@ -191,11 +191,11 @@ def renewal_slack_s(lease_s: float) -> float:
 
 
 ITEM_NAME = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
-"""An item of an exam in a browser: the attempt's random key, the place in the order, `r` when it is looked at again."""
+"""Name of an exam item in a browser: the attempt's random key, the item's position, and `r` for a second look."""
 
 
 def names_item(key: PairKey) -> bool:
-    """Return whether a name in a browser could be that of an exam's item; pairs are named otherwise.
+    """Return whether a key has the form of an exam item. Keys of pairs have another form.
 
     >>> names_item(PairKey("0123456789abcdef-7r")), names_item(PairKey("0123456789abcdef"))
     (True, False)

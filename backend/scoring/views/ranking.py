@@ -109,7 +109,7 @@ def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
 
 
 def _are_best(values: Sequence[float | None], among: Sequence[bool]) -> list[bool]:
-    """Which values are the best of those that can be compared."""
+    """Return which of the comparable values are the best."""
     best = max((value for value, fair in zip(values, among, strict=True) if fair and value is not None), default=None)
     return [fair and value is not None and value == best for value, fair in zip(values, among, strict=True)]
 

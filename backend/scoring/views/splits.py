@@ -140,7 +140,7 @@ def narrow_groups(summary: Mapping[str, Any], by: str, key: str | None = None) -
 
 
 def span_of(sizes: Sequence[int]) -> str:
-    """The least and the most of some counts, one where they are equal, `-` of none."""
+    """Return the range of some counts: one number if all are equal, `-` if there are none."""
     if not sizes:
         return "-"
     low, high = min(sizes), max(sizes)

@@ -16,7 +16,7 @@ from backend.store.schema.running import migrations
 __all__ = ["DIGESTS", "migrations"]
 
 DIGESTS: dict[str, str] = {}
-"""Of the schema that a migration leaves, where its file says so; for others every process computes it, in 0.1 s."""
+"""Return the digest of the schema after a migration, if its file declares one. Others are computed in 0.1 s."""
 
 for _name in sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name[0] == "m"):
     _module = import_module(f"{__name__}.{_name}")  # in the order of their numbers

@@ -1,4 +1,4 @@
-"""Background jobs are rows of one table, several at a time where they only read."""
+"""One table of background jobs; read-only jobs may run at the same time."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -46,5 +46,5 @@ SCHEMA_DIGEST = "a51b7396ec8c6c906f026e91bfa7a0c4872e6237e3dd95f4faeea10e788d811
 
 @migrations()
 def m046_job(db: SqliteDatabase) -> None:
-    """Keep background jobs in one table, with the one that was kept before."""
+    """Create the table of jobs, and move the previous job into it."""
     run(db, JOB)

@@ -1,4 +1,4 @@
-"""Rewriters and taggers as protocols; the name mapping, rewrites, decisions and what a rewrite changed as values. Pure.
+"""Values of rewriting: protocols of rewriters and taggers, rewrites, decisions, and word-by-word differences. Pure.
 
 Differences are told word by word, whoever wrote the rewrite: for the eye, and counted as the paper's Table 3. Words are
 letters and digits with hyphens and apostrophes between them; a possessive `'s` and every other sign stands for itself,

@@ -1,4 +1,4 @@
-"""Registered videos, proposals and moments as values; which spans are proposed, and what a moment can be. Pure."""
+"""Values of videos and moments, the spans that are proposed, and the limits of a moment. Pure."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What people are assigned to, what may keep them from work, and which batch and pairs they may take.
+"""Read assignments, what keeps annotators from working, and the batch and pairs they may take.
 
 Somebody without an assignment costs the desk one look at an index and no condition at all.
 """

@@ -1,4 +1,4 @@
-"""How pairs stand: the stored verdicts, what leads did about pairs, skips, and clips that cannot be shown.
+"""Store and read the status of pairs: verdicts, leads' acts, skips, and blocked clips.
 
 The acts of leads are append-only: decisions, confirmed discards, re-openings, and what of it they took back. The acts
 of one pair are counted together, from 1. One stands until it is taken back, and only the newest that stands can be.

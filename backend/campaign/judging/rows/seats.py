@@ -21,7 +21,7 @@ from backend.store.engine import Database
 
 _UNCLAIMED = "lease_until = NULL, claim_no = NULL, shown_at = NULL, claimed_at = NULL"
 _GIVEN_BACK = {"seat": f"annotator_id = NULL, {_UNCLAIMED}", "gold_seat": _UNCLAIMED}
-"""What becomes of a place that its holder leaves: anybody may take a seat, a place at a gold pair stays theirs."""
+"""Return a place to the queue: a seat becomes free for anybody; a place at a gold pair stays its holder's."""
 # A place that anybody may take: nobody's, or somebody's whose lease has run out; never a closed one.
 FREE = "(s.closed = 0 AND (s.annotator_id IS NULL OR s.lease_until < :now))"
 """The condition on such a seat `s`, for other statements; `:now` in seconds since 1970."""

@@ -1,4 +1,4 @@
-"""Compute what working time costs, and how much of both is still to come. Pure.
+"""Compute the cost of working time, and forecast the time and cost that remain. Pure.
 
 Times are whole milliseconds, as they were measured; money is exact.
 """

@@ -161,9 +161,9 @@ def _warned(db: Database) -> int:
 
 CUTTING_CLIPS = said("Cutting clips")
 NEXT_BATCHES, EVERYTHING = "next_batches", "everything"
-"""What a job that cuts clips was asked for, beside those that wait for grades."""
+"""Options of a job that cuts clips, beside the clips of pairs that wait for grades."""
 _SHOWN = 50
-"""Rows of a table."""
+"""Most rows of an outcome's table."""
 LITTLE_BYTES = 200 * 1024**2
 """Less than this on the disk of the clips is worth a word to a lead."""
 
@@ -224,7 +224,7 @@ def cut_clips_as_job(
     progress: Steps | None = None,
     now: float,
 ) -> ClipsReport:
-    """Do what `cut_queued_clips` does as a background job of this process, which leads see on the page Progress.
+    """Run `cut_queued_clips` as a background job in this process. Leads see it on the page Progress.
 
     Raises:
         ProjectError: these clips are being cut already.
@@ -253,7 +253,7 @@ def cut_clips_as_job(
 
 
 def clips_outcome(report: ClipsReport) -> JobOutcome:
-    """Put into words what came of cutting clips."""
+    """Return the outcome of cutting clips in words."""
     clips = report.clips
     there = clips.there + clips.shared
     sentences = [

@@ -1,4 +1,4 @@
-"""Count the work: what waits for a lead, the pairs that want grades, judgements by day and person, clips to cut ahead.
+"""Count work: what waits for leads, pairs that need grades, judgements by day and person, clips to cut ahead.
 
 Reads only. What waits is a range of an index, or a walk over few rows; SQLite counts the pairs that want grades by
 kind, so that all of a large campaign come as a few dozen rows. A judgement counts at its first revision: a corrected

@@ -1,4 +1,4 @@
-"""Check the videos of a project as they lie there now, and add further ones.
+"""Check the video files of a project, and add videos.
 
 *Reads* video files, folders of frames. *Writes* video, video_check, clip_fault, seats, agenda, one event.
 

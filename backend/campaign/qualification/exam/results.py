@@ -1,4 +1,4 @@
-"""Tell where people stand with the exam or the calibration round, and how they did; grant retakes and exemptions.
+"""Read the exam status and results of people, and grant retakes and exemptions.
 
 Derived from attempts, answers and waivers. *Reads* exams, attempts, answers, waivers, annotator. *Writes* exam_ruling,
 events.

@@ -1,4 +1,4 @@
-"""Set gold questions and report how people did with them; offer them, and warn or pause whoever misses too many.
+"""Set, offer and report gold questions, and warn or pause annotators who miss too many.
 
 *Reads* pairs, consensus, gold answers, findings, seats, pauses. *Writes* campaign, gold_pair, gold_seat, gold_rhythm,
 gold_finding, pauses, events. Only leads see figures. An offered pair goes out as one of the second round would:

@@ -1,4 +1,4 @@
-"""Choose what newcomers practise on, and let them: a text and a moment, with the right grade and why it is right.
+"""Choose practice pairs (a text, a moment, the right grade and why), and take newcomers' answers.
 
 *Reads* pairs, consensus, candidates, exams, videos. *Writes* practice, practice_answer, campaign, seats that nobody
 came back to, events.

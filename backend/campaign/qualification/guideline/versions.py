@@ -1,4 +1,4 @@
-"""Read and change the guideline: its versions and who has read them, and the pairs that are its examples.
+"""Read and change the guideline: its versions, who has read them, and its example pairs.
 
 *Reads* grades, campaign, guideline_seen, pairs, consensus, videos. *Writes* scale, guideline, guideline_version,
 guideline_seen, examples, seats that nobody came back to, events. Every version stays in the record.

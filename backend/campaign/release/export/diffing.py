@@ -1,4 +1,4 @@
-"""Compare two releases of anybody, and count the statistics of one: folders or zips.
+"""Compare two releases, and compute the statistics of one. Each is a folder or a zip.
 
 *Reads* releases. *Writes* nothing.
 """

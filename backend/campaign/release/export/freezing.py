@@ -308,5 +308,5 @@ def write_pseudo_train(
 
 
 def json_of(value: object) -> bytes:
-    """Return a value as the JSON files of a release have it."""
+    """Return a value as JSON in the form of a release's files."""
     return msgspec.json.format(msgspec.json.encode(value, enc_hook=as_text), indent=1) + b"\n"

@@ -1,4 +1,4 @@
-"""Keep releases in the project, whole, as zips under `releases/`, by name, for ever; list, hand out and compare them.
+"""Keep releases as named zips under `releases/`, and list, download and compare them.
 
 *Reads* release, its files, what leads did. *Writes* release, files, an event. A zip is named by what it holds, so
 making the same release again makes the same file; a row comes after its file, so no row ever names one that is not

@@ -1,4 +1,4 @@
-"""The rule about next batches as values: what it says about a query, and what leads decided. Pure.
+"""The next-batch rule: its values, its recommendation for a query, and leads' decisions. Pure.
 
 The paper opens a second batch where the last candidates of the first are still very relevant, and gives no number; see
 docs/decisions/062-next-batch.md.

@@ -98,7 +98,7 @@ class OpenQuery:
 
     @property
     def state(self) -> NextState:
-        """How its next batch stands."""
+        """State of its next batch."""
         return model.next_state(unsettled=self.unsettled, pairs=self.pairs, declined=self.declined)
 
 

@@ -1,4 +1,4 @@
-"""The sources of candidates as values; merge what several sources found, as TREC pools; draw what a probe judges. Pure.
+"""Candidate sources as values, merging of several sources (TREC pooling), and the draw of a probe. Pure.
 
 Spans come as whole multiples of one step, so that an overlap of exactly the threshold is never a matter of rounding.
 """
@@ -250,7 +250,7 @@ def _nearest(span: SeenSpan, among: Iterable[_Near], iou: Fraction) -> _Near | N
 _Ranked = TypeVar("_Ranked")
 
 PROBE_TOP, PROBE_OTHERS = 60, 60
-"""How many of the most similar moments of a query, and of all others, its probe wants judged (TVR-Ranking)."""
+"""Number of a query's most similar moments, and of other moments, that a probe has judged (TVR-Ranking)."""
 
 
 def probed(texts: Collection[str], count: int, seed: int) -> set[str]:

@@ -1,4 +1,4 @@
-"""Store and read candidate lists, what found the candidates, batches of pairs, and the agenda.
+"""Store and read candidate lists with their sources, batches of pairs, and the agenda.
 
 The agenda tells which batches still have places, those nearest to completion first. It is derived from seats, as the
 consensus is from grades: one row a batch, so that finding the next batch takes a step or two however many pairs there
@@ -93,7 +93,7 @@ class CandidateRow:
 
 
 _New = tuple[MomentId, int, float | None, str | None]
-"""A pair to be made: its moment, rank, similarity and the encoder of that."""
+"""A pair to create: its moment, rank, similarity, and the encoder of the similarity."""
 
 
 def add_candidates(

@@ -1,4 +1,4 @@
-"""Make a project in which people check a file of pools: whole videos, blind, matching or not; report what they found.
+"""Create a project in which people check a file of pools (does each whole video match?), and report the result.
 
 *Reads* a file of pools, the video files, verdicts. *Writes* a whole project: video, moment, caption, query, candidate,
 batch, pair, seat, pool_check, pool_place, one event. Everything is looked at before the folder is made.

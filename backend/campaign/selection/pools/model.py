@@ -1,4 +1,4 @@
-"""Pools as values: options and measures of a build; the sample, facts and report of a check; what is checked. Pure."""
+"""Values of pools: options and measures of a build, and the sample, facts and report of a check. Pure."""
 
 import random
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Draw queries from the imprecise captions, add a person's own; list, change and remove them before there are lists.
+"""Draw queries from imprecise captions, add own queries, and edit them until candidates are chosen.
 
 *Reads* captions, and a person's own queries. *Writes* query and events. A draw is a seeded random sample for validation
 and test; the rest trains. A training query never has the text of a validation or test query, each of which has a text

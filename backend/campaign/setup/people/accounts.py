@@ -1,4 +1,4 @@
-"""Accounts: create, invite and list people, check passwords, sign in, and tell whose session or browser a cookie is.
+"""Create, invite and list accounts, and change passwords.
 
 *Reads* annotator, invitation, identity, session. *Writes* annotator, invitation, identity, session, known_browser,
 events. Tokens are kept as SHA-256: nothing in the database lets anybody in. argon2 is slow on purpose: keep passwords

@@ -1,4 +1,4 @@
-"""Permission checks and sign-in: who somebody is, and decorators that say who may call a verb.
+"""Sign people in, and check permissions: decorators say who may call a verb.
 
 A check is asked of the project itself at every call. A caller's `Person` says who they are, never what they may do:
 role and suspension count as the project has them now. `Lead` and `Annotator` are made here and nowhere else, so a verb

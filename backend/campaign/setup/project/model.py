@@ -1,4 +1,4 @@
-"""The settings of a campaign, its scale and its guideline as values; what is wrong with a guideline. Pure."""
+"""Values of a campaign (settings, scale, guideline), and the check of a guideline. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Show every front end the background jobs of a project: begun, reported while they last, ended, dismissed.
+"""Record the background jobs of a project, so that every front end shows them.
 
 A job is what takes longer than a request. Whoever begins it runs it in a process of its own, and holds a lock file
 meanwhile: the system frees it when that process is killed, so that everybody learns of it in seconds. Each job is all
@@ -33,9 +33,9 @@ from backend.store.connection import Database, writing
 from backend.store.files import arriving
 
 REPORT_EVERY_S = 0.5
-"""How often a process reports how far its job has come, if it has come any further."""
+"""Interval at which a process reports progress, if there is any."""
 ALIVE_EVERY_S = 5.0
-"""How often it reports that it is still there."""
+"""Interval at which it reports that it still runs."""
 Work = Callable[[Progress], object]
 """What a job does: it returns a `JobOutcome`, or any other value, which is kept for `job_result`."""
 Result = TypeVar("Result")
@@ -52,7 +52,7 @@ def begin_job(
     *,
     now: float,
 ) -> str | None:
-    """Note that a job begins, and remove those of its kind that ended before; see `rules.outdated_jobs`.
+    """Record that a job starts, and delete outdated jobs of its kind; see `rules.outdated_jobs`.
 
     Args:
         project: the project.
@@ -64,10 +64,10 @@ def begin_job(
         now: seconds since 1970.
 
     Returns:
-        The key for `run_job`; None if this very job, which only reads, is under way already.
+        The key for `run_job`; None if the same read-only job already runs.
 
     Raises:
-        ProjectError: another job that changes the project is under way, at whichever front end.
+        ProjectError: another job that changes the project is running, at any front end.
     """
     job = Job(secrets.token_urlsafe(12), kind, subject, title, "", now, asked=dict(asked))
     files = list((project.folder / CACHE_FOLDER).glob("job-*"))  # those of jobs that begin meanwhile stay
@@ -98,13 +98,13 @@ def begin_job(
 
 @lead_only
 def list_jobs(project: Project, lead: Lead, *, now: float) -> list[Job]:
-    """Return the jobs as they are now, whichever front end runs them, the newest first; not those dismissed."""
+    """Return all jobs that were not dismissed, newest first, whichever front end runs them."""
     return _current_jobs(project, project.store.db, now)
 
 
 @lead_only
 def dismiss_job(project: Project, lead: Lead, key: str, *, now: float) -> None:
-    """Show a job no more; one that is under way stays."""
+    """Dismiss a job that has ended, so that no page shows it. A running job stays."""
     with writing(project.store) as db:
         ended = [job.key for job in _current_jobs(project, db, now) if not job.is_running]
         rows.remove_jobs(db, {key} & {*ended})
@@ -112,7 +112,7 @@ def dismiss_job(project: Project, lead: Lead, key: str, *, now: float) -> None:
 
 @lead_only
 def job_result(project: Project, lead: Lead, key: str, kind: type[Result]) -> Result | None:
-    """Return what a job computed; None if its file is gone, or of another release of ReelRank."""
+    """Return the result of a job; None if its file is missing or from another version of ReelRank."""
     with suppress(FileNotFoundError):
         release, result = msgspec.json.decode(_file(project, key, "json").read_bytes())
         if release == __version__:
@@ -132,13 +132,13 @@ def running(project: Project, key: str) -> Iterator[None]:
 
 @public
 def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
-    """Do what a job is for, and note how far it has come and how it ended.
+    """Run a job, and record its progress and outcome.
 
     Returns:
-        Why it cannot be done, which is noted, too; None if it was done.
+        The refusal, which is also recorded; None if the job succeeded.
 
     Raises:
-        StoreUnavailable: how it ended cannot be noted.
+        StoreUnavailable: the outcome cannot be recorded.
     """
     try:
         with reporting(project, key) as progress:
@@ -162,7 +162,7 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
 @public
 @contextmanager
 def reporting(project: Project, key: str) -> Iterator[Progress]:
-    """Report how far a job is while it lasts: in a thread, because it may be in the middle of its one transaction."""
+    """Report progress from a thread, because the job may be inside its only transaction."""
     latest, over = ("", 0, 0), threading.Event()
 
     def progress(what: str, done: int, total: int) -> None:
@@ -191,7 +191,7 @@ def reporting(project: Project, key: str) -> Iterator[Progress]:
 
 @public
 def report_progress(project: Project, key: str, what: str, done: int, total: int, *, now: float) -> None:
-    """Say how far a job has come, and that it still runs: at least every 30 s, or it counts as interrupted."""
+    """Record the progress of a job. Call it at least every 30 s, or the job counts as interrupted."""
     with writing(project.store) as db:
         rows.report_progress(db, key, what, done, total, at=now)
 
@@ -217,7 +217,7 @@ def _current_jobs(project: Project, db: Database, now: float) -> list[Job]:
 
 
 def _with_messages(value: Any) -> Any:
-    """Return a value read from JSON with translatable messages in the place of stored texts."""
+    """Return a value from JSON with its stored texts as translatable messages."""
     if isinstance(value, str):
         return recalled(value)
     if isinstance(value, list):

@@ -8,7 +8,7 @@ import msgspec
 from backend.core.messages import said
 
 A_COMMAND = said("a command")
-"""Who began a job that no lead did."""
+"""Shown as the starter of a job that a command started."""
 Typed = str | int | float | frozenset[str]
 """What somebody typed or chose, by the name of its field."""
 
@@ -30,21 +30,21 @@ class Delay:
 
 
 class JobKind(StrEnum):
-    """What a job does."""
+    """Kinds of jobs."""
 
     SET_UP = "set up"
     """A step of the page Set up, which its `subject` names."""
     RELEASE = "release"
     INTERVALS = "intervals"
-    """Of agreement; its `subject` says of which pairs, and of which state of the grades."""
+    """Agreement intervals; `subject` names the pairs and the state of the grades."""
     COMPARISON = "comparison"
-    """Of the consensus rule with other aggregators."""
+    """Comparison of the consensus rule with other aggregators."""
     CLIPS = "clips"
     """Cutting the clips of batches."""
 
     @property
     def changes_project(self) -> bool:
-        """Whether it excludes other jobs that change the project; one that only reads runs beside any other."""
+        """Whether it changes the project. Such jobs run one at a time; read-only jobs run beside them."""
         return self in (JobKind.SET_UP, JobKind.RELEASE)
 
 
@@ -58,7 +58,7 @@ class JobState(StrEnum):
     FAILED = "failed"
     """By a mistake of ours, or because its process was killed; the server's log says more."""
     INTERRUPTED = "interrupted"
-    """Its server stopped in the middle of it, or nothing was heard of it for a while."""
+    """Its process stopped, or has not reported for a while."""
 
 
 class OutcomeTable(msgspec.Struct, frozen=True):
@@ -98,5 +98,5 @@ class Job(msgspec.Struct, frozen=True):
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it still runs."""
         return self.state is JobState.UNDER_WAY

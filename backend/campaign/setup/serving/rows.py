@@ -87,7 +87,7 @@ def forget_drafts(db: Database, *, until: float) -> None:
 
 
 def jobs(db: Database) -> list[tuple[Job, float]]:
-    """Return all jobs as they were last reported, and when that was, the newest first."""
+    """Return all jobs as last reported, with the time of that report, newest first."""
     rows = db.conn.execute(
         "SELECT j.*, a.name FROM job j LEFT JOIN annotator a ON a.annotator_id = j.begun_by ORDER BY j.job_id DESC"
     )
@@ -115,7 +115,7 @@ def jobs(db: Database) -> list[tuple[Job, float]]:
 
 
 def begin_job(db: Database, job: Job, by: AnnotatorId | None) -> None:
-    """Store a job that begins."""
+    """Insert a job that starts."""
     db.conn.execute(
         "INSERT INTO job (job_key, kind, subject, changes_project, title, begun_by, began_at, heard_at, asked) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -127,7 +127,7 @@ def begin_job(db: Database, job: Job, by: AnnotatorId | None) -> None:
 
 
 def report_progress(db: Database, key: str, what: str, done: int, total: int, *, at: float) -> None:
-    """Note how far a job has come; nothing, if it was removed."""
+    """Update the progress of a job. A deleted job stays deleted."""
     db.conn.execute(
         "UPDATE job SET what = ?, done = ?, total = ?, heard_at = ? WHERE job_key = ?",
         [kept(what), done, total, at, key],
@@ -135,7 +135,7 @@ def report_progress(db: Database, key: str, what: str, done: int, total: int, *,
 
 
 def end_job(db: Database, key: str, state: JobState, outcome: JobOutcome, refusal: str, *, at: float) -> None:
-    """Note how a job ended; nothing, if it was removed."""
+    """Record the end of a job. A deleted job stays deleted."""
     db.conn.execute(
         "UPDATE job SET state = ?, outcome = ?, refusal = ?, heard_at = ? WHERE job_key = ?",
         [state.value, msgspec.json.encode(outcome, enc_hook=kept).decode(), kept(refusal), at, key],

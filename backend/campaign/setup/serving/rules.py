@@ -1,4 +1,4 @@
-"""Decide how sign-ins are slowed down, when a job counts as interrupted, and what a draft keeps. Pure."""
+"""Rules for sign-in delays, interrupted and outdated jobs, and drafts. Pure."""
 
 import hashlib
 import math
@@ -20,7 +20,7 @@ database is locked gives up after 30."""
 QUIET_S = 6.0
 """A job that runs says so every five seconds: after this silence its lock file is looked at."""
 KEPT = {JobKind.INTERVALS: 9}
-"""How many jobs of a kind stay when they have ended, the newest ones; of any other kind it is one."""
+"""How many ended jobs of a kind are kept, the newest first; one for any other kind."""
 DRAFT_S = 3600.0
 MOST_CHARACTERS = 20_000
 
@@ -97,7 +97,7 @@ def current_job(job: Job, *, heard_at: float, lock_is_free: bool | None, now: fl
 
 
 def outdated_jobs(jobs: Sequence[Job], kind: JobKind) -> list[Job]:
-    """Return the jobs that go when another one of their kind begins: of those that ended all but the newest.
+    """Return the ended jobs to delete when another job of their kind starts: all but the newest.
 
     Args:
         jobs: all jobs of the project, the newest first.

@@ -1,4 +1,4 @@
-"""Store and read descriptions with all that was done about them, what leads choose, and the guideline's versions."""
+"""Store and read descriptions and their history, leads' choices, and versions of the describers' guideline."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

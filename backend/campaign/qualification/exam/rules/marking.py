@@ -1,4 +1,4 @@
-"""Mark an attempt, compute the key of open pairs, how people did with intervals, and what guessing comes to.
+"""Mark an attempt, compute the answer key of open pairs, results with intervals, and the chance that a guess passes.
 
 Guessing is one grade throughout, or grades by chance.
 """
@@ -374,7 +374,7 @@ def _kappa(own: np.ndarray, right: np.ndarray, weights: Weights, resamples: int,
         return Estimate(None, None, None, found.n, found.reason if found.n else _NOTHING)
     grades = int(max(own.max(), right.max())) + 1
     table = np.bincount(own * grades + right, minlength=grades**2)
-    # Items with the same answer and the same key cannot be told apart: a resample is how many of each kind it holds.
+    # Items with the same answer and key are interchangeable: a resample is the count of each kind in it.
     drawn = drawn_patterns(table, resamples=resamples, seed=seed).reshape(-1, grades, grades)
     samples = kappas(drawn, weights)
     undefined = float(np.isnan(samples).mean())
