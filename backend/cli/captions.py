@@ -208,7 +208,7 @@ def queries(
             "optionally source.",
         ),
     ] = None,
-    split: Annotated[Split, option("--split", "Split of the queries in a text file given with --from.")] = (Split.TEST),
+    split: Annotated[Split, option("--split", "Split of the queries in a text file given with --from.")] = Split.TEST,
     stratify: Annotated[
         Stratum | None, option("--stratify", "Draw from videos or shows in proportion to their number of texts.")
     ] = None,

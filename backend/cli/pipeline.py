@@ -74,7 +74,7 @@ def export(
     out: Annotated[Path, argument("OUT", "A new folder for the release.")],
     format_: Annotated[
         Literal["tvr-ranking", "trec", "parquet", "qvhighlights"], option("--format", "Form of the release.")
-    ] = ("tvr-ranking"),
+    ] = "tvr-ranking",
     with_published: Annotated[
         bool,
         option("--with-published-captions", "Add the published captions, which may name people, as published_caption."),
