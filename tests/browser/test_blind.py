@@ -67,6 +67,7 @@ TIMES = (".0173091", ".5173091", ".1527093", ".6527093")
 RANK, SIMILARITY, ACTIVE_MS = 4_917_301_000_000, 0.83479105, 7_654_321
 # Whether another window of the same person is at work (`elsewhere`) says nothing of a pair.
 DESK = {"state", "items", "previous", "today", "in_all", "waiting", "skipped", "replies", "warned", "exam", "elsewhere"}
+DESK |= {"quota_today", "quota_in_all"}  # what a lead asks of this person, and nothing of anybody else
 # Whether a clip is its `whole` video is no secret: a context of nothing tells it too.
 ITEM = {"pair", "query", "position", "total", "duration_s", "grade", "whole", "note"}
 LEADS_PAGES = ("rewrites", "queries", "progress", "people", "release", "disagreements")
