@@ -26,9 +26,9 @@ class RecentPanel {
   }
 
   list(items, gradeOf) {
-    const rows = items.map((item) => {
+    const rows = items.map((item, index) => {
       const grade = gradeOf(item);
-      const place = tr("{position} of {total}", { position: item.position, total: item.total });
+      const place = trn("{n} grade ago", "{n} grades ago", index + 1);
       const button = make("button", "graded", [make("span", "digit", String(grade)), make("span", "asked", item.query), make("small", "", place)]);
       Object.assign(button, { type: "button", onclick: () => this.pick(items, item.pair) });
       button.setAttribute("aria-label", tr("Change grade {grade} for \u201c{query}\u201d", { grade, query: item.query }));
