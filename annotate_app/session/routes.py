@@ -8,6 +8,7 @@ import hmac
 import re
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import COOKIE, LANGUAGES, marked, retold, tr
 from annotate_app.session import oidc, plain_pages
 from annotate_app.session.addresses import (
     BROWSER_COOKIE,
@@ -34,9 +35,15 @@ from annotate_app.session.plain_pages import account_page, invitation_page, not_
 from annotate_app.session.request_limits import FairChecks, TooMuch, form, too_many
 from backend.campaign.judging.staffing import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
-from backend.campaign.setup.people.accounts import accept_invitation, change_password, invited
+from backend.campaign.setup.people.accounts import (
+    accept_invitation,
+    change_password,
+    invited,
+    keep_language,
+    kept_language,
+)
+from backend.campaign.setup.people.passwords import password_weakness
 from backend.campaign.setup.people.permissions import (
-    PASSWORD_LENGTH,
     SESSION_S,
     knows_browser,
     person_for,
@@ -80,7 +87,7 @@ class Sessions:
             Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
             Route(_ACCOUNT_PATH, self.account),
             Route("/session/password", self.change_password, methods=["POST"]),
-            *plain_pages.language_routes(_is_ours, _safe_path),
+            *plain_pages.language_routes(_is_ours, _safe_path, self._keep_language),
             Route("/session/{asset}", self.asset),
         ]
 
@@ -163,7 +170,7 @@ class Sessions:
         person = await self._person(request)
         if person is None:
             return RedirectResponse(SIGN_IN_PATH, 303)
-        problem, status = _problem(request, fields)
+        problem, status = _problem(request, fields, person.name)
         if problem:
             return account_page(request, person, error=problem, status=status)
         old, new, session = fields.get("old", ""), fields.get("password", ""), request.cookies[SESSION_COOKIE]
@@ -194,7 +201,7 @@ class Sessions:
             return invitation_page(request, person.name)
         fields = await form(request)
         password = fields.get("password", "")
-        problem, status = _problem(request, fields)
+        problem, status = _problem(request, fields, person.name)
         if problem:
             return invitation_page(request, person.name, error=problem, status=status)
         try:
@@ -248,7 +255,17 @@ class Sessions:
         before = request.cookies.get(BROWSER_COOKIE, "")
         browser = await run_in_threadpool(remember_browser, self._project(), token, before, now=self._clock())
         set_cookie(request, response, BROWSER_COOKIE, browser, max_age_s=_BROWSER_S, strict=True)
+        kept = await run_in_threadpool(kept_language, self._project(), token, now=self._clock())
+        if kept in LANGUAGES:
+            plain_pages.set_language(request, response, kept)
+        elif (here := request.cookies.get(COOKIE)) in LANGUAGES:
+            await self._keep_language(token, here)
         return response
+
+    async def _keep_language(self, token: str, language: str) -> None:
+        """Keep a language with the account of a session; the browser keeps it where the database cannot."""
+        with suppress(StoreUnavailable):
+            await run_in_threadpool(keep_language, self._project(), token, language, now=self._clock())
 
 
 def _address(request: Request) -> str:
@@ -273,13 +290,13 @@ def _signed_out(request: Request) -> Response:
     return response
 
 
-def _problem(request: Request, fields: dict[str, str]) -> tuple[str, int]:
+def _problem(request: Request, fields: dict[str, str], name: str = "") -> tuple[str, int]:
     """Why a form with a new password cannot be taken, and the status that says so; an empty text if it can."""
     password, again = (normalised_password(fields.get(name, "")) for name in ("password", "again"))
     if not _is_ours(request, fields):
         return tr(STALE), 403
-    if len(password) < PASSWORD_LENGTH:
-        return tr("Choose a password of at least {n} characters.", n=PASSWORD_LENGTH), 422
+    if weakness := password_weakness(password, name or fields.get("name", "")):
+        return retold(weakness), 422
     if password != again:
         return tr("The two passwords are not the same. Please type them again."), 422
     return "", 200

@@ -46,7 +46,7 @@ def begin(page: Page, link: str) -> None:
     """Choose a password behind the link, and read the guideline with Enter."""
     page.goto(link)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("The same again").fill(PASSWORD)
+    page.get_by_label("Repeat password").fill(PASSWORD)
     page.get_by_role("button", name="Save and sign in").click()
     expect(player(page)).to_have_attribute("data-state", "lesson")
     step = page.get_by_test_id("lesson-step")

@@ -89,7 +89,7 @@ def test_a_person_on_gold_is_told_and_paused_and_the_lead_sees_why(
 
     work(server.project, lambda _, count: count == told - 1)
     page = enter(ANA)
-    notice = page.get_by_role("alert").filter(has_text="A friendly word")
+    notice = page.get_by_role("alert").filter(has_text="A friendly note")
     pair = pair_on_show(page)
     assert pair not in known
     expect(notice).to_have_count(0)

@@ -88,6 +88,9 @@ class Desk(Generic[First]):
     """Whether the person is to be told that their grades were often far from what is right; not of which pairs."""
     elsewhere: bool = False
     """Whether another window of this person has taken the desk since the one that asks did."""
+    quota_today: int | None = None
+    """How many grades a lead asks of this person in a day; None for any number."""
+    quota_in_all: int | None = None
     exam: First | None = None
     """While something else comes before any pair (the exam), what it has to say; the items may be its own."""
 

@@ -67,6 +67,17 @@ def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) ->
     end_sessions(db, annotator_id)
 
 
+def set_language(db: Database, annotator_id: AnnotatorId, language: str) -> None:
+    """Keep the language that a person chose."""
+    db.conn.execute("UPDATE annotator SET language = ? WHERE annotator_id = ?", [language, annotator_id])
+
+
+def language(db: Database, annotator_id: AnnotatorId) -> str | None:
+    """Return the language that a person chose, if they did."""
+    row = db.conn.execute("SELECT language FROM annotator WHERE annotator_id = ?", [annotator_id]).fetchone()
+    return row[0] if row else None
+
+
 def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
     """Suspend (all sessions end) or reinstate."""
     db.conn.execute("UPDATE annotator SET suspended = ? WHERE annotator_id = ?", [int(suspended), annotator_id])

@@ -479,3 +479,11 @@ def test_a_gold_pair_on_somebodys_desk_is_not_shown_in_the_guideline(small: Judg
     choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER + 2 * HOUR)
     assert pair not in {item.pair for item in desk(small, 2, LATER + 2 * HOUR).items}
     assert pair not in {one for one, _ in work(small, 2, lambda _: 2, at=LATER + 2 * HOUR)}
+
+
+def test_the_list_of_last_grades_has_gold_pairs_in_their_place(small: Judging) -> None:
+    set_gold(small.project, OPERATOR, GoldOptions(share=0.5), now=LATER)
+    given = [pair for pair, _ in work(small, 2, lambda _: 4, most=20)]
+    items = exchange.recent_grades(small.project, small.annotators[2], now=LATER + 10 * 60)
+    assert [item.pair for item in items] == given[::-1]
+    assert golden(small) & set(given), "some of them are gold"
