@@ -810,14 +810,12 @@ def test_an_address_of_nobody_leads_back(open_page_of: Open, who: str) -> None:
     app.run()
     assert not app.exception
     if who == "99":
-        assert [info.value for info in app.info] == ["There is no such annotator here."]
+        assert [info.value for info in app.info] == ["This annotator is not in the project."]
         app.button(key="all_people").click().run()
     assert app.text_input(key="new_name")
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"), [(" ", "Please give a name"), ("Ana", "there is already somebody named Ana")]
-)
+@pytest.mark.parametrize(("name", "sentence"), [(" ", "Enter a name"), ("Ana", "there is already somebody named Ana")])
 def test_a_name_that_cannot_be(open_page_of: Open, name: str, sentence: str) -> None:
     app = open_page_of("people")
     app.text_input(key="new_name").input(name)
@@ -898,9 +896,9 @@ def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(
     assert shown["Queries for test"].startswith("2 of ")
     assert shown["Pairs with a relevance"] == "51"
     texts = app.warning[0].value.split("  \n")[1:]
-    assert texts[0].startswith("1 query is in it although pairs still wait")
+    assert texts[0].startswith("1 query is included although pairs still wait")
     assert texts[1] == "1 pair is decided by a lead, and marked as such."
-    app.segmented_control(key="release_adjudicated").set_value("Left out").run()
+    app.segmented_control(key="release_adjudicated").set_value("Leave out").run()
     assert {metric.label: metric.value for metric in app.metric}["Pairs with a relevance"] == "50"
     assert app.warning[0].value.split("  \n")[2] == "1 pair is left out because a lead decided on them."
 

@@ -227,5 +227,7 @@ class MadeTable:
 
 RELEASED = Event("released", EventGroup.RESULTS, said("froze a release {name}"))
 """name, sha256 of the manifest, file: where it is kept; again: whether the same was kept already"""
+RELEASE_REMOVED = Event("release_removed", EventGroup.RESULTS, said("removed the release {name}"))
+"""name, sha256 of the manifest, file: where it was kept; reason"""
 TERMS_SET = Event("terms_set", EventGroup.RESULTS, said("set the licence {licence} and the citation"))
 """licence, citation, reason"""
