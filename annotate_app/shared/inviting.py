@@ -49,7 +49,7 @@ class _Link(NamedTuple):
 
 
 def form() -> None:
-    """Name and role of a newcomer, and the links that the form made."""
+    """Name and role of a newcomer."""
     with st.form("add_person"):
         name, role, button = st.columns([4, 2, 2], vertical_alignment="bottom")
         name.text_input(tr("Name"), key="new_name", placeholder=tr("They sign in with it"))
@@ -83,11 +83,11 @@ def dismiss(url: str) -> None:
 
 
 def links(place: str = "") -> None:
-    """The links made at a place of the page, or all of them, and why somebody could not be added."""
+    """The links made at a place of the page, or all of them, the newest first; and why somebody could not be added."""
     if place in (FORM, ""):
         look.refusal("add_person_problem")
     me = auth.current()
-    for one in st.session_state.get(_LINKS, []):
+    for one in reversed(st.session_state.get(_LINKS, [])):
         if me is None or one.lead != me.annotator_id or place not in (one.place, ""):
             continue
         with st.container(border=True, key=component_key(f"link-{one.url}")):
@@ -102,8 +102,8 @@ def links(place: str = "") -> None:
             _mount(key=component_key(f"copy-{one.url}"), data=data)
             st.caption(
                 tr(
-                    "They open it to choose a password. It works once, within two weeks; older links of theirs no "
-                    "longer work. It stays here until you dismiss it or close this page."
+                    "They open it to choose a password. It works once, within two weeks. It stays here until you "
+                    "dismiss it or close this page."
                 )
             )
             key = component_key(f"dismiss-{one.url}")

@@ -897,10 +897,10 @@ def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(
     assert shown["Pairs with a relevance"] == "51"
     texts = app.warning[0].value.split("  \n")[1:]
     assert texts[0].startswith("1 query is included although pairs still wait")
-    assert texts[1] == "1 pair is decided by a lead, and marked as such."
+    assert texts[1] == "1 pair is adjudicated by a lead, and marked so."
     app.segmented_control(key="release_adjudicated").set_value("Leave out").run()
     assert {metric.label: metric.value for metric in app.metric}["Pairs with a relevance"] == "50"
-    assert app.warning[0].value.split("  \n")[2] == "1 pair is left out because a lead decided on them."
+    assert app.warning[0].value.split("  \n")[2] == "1 pair is left out because a lead adjudicated."
 
 
 @pytest.mark.usefixtures("without_work")

@@ -25,7 +25,7 @@ from backend.campaign.setup.people.accounts import list_people, new_invitation
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId
 
-_WIDTHS = (2.2, 5.6, 4.6)
+_WIDTHS = (2.1, 4.7, 5.6)
 _FACTS = (marked("Judgements"), marked("Today"), marked("Median active"), marked("Skips"), marked("Last active"))
 _SPLITS: Mapping[Split | None, str] = {
     None: marked("Both splits"),
@@ -67,8 +67,8 @@ def page() -> None:
         _row(review, flags.get(who), lead, phases.get(who))
     listed.end()
     st.subheader(tr("Add a person"), anchor=False)
+    inviting.links(inviting.FORM)  # above the form, where it was a moment ago: so they are in view
     inviting.form()
-    inviting.links(inviting.FORM)
     removing.archive([one for one in everybody if one.is_archived])
     assignments(project, lead, reviews)
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import tr, trn
 from annotate_app.plain import plain
-from annotate_app.shared import look, wording
+from annotate_app.shared import look
 from backend.campaign.judging.removal import remove_person
 from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import Person, PersonReview
@@ -64,7 +64,7 @@ def archive(archived: Sequence[PersonReview]) -> None:
         for review in archived:
             who = review.person.annotator_id
             with st.container(horizontal=True, vertical_alignment="center", key=f"archived-{who}"):
-                judgements = wording.count_of(review.judgements, "judgement")
+                judgements = trn("{n} judgement", "{n:,} judgements", review.judgements)
                 st.markdown(f"**{plain(review.person.name)}** · {judgements}", width="stretch")
                 st.button(
                     tr("Bring back"), key=f"bring-back-{who}", on_click=bring_back, args=(who, review.person.name)

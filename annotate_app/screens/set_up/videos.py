@@ -102,7 +102,7 @@ def _then(job: Job) -> None:
         if one.webp
     )
     if cards:
-        with st.container(width="stretch"):
+        with st.container(width="stretch", key="video-cards"):
             st.html(f"<div class='rr-video-cards'>{cards}</div>")
             if found.new > len(found.pictures):
                 shown = len(found.pictures)
