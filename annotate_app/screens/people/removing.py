@@ -64,7 +64,7 @@ def archive(archived: Sequence[PersonReview]) -> None:
         for review in archived:
             who = review.person.annotator_id
             with st.container(horizontal=True, vertical_alignment="center", key=f"archived-{who}"):
-                judgements = trn("{n} judgement", "{n:,} judgements", review.judgements)
+                judgements = trn("{n} judgement", "{n} judgements", review.judgements)
                 st.markdown(f"**{plain(review.person.name)}** · {judgements}", width="stretch")
                 st.button(
                     tr("Bring back"), key=f"bring-back-{who}", on_click=bring_back, args=(who, review.person.name)
