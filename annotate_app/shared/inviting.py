@@ -26,8 +26,8 @@ _CSS = """
 .rr-copy input { flex: 1 1 16rem; min-width: 0; padding: .45rem .6rem; font: .85rem var(--st-code-font, monospace);
   color: inherit; background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color);
   border-radius: 8px; }
-.rr-copy button { padding: .45rem .9rem; font: inherit; font-size: .9rem; color: inherit; cursor: pointer; border-radius: 8px;
-  background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color); }
+.rr-copy button { padding: .45rem .9rem; font: inherit; font-size: .9rem; color: inherit; cursor: pointer;
+  border-radius: 8px;  background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color); }
 .rr-copy :is(input, button):focus-visible { outline: 3px solid #818cf8; outline-offset: 1px; }
 .rr-copy span { font-size: .9rem; }
 """

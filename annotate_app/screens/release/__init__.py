@@ -17,8 +17,13 @@ from backend.campaign.monitoring.progress.progress import work_version
 from backend.campaign.nouns import Person, Split
 from backend.campaign.release.export.freezing import release_preview
 from backend.campaign.release.export.kept_releases import check_new_release, list_releases, next_release_name
-from backend.campaign.release.export.model import Adjudicated, ReleaseOptions, ReleaseSelection
-from backend.campaign.release.export.rules.names import LONGEST_NAME, LONGEST_NOTES
+from backend.campaign.release.export.model import (
+    LONGEST_NAME,
+    LONGEST_NOTES,
+    Adjudicated,
+    ReleaseOptions,
+    ReleaseSelection,
+)
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.messages import said

@@ -25,9 +25,9 @@ from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.card import card, figures
 from backend.campaign.release.export.kept_releases import FOLDER, file_sha256
 from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.names import proper_name, proper_notes
 from backend.campaign.release.export.rules import documents
 from backend.campaign.release.export.rules.documents import manifest, select, to_count
-from backend.campaign.release.export.rules.names import proper_name, proper_notes
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews

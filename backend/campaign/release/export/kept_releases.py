@@ -20,8 +20,8 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.export import diffing
 from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.model import RELEASED, Adjudicated, KeptRelease, ReleaseRow
+from backend.campaign.release.export.names import next_name, proper_name, proper_notes
 from backend.campaign.release.export.rules.diffing import ReleaseDiff, compare
-from backend.campaign.release.export.rules.names import next_name, proper_name, proper_notes
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.atomic_output import new_files

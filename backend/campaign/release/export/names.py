@@ -3,13 +3,12 @@
 import re
 from collections.abc import Sequence
 
+from backend.campaign.release.export.model import LONGEST_NAME, LONGEST_NOTES
 from backend.core.errors import ProjectError
 from backend.core.messages import said
 from backend.core.text_files import control_fault
 from backend.core.typed_text import is_readable, spaced
 
-LONGEST_NAME = 100
-LONGEST_NOTES = 2000
 _FORBIDDEN = '/\\:*?"<>|'
 """Signs that no file may have in its name on one system or another."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
