@@ -124,6 +124,7 @@ def test_every_lead_reads_of_the_same_work_in_their_own_language(
     assert f"Previewing the videos in {folder} is done." in words(app).replace("*", "")
     monkeypatch.setattr(language, "chosen", lambda *_: "de")
     german = open_page()
+    assert re.search(r"2 neue Videos, zusammen \d+\.\d Minuten\.", words(german))
     wrong, taken = (table.value for table in german.table)
     assert "Warum" in list(wrong)
     assert set(taken["Ton"]) <= {"ja", "nein"}
