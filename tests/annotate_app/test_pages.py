@@ -670,17 +670,20 @@ def test_a_project_without_candidates_says_what_to_do(open_page_of: Open) -> Non
 # People
 
 
-def test_somebody_new_gets_a_link_that_is_shown_once(open_page_of: Open, real_project: SmallProject) -> None:
+def test_somebody_new_gets_a_link_that_only_its_lead_sees(
+    open_page_of: Open, real_project: SmallProject, browser_of: Callable[[str], None]
+) -> None:
     app = open_page_of("people")
     app.text_input(key="new_name").input("Fay")
     app.selectbox(key="new_role").select("lead")
     app.button(key="FormSubmitter:add_person-Add and invite").click().run()
     fay = people(real_project)["Fay"].person
     assert fay.role is Role.LEAD
-    _, _, token = app.code[0].value.partition("/session/invitation/")
+    _, _, token = app.session_state["invitations"][0].url.partition("/session/invitation/")
     assert invited(real_project.project, token, now=NOW) == fay
     assert "**Send this link to Fay**" in sentences(app)
-    assert app.run().code.len == 0
+    browser_of("Max")  # who got hold of the session
+    assert "**Send this link to Fay**" not in sentences(app.run())
 
 
 def test_a_row_tells_how_much_and_how_fast_a_person_works(open_page_of: Open, real_project: SmallProject) -> None:
@@ -821,7 +824,7 @@ def test_a_name_that_cannot_be(open_page_of: Open, name: str, sentence: str) -> 
     app.text_input(key="new_name").input(name)
     app.button(key="FormSubmitter:add_person-Add and invite").click().run()
     assert read(app.error[0].value).startswith(sentence)
-    assert app.code.len == 0
+    assert "invitations" not in app.session_state
 
 
 def test_suspending_and_reinstating(open_page_of: Open, real_project: SmallProject) -> None:
