@@ -12,9 +12,10 @@ from annotate_app.shared import look, wording
 from annotate_app.shared.upload import NOT_TAKEN
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.jobs import dismiss_job, list_jobs
+from backend.campaign.setup.serving.jobs import cancel_job, dismiss_job, list_jobs
 from backend.campaign.setup.serving.model import Job, JobKind, JobState
 
+_CANCEL_PROBLEM = "cancel_job_problem"
 _EVERY_S = 1.0
 _ROWS, _TALLEST_PX = 12, 420
 """A table of more rows is scrolled in."""
@@ -45,6 +46,7 @@ def job_view(
     excluding = any(kind.changes_project for kind in kinds)
     for job in jobs:
         if job.is_running and (job in shown or (excluding and job.kind.changes_project)):
+            look.refusal(_CANCEL_PROBLEM)
             auth.fragment(_running, run_every=_EVERY_S)(project, lead, job.key)
             return job
     if not shown:
@@ -61,6 +63,12 @@ def job_view(
 def _dismiss(problem: str, key: str) -> None:
     st.session_state.pop(NOT_TAKEN, None)
     st.session_state[problem] = look.as_lead(lambda project, lead: dismiss_job(project, lead, key, now=time.time()))
+
+
+@look.lead_callback(_CANCEL_PROBLEM)
+def _cancel(project: Project, lead: Person, key: str) -> None:
+    """Callback of the button: the job stops at its next step."""
+    cancel_job(project, lead, key)
 
 
 def _running(project: Project, lead: Person, key: str) -> None:
@@ -83,6 +91,15 @@ def _running(project: Project, lead: Person, key: str) -> None:
         st.caption(
             tr("Begun by {by}, {began}. It goes on when you close this page.", by=plain(retold(job.by)), began=began)
         )
+        st.button(
+            tr("Cancelling …") if job.is_cancelled else tr("Cancel"),
+            key="cancel_job",
+            icon=":material/cancel:",
+            disabled=job.is_cancelled,
+            help=tr("Stops at the next step. Nothing of it is kept."),
+            on_click=_cancel,
+            args=(key,),
+        )
 
 
 def job_outcome(job: Job) -> None:
@@ -95,6 +112,8 @@ def job_outcome(job: Job) -> None:
             )
         case JobState.FAILED:
             st.error(tr("**{title}** failed. The server's log says why; nothing was changed.", title=title))
+        case JobState.CANCELLED:
+            st.warning(tr("**{title}** was cancelled. Nothing was changed.", title=title))
         case JobState.INTERRUPTED:
             st.warning(
                 tr(

@@ -190,6 +190,7 @@ class PersonReview:
     skips: int = 0
     pause: Pause | None = None
     """The current pause, if there is one."""
+    is_archived: bool = False
 
 
 def _invitation_words(payload: Payload) -> str:

@@ -33,7 +33,7 @@ def page() -> None:
     project, lead, counts = look.lead_page("Set up")
     look.refusal("set_up_problem")
     not_taken()
-    inviting.outcome()  # here, because the step of who was invited may be folded by then
+    inviting.links()  # here, because the step of who was invited may be folded by then
     job_view(project, lead, {JobKind.SET_UP}, "set_up_problem", _then)
     standings = [step.standing(project, lead, counts) for step in STEPS]
     following = next(

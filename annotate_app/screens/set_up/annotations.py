@@ -1,5 +1,6 @@
 """Step of Set up: annotation files, looked at before anything is written."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from annotate_app.server import job_functions, lead_routes
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
+from backend.campaign.monitoring.videos.allowed_folders import allowed_path
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import Job
@@ -35,7 +37,7 @@ _LOOKED = "looked at"
 @look.lead_callback("set_up_problem")
 def look_at(project: Project, lead: Person) -> None:
     """Callback of the button: check and count everything, and write nothing."""
-    asked = _asked(project)
+    asked = _asked(project, lead)
     title = said("Looking at {name}", name=Path(asked["file"]).name)
     _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
 
@@ -108,23 +110,24 @@ def _then(job: Job) -> None:
         st.button(tr("Import it"), key="import_file", on_click=take, type="primary")
 
 
-def _asked(project: Project) -> dict[str, str]:
+def _asked(project: Project, lead: Person) -> dict[str, str]:
     """What the form says, the file by its path."""
     state = st.session_state
     name = state["set_up_file"].strip()
     if not name:
         raise ProjectError(tr("choose an annotation file first"))
-    file = Path(name).expanduser()
+    file = Path(os.path.expanduser(name))
     if file.suffix.lower() not in lead_routes.KINDS["files"].extensions:
         known = ", ".join(lead_routes.KINDS["files"].extensions)
         raise ProjectError(tr("{name} is no annotation file: its name ends in none of {known}", name=name, known=known))
     fps, decode = measuring_asked(_MEASURING)
+    file = file if file.is_absolute() else project.folder / lead_routes.KINDS["files"].folder / file.name
     return {
-        "file": str(file if file.is_absolute() else project.folder / lead_routes.KINDS["files"].folder / file.name),
+        "file": str(allowed_path(project, lead, str(file))),
         "format": "" if state["set_up_format"] == _TOLD else state["set_up_format"],
         "types": state["set_up_types"].strip(),
         "columns": state["set_up_columns"].strip(),
-        "videos": state["set_up_file_videos"].strip(),
+        "videos": state["set_up_file_videos"].strip() and str(allowed_path(project, lead, state["set_up_file_videos"])),
         "fps": fps,
         "decode": decode,
     }
@@ -141,7 +144,7 @@ def _begin(
         asked["format"] or None,
         frozenset(asked["types"].split(",")) if asked["types"] else None,
         {name.strip(): column.strip() for name, _, column in columns},
-        Path(asked["videos"]).expanduser() if asked["videos"] else None,
+        Path(asked["videos"]) if asked["videos"] else None,
         measuring((asked["fps"], asked["decode"])),
     )
     begin_step(project, lead, KEY, title, job_functions.take_file, reading, dry_run, asked=kept)

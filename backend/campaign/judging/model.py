@@ -284,6 +284,10 @@ JUDGEMENTS_IMPORTED = Event(
 """file, sha256, pairs_file, rows, pairs, people, sent_on: pairs that were given two further seats"""
 PERSON_SUSPENDED = Event("person_suspended", EventGroup.PEOPLE, _suspension_words)
 """suspended"""
+PERSON_ARCHIVED = Event("person_archived", EventGroup.PEOPLE, said("archived {name}"))
+"""name: somebody with work on record was taken off the lists of people"""
+PERSON_REMOVED = Event("person_removed", EventGroup.PEOPLE, said("removed {name}, who had done nothing yet"))
+"""name, role"""
 PERSON_PAUSED = Event("person_paused", EventGroup.PEOPLE, said("paused"))
 """reason; no actor where the program paused somebody by a rule"""
 PERSON_UNPAUSED = Event("person_unpaused", EventGroup.PEOPLE, said("let go on"))

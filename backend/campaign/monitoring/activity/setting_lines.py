@@ -218,6 +218,13 @@ LINES = (
     ),
     SettingLine(("clips.bucket", "clips.signed_s"), WORK, said("Bucket of clips"), _bucket, how=_RESTART),
     SettingLine(
+        ("media_roots",),
+        WORK,
+        said("Folders for leads"),
+        lambda now: ", ".join(now.file.media_roots) or said("The project's own, and those of its videos"),
+        how=_RESTART,
+    ),
+    SettingLine(
         ("next_batch",),
         WORK,
         said("Next batch"),

@@ -34,7 +34,7 @@ class SettingInfo:
     _: KW_ONLY
     comment: str | None = ""
     unit: str = ""
-    example: str | float | None = None
+    example: str | float | tuple[str, ...] | None = None
     group: bool = False
     listed: bool = True
 
@@ -201,6 +201,17 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
             group=True,
         ),
     ] = 15
+    media_roots: Annotated[
+        tuple[str, ...],
+        SettingInfo(
+            said("Folders of the server whose videos leads may add in the browser."),
+            comment="Folders of this machine from which leads may add videos and annotation files in the browser; the "
+            "project's own folder always counts. Without this line: also the folders that its videos lie in. Only "
+            "whoever can edit this file changes it; the server reads it when it starts.",
+            example=("/data/videos",),
+            group=True,
+        ),
+    ] = ()
     clips: Annotated[
         ClipSettings,
         SettingInfo(
