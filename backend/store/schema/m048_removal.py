@@ -46,7 +46,7 @@ CREATE TABLE release_removal (
   reason        TEXT NOT NULL CHECK (trim(reason) <> '')
 ) STRICT
 """
-SCHEMA_DIGEST = "2dd9df50438a17dc074403768c4b681bc0c084665f2223e400e23f8620f8edb5"
+SCHEMA_DIGEST = "aedbb771b5a869a584186d6375aacbdd5105bb15b0efce522d040b8fae7b687f"
 
 
 @migrations()
