@@ -73,12 +73,12 @@ def write_run(path: Path, project: Project) -> Path:
 def open_part(page: Page, name: str) -> None:
     page.get_by_role("radio", name=name).or_(page.get_by_role("button", name=name, exact=True)).first.click()
     shown = {
-        "Ranking": page.get_by_text("Take along"),
+        "Ranking": page.get_by_text("Export", exact=True),
         "Charts": page.locator("[data-testid=stVegaLiteChart] svg, [data-testid=stVegaLiteChart] canvas").first,
         "Groups": page.get_by_text("Queries by"),
         "Errors": page.get_by_text("What became of the truth"),
         "Cases": page.locator(".case .card").first,
-        "Runs": page.get_by_text("Keep a file"),
+        "Runs": page.get_by_text("Upload files"),
     }
     expect(shown[name]).to_be_visible()
     expect(page.get_by_test_id("stSpinner")).to_have_count(0)
@@ -143,7 +143,7 @@ def test_every_part_is_usable_by_everybody_and_a_hostile_name_is_text_in_it(ente
             assert run["y"] >= truth["y"] + truth["height"]
             expect(page.locator(".case svg")).to_be_hidden()
             page.set_viewport_size(SCREEN)
-            choose(page, "Beside it", HOSTILE)
+            choose(page, "Compare with", HOSTILE)
             expect(page.locator(".case h4").last).to_contain_text(HOSTILE)
             assert page.locator("img[src=x]").count() == 0
     assert page.title() != "run"
@@ -240,7 +240,7 @@ def test_a_case_links_what_matches_under_each_truth(enter: Enter, server: AppSer
     assert run.locator(".card.chosen").count() == 1
 
     # With two runs the truth stands between them.
-    choose(page, "Beside it", "any order (demo)")
+    choose(page, "Compare with", "any order (demo)")
     expect(page.locator(".case .run")).to_have_count(2)
     left, middle, right = (
         box["x"]
