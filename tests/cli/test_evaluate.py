@@ -207,7 +207,7 @@ def test_a_run_that_leaves_nothing_to_doubt_begins_with_the_preset(reelrank: Run
     (tmp_path / "run.json").write_text(json.dumps({"q": [["v", 0, 9, 1.0]]}))
     asked = ("evaluate", "--truth", tmp_path / "truth.json", "--run", tmp_path / "run.json")
     out = reelrank(*asked, "--preset", "tvr-ranking")[1].splitlines()
-    assert out[0] == "preset tvr-ranking; 1 queries, 1 moments"
+    assert out[0] == "preset tvr-ranking; 1 query, 1 moment"
     assert [line.split() for line in out[2:]] == [
         ["K", "IoU>0.3", "IoU>0.5", "IoU>0.7"],
         *[[k, "1.0000", "1.0000", "1.0000"] for k in ("10", "20", "40")],

@@ -215,7 +215,7 @@ def _keeper(project: Project, lead: Person, runs: Sequence[Kept], left_out: Mapp
             max_upload_size=50,
             help=tr("name -> [duration, index]"),
         )
-        st.text_input(tr("Name"), key="board_name", placeholder=tr("the file's own"))
+        st.text_input(tr("Name"), key="board_name", placeholder=tr("the name of the file"))
         st.checkbox(
             tr("Upper bound"),
             key="board_bound",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from backend.core.messages import said
+from backend.core.messages import said, said_n
 from backend.scoring.views.table import (
     PLAIN,
     Cell,
@@ -42,10 +42,10 @@ def sentence(summary: Mapping[str, Any]) -> str:
     """What stands beside the numbers: `preset paper; 500 queries, 12,987 moments`."""
     truth = summary["truth"]
     return said(
-        "preset {preset}; {queries} queries, {moments} moments",
+        "preset {preset}; {queries}, {moments}",
         preset=conventions(summary),
-        queries=truth["queries"],
-        moments=truth["moments"],
+        queries=said_n("{n:,} query", "{n:,} queries", truth["queries"]),
+        moments=said_n("{n:,} moment", "{n:,} moments", truth["moments"]),
     )
 
 
