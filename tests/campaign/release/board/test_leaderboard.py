@@ -430,7 +430,8 @@ def test_the_runs_of_the_demo_lose_what_they_were_made_to_lose(settled: Judging)
     ]
     scores = score_kept_runs(settled.project, OPERATOR, "settled val").scores
     assert scores is not None
-    close, loose, shuffled = (run.means for run in scores.runs)
+    loose, shuffled, close = (run.means for run in scores.runs)
+    assert [run.upper_bound for run in scores.runs] == [False, False, True], "the first is what captions find"
     # All three hold the same candidates, which are the truth's own moments; only `loose` has other boundaries.
     assert close["recall@20,0.7"] == shuffled["recall@20,0.7"] == 1
     assert loose["axiou@20"] < close["axiou@20"]
