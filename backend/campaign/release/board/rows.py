@@ -1,6 +1,7 @@
 """Store the ground truths and runs that the project keeps as columns: parsed once, read in milliseconds."""
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -73,16 +74,17 @@ def listed(db: Database, shelf: Shelf) -> list[Kept]:
         "SELECT k.name, k.file, k.sha256, k.added_at, a.name, k.query_count, k.moment_count "
         f"FROM {shelf} k LEFT JOIN annotator a ON a.annotator_id = k.added_by ORDER BY k.{shelf}_id"
     ).fetchall()
+    kept = [Kept(*row) for row in rows]
     if shelf is Shelf.TRUTHS:
-        return [Kept(*row) for row in rows]
+        return kept
     marked = _marked(db)
-    return [Kept(*row, upper_bound=(row[0], row[3]) in marked or is_upper_bound(row[0])) for row in rows]
+    return [replace(one, upper_bound=(one.name, one.added_at) in marked or is_upper_bound(one.name)) for one in kept]
 
 
 def _marked(db: Database) -> frozenset[tuple[str, float]]:
     """Name and time of the runs that were added as upper bounds: the event that added a run says so."""
     sql = "SELECT payload ->> 'name', at FROM event WHERE kind = ? AND payload ->> 'upper_bound' IS NOT NULL"
-    return frozenset(map(tuple, db.conn.execute(sql, [RUN_ADDED.kind]).fetchall()))
+    return frozenset((name, at) for name, at in db.conn.execute(sql, [RUN_ADDED.kind]))
 
 
 def answered(db: Database, shelf: Shelf) -> dict[str, frozenset[str]]:
