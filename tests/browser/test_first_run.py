@@ -91,9 +91,9 @@ def test_the_page_leads_from_videos_to_a_score(tmp_path: Path, open_page: Callab
         told = shell(status, folder)
     finally:
         server.stop()
-    counts = dict(re.findall(r"^pairs +(\w+) +(\d+)$", told, re.MULTILINE))
-    assert counts["consensus"] == "16", told
-    assert counts["open"] == counts["escalated"] == "0"
+    counts = dict(re.findall(r"^pairs +(\S.*\S) +(\d+)$", told, re.MULTILINE))
+    assert counts["settled by annotators"] == "16", told
+    assert counts["open"] == counts["disputed"] == "0"
 
     # The page tells what comes of these grades; 1 is the moment of a query first, and equals after it.
     [promised] = blocks("text")
