@@ -19,7 +19,8 @@ class WayThere(NamedTuple):
     @property
     def link(self) -> str:
         """The link as HTML."""
-        return f'<a href="{full_path(f"/{address(self.title)}{self.asks}")}" target="_self">{escape(tr(self.act))}</a>'
+        place = escape(full_path(f"/{address(self.title)}{self.asks}"))
+        return f'<a href="{place}" target="_self">{escape(tr(self.act))}</a>'
 
 
 WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
