@@ -40,7 +40,7 @@ class Button(NamedTuple):
     args: tuple[object, ...]
 
 
-class Entry(NamedTuple):
+class InboxRow(NamedTuple):
     """One row of the inbox, and since when it waits; what has no time comes first."""
 
     at: float | None
@@ -56,7 +56,11 @@ def inbox(
         st.rerun()  # the whole page: the job is shown above this part of it
     stuck = waiting.stuck_lines(ahead)
     entries = [
-        *(Entry(wait.newest, waiting.wait_line(wait, _zone())) for wait in waits if wait.kind is not WaitKind.REPORTED),
+        *(
+            InboxRow(wait.newest, waiting.wait_line(wait, _zone()))
+            for wait in waits
+            if wait.kind is not WaitKind.REPORTED
+        ),
         *_reported(project, lead),
         *_jobs(project, lead),
         *_flags(flagged),
@@ -77,7 +81,7 @@ def inbox(
                 st.html(waiting.list_of([entry.line for entry in rows]))
 
 
-def _with_buttons(entry: Entry) -> None:
+def _with_buttons(entry: InboxRow) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-{entry.buttons[0].key}"):
         st.html(waiting.list_of([entry.line]), width="stretch")
         for button in entry.buttons:
@@ -88,7 +92,7 @@ def _zone() -> str | None:
     return st.context.timezone
 
 
-def _reported(project: Project, lead: Person) -> Iterator[Entry]:
+def _reported(project: Project, lead: Person) -> Iterator[InboxRow]:
     """A row for each clip that one person reported as broken, the newest first."""
     found = sorted(queue.reported_clips(project, lead), key=lambda one: -one.at)
     see = WayThere("Disagreements", "?show=skipped", tr("See the clip"))
@@ -100,10 +104,10 @@ def _reported(project: Project, lead: Person) -> Iterator[Entry]:
             when=wording.when(one.at, _zone()),
         )
         block = Button(tr("Block the clip"), f"keep-{one.pair}", block_clip, (one.pair, one.reason))
-        yield Entry(one.at, Line(text, see, note=note), (block,))
+        yield InboxRow(one.at, Line(text, see, note=note), (block,))
     if more := found[_SHOWN:]:
         text = trn("{n} more clip was reported as broken.", "{n} more clips were reported as broken.", len(more))
-        yield Entry(more[0].at, Line(text, see._replace(act=tr("Check clips"))))
+        yield InboxRow(more[0].at, Line(text, see._replace(act=tr("Check clips"))))
 
 
 @look.lead_callback(_PROBLEM)
@@ -112,7 +116,7 @@ def block_clip(project: Project, lead: Person, pair: PairKey, reason: str) -> No
     queue.block_clip(project, lead, pair, reason, now=time.time())
 
 
-def _jobs(project: Project, lead: Person) -> Iterator[Entry]:
+def _jobs(project: Project, lead: Person) -> Iterator[InboxRow]:
     """A row for each background job that did not finish, until somebody dismisses it."""
     for job in list_jobs(project, lead, now=time.time()):
         if job.state not in _ENDED_BADLY:
@@ -124,10 +128,10 @@ def _jobs(project: Project, lead: Person) -> Iterator[Entry]:
         dismiss = Button(tr("Dismiss"), f"dismiss-{job.key}", dismiss_ended, (job.key,))
         if job.kind is JobKind.CLIPS:
             again = Button(tr("Start again"), "clips_again", cut_again, (job,))
-            yield Entry(job.began_at, Line(text, None, note=note), (again, dismiss))
+            yield InboxRow(job.began_at, Line(text, None, note=note), (again, dismiss))
         else:
             place = WayThere(jobs.PAGES[job.kind], "", tr("Start again"))
-            yield Entry(job.began_at, Line(text, place, note=note), (dismiss,))
+            yield InboxRow(job.began_at, Line(text, place, note=note), (dismiss,))
 
 
 def _job_end(job: Job) -> str:
@@ -167,7 +171,7 @@ def cut_again(project: Project, lead: Person, job: Job) -> None:
     st.session_state[_BEGUN] = True
 
 
-def _flags(flagged: Sequence[FlaggedPerson]) -> Iterator[Entry]:
+def _flags(flagged: Sequence[FlaggedPerson]) -> Iterator[InboxRow]:
     """A row for each annotator with quality flags, and one for each who skips or reports unusually many pairs."""
     for one in flagged[:_SHOWN]:
         person = one.flags
@@ -175,13 +179,13 @@ def _flags(flagged: Sequence[FlaggedPerson]) -> Iterator[Entry]:
         others = [flag for flag in person.raised if flag.kind not in _OF_SKIPS]
         if skips:
             text = tr("{name} skips unusually many pairs.", name=person.name)
-            yield Entry(one.newest, Line(text, _work(one, skips[0]), note=_figures(skips)))
+            yield InboxRow(one.newest, Line(text, _work(one, skips[0]), note=_figures(skips)))
         if others:
             text = trn("{name} has {n} quality flag.", "{name} has {n} quality flags.", len(others), name=person.name)
-            yield Entry(one.newest, Line(text, _work(one, others[0]), note=_figures(others)))
+            yield InboxRow(one.newest, Line(text, _work(one, others[0]), note=_figures(others)))
     if more := flagged[_SHOWN:]:
         text = trn("{n} more annotator has quality flags.", "{n} more annotators have quality flags.", len(more))
-        yield Entry(more[0].newest, Line(text, WayThere("People", "", tr("See the flags"))))
+        yield InboxRow(more[0].newest, Line(text, WayThere("People", "", tr("See the flags"))))
 
 
 def _work(one: FlaggedPerson, flag: Flag) -> WayThere:
