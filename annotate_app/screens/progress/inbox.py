@@ -66,10 +66,10 @@ def inbox(
         *_flags(flagged),
     ]
     entries.sort(key=lambda entry: (entry.at is not None, -(entry.at or 0.0)))
+    look.refusal(_PROBLEM)
+    if not stuck and not entries:
+        return
     with st.container(key="inbox", gap="xxsmall"):
-        look.refusal(_PROBLEM)
-        if not stuck and not entries:
-            return
         st.subheader(tr("Waits for you"), anchor=False)
         if stuck:
             st.html(f"<div class='rr-stuck'>{waiting.list_of(stuck)}</div>")
