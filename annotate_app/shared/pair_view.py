@@ -69,19 +69,25 @@ def rule(pair: PairReview, grading: Grading) -> None:
     st.markdown(plain(wording.why(pair, grading)))
 
 
-def record(pair: PairReview, *, hidden: bool) -> None:
-    """Grades; notes, acts of leads and skips where there are any. `hidden` keeps the names back."""
+def record(pair: PairReview, *, hidden: bool, with_notes: bool = True) -> None:
+    """Show grades, notes, acts of leads and skips, those that there are. `hidden` hides the names."""
     if pair.grades:
         st.html(_grades(pair.grades, hidden))
+    if with_notes:
+        notes(pair, hidden=hidden)
+    if pair.acts:
+        st.html(_acts(pair.acts, hidden))
+    if pair.skips:
+        st.html(_skips(pair.skips, hidden))
+
+
+def notes(pair: PairReview, *, hidden: bool) -> None:
+    """Show the notes of a pair, each with its reply or the form for one. `hidden` hides the names."""
     for seat, grade in enumerate(pair.grades, 1):
         if grade.note is not None:
             _note(
                 grade.note, tr("Annotator {seat}", seat=seat) if hidden else grade.annotator, grade.grade, hidden=hidden
             )
-    if pair.acts:
-        st.html(_acts(pair.acts, hidden))
-    if pair.skips:
-        st.html(_skips(pair.skips, hidden))
 
 
 def grades_table(pair: PairReview) -> str:

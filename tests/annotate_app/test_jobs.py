@@ -367,7 +367,7 @@ def test_clips_that_a_command_cut_are_a_job_that_leads_see_and_start_again(
     )
     assert begun
     page = open_judging("progress")
-    assert "**Cutting clips** was interrupted, because the server stopped." in words(page)
+    assert "Cutting clips was interrupted, because the server stopped." in words(page)
     assert jobs.in_menu(project, lead) == {"Progress": "interrupted"}
     page.button(key="clips_again").click().run()
     assert "Begun by Lea" in words(open_judging("progress"))

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.campaign.review.adjudicating import my_replies, read_replies, reply_to_note
-from reading import read
+from reading import mounted, read
 from small_project import ESCALATED, SmallProject
 from support import NOW
 
@@ -57,6 +57,15 @@ def test_notes_without_a_reply_come_first_and_are_counted(open_page_of: Open) ->
     assert "**Annotator 1** wrote with" in whole
     assert "A lead replied, " in whole
     assert "Max" not in whole
+
+
+@pytest.mark.usefixtures("note")
+def test_the_note_comes_first_above_its_pair_and_in_the_list(open_page_of: Open) -> None:
+    app = notes_page(open_page_of)
+    (wrote,) = (nth for nth, one in enumerate(said(app)) if "**Ana** wrote with" in one)
+    (why,) = (nth for nth, one in enumerate(said(app)) if "their mean" in one)
+    assert wrote < why, "how the pair was settled comes below"
+    assert "“&lt;b&gt;cup&lt;/b&gt; *or* $x$ :smile: bowl?”</b>" in mounted(app, "aria-label='Cases'")
 
 
 def test_a_lead_replies_and_the_count_goes_down(open_page_of: Open, note: int) -> None:

@@ -67,7 +67,7 @@ def page() -> None:
         case, beside = st.columns([3, 1], gap="medium")
         with case:
             hidden = _bar(pair, found)
-            _case(project, lead, pair, hidden=hidden, skipped=which is ReviewList.SKIPPED)
+            _case(project, lead, pair, which, hidden=hidden)
         with beside:
             _list(found, pair)
         case_keys(pair.pair, _beside(found, pair.pair, 1))
@@ -175,10 +175,13 @@ def _bar(pair: PairReview, found: ReviewPage) -> bool:
         return st.checkbox(tr("Hide names"), key="dis_hide")
 
 
-def _case(project: Project, lead: Person, pair: PairReview, *, hidden: bool, skipped: bool) -> None:
+def _case(project: Project, lead: Person, pair: PairReview, which: ReviewList, *, hidden: bool) -> None:
     campaign = project.campaign
+    notes_first = which is ReviewList.NOTES
     with st.container(border=True, key=f"card-{pair.pair}"):
         pair_view.heading(pair)
+        if notes_first:
+            pair_view.notes(pair, hidden=hidden)
         picture, words = st.columns([11, 9], gap="medium")
         with picture:
             pair_view.clip(pair)
@@ -187,10 +190,10 @@ def _case(project: Project, lead: Person, pair: PairReview, *, hidden: bool, ski
                 given = " ".join(look.grade_mark(grade.grade) for grade in pair.grades)
                 st.html(f"<div class='rr-grades' aria-hidden='true'>{given}</div>")
             pair_view.rule(pair, campaign.grading)
-            if skipped:
+            if which is ReviewList.SKIPPED:
                 deciding.offer(pair)
         deciding.form(pair, campaign.scale, status.recent_reasons(project, lead), leave)
-        pair_view.record(pair, hidden=hidden)
+        pair_view.record(pair, hidden=hidden, with_notes=not notes_first)
         pair_view.example(pair, examples_chosen(project, lead))
 
 
@@ -214,11 +217,12 @@ def _list(found: ReviewPage, pair: PairReview) -> None:
 
 
 def _told(row: ReviewRow) -> str:
-    """A row of the list: the query, and under it what is known of the pair."""
+    """Return a row of the list: the query, above it the note in the list of notes, and below it the grades."""
     grades = " ".join(look.grade_mark(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
     state = tr("re-opened") if row.re_opened and not row.verdict.is_settled else wording.verdict(row.verdict)
-    return f"{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
+    note = f"<b class='rr-of-case'>“{escape(row.note)}”</b>" if row.note else ""
+    return f"{note}{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
 
 
 def _about_notes(project: Project, lead: Person, waiting: int) -> None:
