@@ -207,7 +207,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     saved(page, lambda: page.keyboard.press("u"))
     expect(page.get_by_role("alert")).to_contain_text("their texts are fixed from then on")
     page.reload()
-    expect(page.get_by_text("Queries were drawn from these captions, so their texts are fixed now.")).to_be_visible()
+    expect(page.get_by_text("Queries are drawn from these captions. Rewriting is closed.")).to_be_visible()
     no_serious_finding(page)
 
 
