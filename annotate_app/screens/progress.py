@@ -58,7 +58,7 @@ def page() -> None:
     job_view(project, lead, {JobKind.CLIPS}, "clips_problem", _cut_again)
     _live(project, lead)
     if wrong := video_states(project, lead, wrong=True):
-        st.subheader(tr("Videos with something wrong"), anchor=False)
+        st.header(tr("Videos with something wrong"), anchor=False)
         st.caption(tr("As they were when somebody looked last. The page Set up looks at them again."))
         video_troubles(wrong)
     reported_clips(project, lead)
@@ -105,10 +105,10 @@ def _live(project: Project, lead: Person) -> None:
         pool_check(check)
     days, people = st.columns([3, 2], gap="large")
     with days:
-        st.subheader(tr("Judgements a day"), anchor=False)
+        st.header(tr("Judgements a day"), anchor=False)
         _days(found)
     with people:
-        st.subheader(tr("People"), anchor=False)
+        st.header(tr("People"), anchor=False)
         _people(found.people)
 
 
@@ -116,13 +116,13 @@ def _steering(waits: Sequence[Wait], ahead: Ahead) -> None:
     """What waits for the lead beside what is stuck."""
     yours, others = st.columns(2, gap="large")
     with yours:
-        st.subheader(tr("Waits for you"), anchor=False)
+        st.header(tr("Waits for you"), anchor=False)
         if waits:
             st.html(waiting.list_of(waiting.wait_lines(waits)))
         else:
             st.caption(tr("Nothing just now."))
     with others:
-        st.subheader(tr("Stuck"), anchor=False)
+        st.header(tr("Stuck"), anchor=False)
         if lines := waiting.stuck_lines(ahead):
             st.html(waiting.list_of(lines))
         else:
@@ -282,7 +282,7 @@ def funnel(found: Funnel) -> str:
 
 def pool_check(found: CheckReport) -> None:
     """The shares with their intervals, and which videos are wrong."""
-    st.subheader(tr("Wrong videos in the pools"), anchor=False)
+    st.header(tr("Wrong videos in the pools"), anchor=False)
     st.html(share_table(found))
     st.caption(
         tr(
@@ -321,7 +321,7 @@ def _cells(share: Share) -> tuple[str, ...]:
 
 def backups(project: Project, lead: Person) -> None:
     """The button, and a line for each of the newest copies."""
-    st.subheader(tr("Backups"), anchor=False)
+    st.header(tr("Backups"), anchor=False)
     st.caption(
         tr(
             "Consistent copies of the database, made while people go on working. They are kept in the "
