@@ -22,7 +22,14 @@ from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.monitoring.progress.progress import progress
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
-from backend.campaign.qualification.gold.questions import GoldOptions, end_gold, gold_results, set_gold
+from backend.campaign.qualification.answers.rules import LeftOut
+from backend.campaign.qualification.gold.questions import (
+    GoldOptions,
+    end_gold,
+    gold_left_out,
+    gold_results,
+    set_gold,
+)
 from backend.campaign.qualification.guideline.versions import choose_example, guideline_versions, note_guideline_seen
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.statistics.from_project import project_statistics
@@ -479,3 +486,11 @@ def test_a_gold_pair_on_somebodys_desk_is_not_shown_in_the_guideline(small: Judg
     choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER + 2 * HOUR)
     assert pair not in {item.pair for item in desk(small, 2, LATER + 2 * HOUR).items}
     assert pair not in {one for one, _ in work(small, 2, lambda _: 2, at=LATER + 2 * HOUR)}
+
+
+def test_why_settled_pairs_are_left_out(videos: Judging) -> None:
+    pairs = settle(videos, lambda nth: nth % 4, apart=1)
+    assert gold_left_out(videos.project, videos.lead, now=NOW + 1) == {LeftOut.CORRECTABLE: len(pairs)}
+    assert gold_left_out(videos.project, videos.lead, now=LATER) == {LeftOut.ROUNDED: len(pairs) // 2}
+    videos.rows("UPDATE video SET path = NULL")
+    assert gold_left_out(videos.project, videos.lead, now=LATER) == {LeftOut.NO_CLIP: len(pairs)}
