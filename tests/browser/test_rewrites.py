@@ -150,7 +150,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     expect(page.get_by_role("button", name="Accept as edited")).to_be_visible()
     saved(page, lambda: page.keyboard.press("Enter"))
     shows(page, CAPTIONS[1], "Then Dev sits down.")
-    expect(page.locator(".rewrites .why")).to_contain_text("2 captions have these words")
+    expect(page.locator(".rewrites .why")).to_contain_text("Your decision counts for all 2 captions")
     expect(page.get_by_text("Accepted: “Then a man waves at a woman.”")).to_be_visible()
 
     # Reject both captions with these words; then accept as it stands; undo both, and decide otherwise.
