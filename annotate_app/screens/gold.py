@@ -12,7 +12,7 @@ from annotate_app.shared.long_list import ListColumn, ListRow, long_list, rows_o
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.answers.rules import LeftOut
+from backend.campaign.qualification.answers.rules import GoldExclusion
 from backend.campaign.qualification.gold import questions
 from backend.campaign.review.queries import query_pairs
 from backend.campaign.setup.project.folder import Project
@@ -23,11 +23,11 @@ PER_PAGE = 10
 _ANSWER = "answer"
 _WIDTHS = (2.6, 5, 1.6)
 _LEFT_OUT = {
-    LeftOut.DISCARDED: marked("discarded"),
-    LeftOut.NO_CLIP: marked("without a clip"),
-    LeftOut.EXAMPLE: marked("shown in the guideline"),
-    LeftOut.CORRECTABLE: marked("still open to corrections"),
-    LeftOut.ROUNDED: marked("with a rounded mean"),
+    GoldExclusion.DISCARDED: marked("discarded"),
+    GoldExclusion.NO_CLIP: marked("without a clip"),
+    GoldExclusion.EXAMPLE: marked("shown in the guideline"),
+    GoldExclusion.CORRECTABLE: marked("still open to corrections"),
+    GoldExclusion.ROUNDED: marked("with a rounded mean"),
 }
 
 

@@ -112,7 +112,7 @@ def test_what_is_still_to_come_in_words() -> None:
     assert "how many is not known yet. At 7.9 s" in ahead(unsure, "USD")
     assert ahead(unsure, "USD").endswith("about 31.4 hours (an interval needs 10 days).")
     assert ahead(Outlook(0, 0, 0.2, 7.9, (0.0, 0.0, 0.0), None), "USD").startswith("Nothing is left to grade")
-    assert ahead(Outlook(9, 0, None, None, None, None, "no time"), "USD").endswith("cannot be told: no time.")
+    assert ahead(Outlook(9, 0, None, None, None, None, "no time"), "USD").endswith("No estimate of the time: no time.")
 
 
 def test_without_a_rate_there_are_hours_and_the_way_to_pay(open_page: Open) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Person, Role
-from backend.campaign.qualification.answers.rules import KnownPair, LeftOut
+from backend.campaign.qualification.answers.rules import GoldExclusion, KnownPair
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.core.messages import recalled, said
 from backend.store.engine import Database
@@ -75,7 +75,7 @@ def well_known(db: Database, *, now: float) -> list[KnownPair]:
     return [KnownPair(PairId(row[0]), row[1], QueryId(row[2])) for row in rows]
 
 
-def left_out(db: Database, *, now: float) -> dict[LeftOut, int]:
+def left_out(db: Database, *, now: float) -> dict[GoldExclusion, int]:
     """Count the settled pairs whose grade is not known well, by the first reason that holds."""
     rows = db.conn.execute(
         "SELECT why, count(*) FROM (SELECT CASE WHEN c.relevance IS NULL THEN 'discarded' "
@@ -86,8 +86,8 @@ def left_out(db: Database, *, now: float) -> dict[LeftOut, int]:
         "AND c.verdict IN ('consensus', 'adjudicated', 'discarded')) AS settled WHERE why IS NOT NULL GROUP BY why",
         {"final": now - CORRECTION_S},
     )
-    counts = {LeftOut(row[0]): int(row[1]) for row in rows}
-    return {reason: counts[reason] for reason in LeftOut if reason in counts}
+    counts = {GoldExclusion(row[0]): int(row[1]) for row in rows}
+    return {reason: counts[reason] for reason in GoldExclusion if reason in counts}
 
 
 def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:

@@ -15,7 +15,7 @@ class KnownPair(NamedTuple):
     query_id: QueryId
 
 
-class LeftOut(StrEnum):
+class GoldExclusion(StrEnum):
     """Why the grade of a settled pair is not known well enough to measure people by it."""
 
     DISCARDED = "discarded"

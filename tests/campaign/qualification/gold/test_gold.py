@@ -22,7 +22,7 @@ from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.monitoring.progress.progress import progress
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
-from backend.campaign.qualification.answers.rules import LeftOut
+from backend.campaign.qualification.answers.rules import GoldExclusion
 from backend.campaign.qualification.gold.questions import (
     GoldOptions,
     end_gold,
@@ -490,7 +490,7 @@ def test_a_gold_pair_on_somebodys_desk_is_not_shown_in_the_guideline(small: Judg
 
 def test_why_settled_pairs_are_left_out(videos: Judging) -> None:
     pairs = settle(videos, lambda nth: nth % 4, apart=1)
-    assert gold_left_out(videos.project, videos.lead, now=NOW + 1) == {LeftOut.CORRECTABLE: len(pairs)}
-    assert gold_left_out(videos.project, videos.lead, now=LATER) == {LeftOut.ROUNDED: len(pairs) // 2}
+    assert gold_left_out(videos.project, videos.lead, now=NOW + 1) == {GoldExclusion.CORRECTABLE: len(pairs)}
+    assert gold_left_out(videos.project, videos.lead, now=LATER) == {GoldExclusion.ROUNDED: len(pairs) // 2}
     videos.rows("UPDATE video SET path = NULL")
-    assert gold_left_out(videos.project, videos.lead, now=LATER) == {LeftOut.NO_CLIP: len(pairs)}
+    assert gold_left_out(videos.project, videos.lead, now=LATER) == {GoldExclusion.NO_CLIP: len(pairs)}
