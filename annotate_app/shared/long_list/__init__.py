@@ -170,8 +170,8 @@ def _head(column: ListColumn, named: str, by: str) -> str:
 def _row(row: ListRow, classes: Sequence[str], opens: str, page: str, open_now: str) -> str:
     value = str(row.opens)
     if not value:
-        cells = (wording.clamped(cell) for cell in row.cells)
-        return f"<tr>{''.join(f'<td{named}>{cell}</td>' for named, cell in zip(classes, cells, strict=True))}</tr>"
+        plain = (wording.clamped(cell) for cell in row.cells)
+        return f"<tr>{''.join(f'<td{named}>{cell}</td>' for named, cell in zip(classes, plain, strict=True))}</tr>"
     # What stands in the address is of this page.
     here = {} if page else {name: st.query_params.get_all(name) for name in st.query_params}
     address = here | {opens: [value]}

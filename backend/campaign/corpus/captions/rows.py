@@ -324,7 +324,7 @@ def _accepted(db: Database, where: str, values: Sequence[object], rest: str) -> 
         f"WHERE ({_ACCEPTED}){where} {rest}",
         values,
     )
-    return [AcceptedCaption(*row[:6], fixed=bool(row[6])) for row in rows]
+    return [AcceptedCaption(row[0], row[1], row[2], row[3], row[4], row[5], fixed=bool(row[6])) for row in rows]
 
 
 def correct(db: Database, caption_id: int, text: str, *, at: float) -> bool:
