@@ -28,7 +28,7 @@ def page() -> None:
         )
     )
     for part, settings in groupby(campaign_settings(project, lead), key=lambda one: one.part):
-        st.subheader(plain(retold(part)), anchor=False)
+        st.header(plain(retold(part)), anchor=False)
         st.html(settings_table(list(settings), st.context.timezone))
 
 

@@ -25,7 +25,7 @@ _ROUNDS = {1: marked("first two"), 2: marked("further two"), 3: marked("re-opene
 _ACTS = {
     ActKind.DISCARD_CONFIRMED: marked("discard confirmed"),
     ActKind.RE_OPENED: marked("re-opened for two more"),
-    ActKind.TAKEN_BACK: marked("took the last one back"),
+    ActKind.TAKEN_BACK: marked("last decision taken back"),
 }
 NOTE_LENGTH = 200
 REPLY_LENGTH = 600
@@ -48,7 +48,7 @@ def heading(pair: PairReview) -> None:
     """The query and the verdict."""
     more = tr(", re-opened") if pair.re_opened else tr(", confirmed") if pair.confirmed else ""
     badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{wording.verdict(pair.verdict)}{more}]"
-    st.markdown(f"#### {plain(pair.query)} {badge}")
+    look.text_heading(pair.query, badge)
 
 
 def whole(pair: PairReview, grading: Grading, chosen: Sequence[Example] | None = None) -> None:
@@ -123,7 +123,7 @@ def reply(note: int, seen: int) -> None:
     act = partial(reply_to_note, note=note, text=st.session_state[key], seen=seen, now=time.time())
     if look.done_as_lead(act, f"reply-problem-{note}"):
         st.session_state[key] = ""
-        st.toast(tr("Kept. They read it once the pair is settled for good."), icon=":material/reply:")
+        st.toast(tr("Reply saved. The annotator sees it once the pair is settled for good."), icon=":material/reply:")
 
 
 def choose_example(pair: PairKey, grade: int) -> None:
@@ -168,7 +168,7 @@ def _withdrawal(pair: PairReview, own: Example) -> None:
 def _choice(pair: PairReview, standing: Example | None) -> None:
     grade = pair.relevance
     with st.popover(tr("Show as example of {grade}", grade=grade), icon=":material/menu_book:"):
-        st.markdown(tr("Every annotator then sees this query and clip in the guideline (key G), with your note."))
+        st.markdown(tr("Every annotator sees this query and clip in the guideline (key G), with your note."))
         if standing is not None:
             st.caption(tr("It replaces “{query}”.", query=plain(standing.query)))
         with st.form(f"example-{pair.pair}", border=False):
@@ -179,7 +179,7 @@ def _choice(pair: PairReview, standing: Example | None) -> None:
                 key=f"example-note-{pair.pair}",
                 placeholder=tr("One sentence for annotators"),
             )
-            st.form_submit_button(tr("Show it"), on_click=choose_example, args=(pair.pair, grade))
+            st.form_submit_button(tr("Show to annotators"), on_click=choose_example, args=(pair.pair, grade))
 
 
 def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
@@ -197,8 +197,8 @@ def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
                 ":material/reply: "
                 + tr("{by} replied, {when}: “{text}”", by=by, when=when, text=plain(note.reply.text))
             )
-            with st.popover(tr("Reword the reply")):
-                _reply_form(note, tr("The reply that takes its place"), tr("Reply anew"))
+            with st.popover(tr("Change the reply")):
+                _reply_form(note, tr("Your new reply"), tr("Replace the reply"))
         look.refusal(f"reply-problem-{note.note}")
 
 
@@ -210,7 +210,7 @@ def _reply_form(note: GivenNote, label: str, button: str) -> None:
             label,
             key=f"reply-text-{note.note}",
             max_chars=REPLY_LENGTH,
-            placeholder=tr("They alone read it, once the pair is settled; name nobody else's grade"),
+            placeholder=tr("Only this annotator reads it, once the pair is settled. Name no other grades"),
         )
         send.form_submit_button(button, on_click=reply, args=(note.note, seen), width="stretch")
 

@@ -59,7 +59,7 @@ def escalate(small: SmallProject, query: int, number: int) -> None:
 
 
 def sentences(app: AppTest) -> list[str]:
-    kinds = ("subheader", "markdown", "caption", "info", "warning", "error", "success")
+    kinds = ("header", "markdown", "caption", "info", "warning", "error", "success")
     return [read(element.value) for kind in kinds for element in app.get(kind)]
 
 
@@ -216,7 +216,7 @@ def test_who_is_overtaken_by_another_lead_sees_what_they_decided_and_keeps_what_
     press(app, escalated, "Decide")
     assert read(app.error[0].value).startswith("Max decided this pair just now: relevance 1")
     assert "<td>Max</td>" in html(app), "the case is still there, though its list has it no more"
-    assert "Not in this list (any more)" in " ".join(sentences(app))
+    assert "No longer in this list" in " ".join(sentences(app))
     assert "<td>&lt;i&gt;why&lt;/i&gt; not</td>" in html(app)
     assert app.text_input(key=f"reason-{escalated}").value == "The whole action is there."
     app.checkbox(key="dis_hide").check().run()

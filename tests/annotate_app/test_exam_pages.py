@@ -328,7 +328,7 @@ def test_many_people_are_searched_and_cut_into_pages(page: str, open_page_of: Op
     assert [button.key for button in app.button if str(button.key).startswith(rows)] == [f"{rows}{last}"]
     assert app.query_params[name] in ("newcomer 19", ["newcomer 29"])
     app.text_input(key=f"address-{name}").set_value("nobody").run()
-    assert "No person in this list has these words." in words(app)
+    assert "Nothing in this list has these words." in words(app)
 
 
 def test_the_exam_is_ended(open_page_of: Open, untaken: SmallProject) -> None:

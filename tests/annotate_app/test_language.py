@@ -261,7 +261,7 @@ def test_nothing_a_page_says_by_itself_is_outside_of_the_catalogue(
     monkeypatch.setattr(language, "_catalogue", lambda _: Bracketed())
     monkeypatch.setattr(language, "_texts_of", lambda *_: {})
     app = open_page_of(screen, who)
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "metric", "button", "expander")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "metric", "button", "expander")
     shown = [getattr(one, part, "") or "" for kind in kinds for one in app.get(kind) for part in ("label", "value")]
     shown += [one.proto.body for one in app.get("html")]
     assert any("⟦" in text for text in shown)

@@ -64,7 +64,7 @@ def test_a_page_has_the_heading_of_its_name(open_page_of: Open, page: str) -> No
         assert not app.error, "there is room on the disk"
         assert not app.warning, "no bucket is away"
         assert "rr-videos" not in html(app)
-        assert "Wrong videos in the pools" not in [title.value for title in app.subheader]
+        assert "Wrong videos in the pools" not in [title.value for title in app.header]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -420,7 +420,7 @@ def test_a_query_says_which_of_its_pairs_are_stuck_and_why(open_page_of: Open, r
         "Dee skipped 3 of them.",
         "Cem and Eli could grade all of them, but are suspended.",
         "1 pair is blocked: its clip cannot be shown. Rank 17.",
-        "2 pairs are set aside while an exam or a trial asks for them. Ranks 14 and 18.",
+        "2 pairs are reserved while an exam or a calibration round asks for them. Ranks 14 and 18.",
     ):
         assert f"|{sentence}|" in shown, sentence
     assert 'href="/disagreements?show=blocked"' in html(app)
@@ -501,7 +501,7 @@ def test_progress_of_a_check_of_pools_tells_how_many_videos_are_wrong(
                 *(as_what, query, rank),
             )
     app = open_page_of("progress")
-    assert "Wrong videos in the pools" in [title.value for title in app.subheader]
+    assert "Wrong videos in the pools" in [title.value for title in app.header]
     shown = html(app)
     assert "<td>none settled yet</td><td></td><td></td><td>3 waiting</td>" in shown
     assert "<td>1 of 9</td><td><b>11.1%</b></td><td>2.0% to 43.5%</td><td>1 undecided</td>" in shown
@@ -592,13 +592,13 @@ def test_a_pair_without_a_verdict_is_not_charted_as_a_relevance_of_0(
 
 
 def test_the_query_in_the_url_is_shown(open_page_of: Open) -> None:
-    assert open_page_of("queries").subheader.len == 0
+    assert open_page_of("queries").header.len == 0
     app = open_page_of("queries", query="2")
-    assert app.subheader[0].value == "Two people argue in a kitchen"
+    assert app.header[0].value == "Two people argue in a kitchen"
     assert "the last five, ranks 16–20" in html(app)
-    assert open_page_of("queries", query="nonsense").subheader.len == 0
+    assert open_page_of("queries", query="nonsense").header.len == 0
     app = open_page_of("queries", query="999")
-    assert app.subheader.len == 0
+    assert app.header.len == 0
     assert app.info[0].value == "There is no such query, or it has no candidates yet."
 
 
@@ -644,7 +644,7 @@ def test_probe_pairs_are_told_of_and_in_no_list(open_page_of: Open, real_project
     real_project.sql("UPDATE pair SET batch_id = 9 WHERE query_id = 1 AND rank > 18")
     app = open_page_of("queries", query="1")
     assert mounted(app, "rr-board").count("<article") == 18
-    told = "This query is probed: 2 further pairs of it are judged to see how deep judging has to go, "
+    told = "This query is a probe: 2 further pairs are judged to see how deep judging has to go. "
     assert any(caption.value.startswith(told) for caption in app.caption)
 
 
@@ -664,7 +664,7 @@ def test_filters_of_the_address_choose_the_queries(open_page_of: Open) -> None:
     assert listed(show="work") == ["3"]
     assert listed(show="next", q="kitchen") == ["2"]
     assert listed(split="val") == ["1"]
-    assert open_page_of("queries", q="no such words").info[0].value == "No query is in this list just now."
+    assert open_page_of("queries", q="no such words").info[0].value == "This list is empty."
 
 
 def test_next_and_previous_keep_to_the_filter(open_page_of: Open) -> None:
@@ -673,11 +673,11 @@ def test_next_and_previous_keep_to_the_filter(open_page_of: Open) -> None:
     assert "1 of 2 queries" in sentences(app)
     app.button(key="query-next").click().run()
     assert {name: "".join(value) for name, value in app.query_params.items()} == {"query": "2", "show": "next"}
-    assert app.subheader[0].value == "Two people argue in a kitchen"
+    assert app.header[0].value == "Two people argue in a kitchen"
     assert app.button(key="query-next").disabled
     app.button(key="all_queries").click().run()
     assert "query" not in app.query_params
-    assert "not among the 1 query listed" in sentences(open_page_of("queries", query="2", show="work"))
+    assert "not in this list of 1 query" in sentences(open_page_of("queries", query="2", show="work"))
 
 
 @pytest.mark.parametrize(
@@ -769,8 +769,8 @@ def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page_of: O
     app.button(key="flag-2-one_grade").click().run()
     assert dict(app.query_params) == {"who": "2", "flag": "one_grade"}
     said = sentences(app)
-    assert [header.value for header in app.header] == ["Ana"]
-    assert [subheader.value for subheader in app.subheader] == ["One grade"]
+    assert app.header[0].value == "Ana"
+    assert [header.value for header in app.subheader] == ["One grade"]
     assert FLAG_MEANINGS[FlagKind.ONE_GRADE] in said
     assert any(text.startswith("74.1 % of 85 grades are 3; more than 45 % is a flag.") for text in said)
     assert len(app.get("vega_lite_chart")) == 1
@@ -840,10 +840,10 @@ def test_another_figure_of_the_same_person(open_page_of: Open) -> None:
     assert [header.value for header in app.header] == ["Ben"]
     app = open_page_of("people")
     app.button(key="look-2").click().run()
-    assert [subheader.value for subheader in app.subheader] == ["One grade"], "what is flagged is shown first"
+    assert [header.value for header in app.subheader] == ["One grade"], "what is flagged is shown first"
     assert app.button(key="behind-one_grade").disabled
     app.button(key="behind-bias").click().run()
-    assert [subheader.value for subheader in app.subheader] == ["Bias"]
+    assert [header.value for header in app.subheader] == ["Bias"]
     assert not any(button.key == "behind-drift" for button in app.button), "there is nothing behind what is undefined"
     app.query_params["flag"] = "drift"
     app.run()
@@ -954,14 +954,15 @@ def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(
 @pytest.mark.usefixtures("without_work")
 def test_before_any_rewrite_the_page_says_what_comes_next(open_page_of: Open) -> None:
     assert any(
-        text.startswith("No caption was rewritten yet. Next: reelrank ") for text in sentences(open_page_of("rewrites"))
+        text.startswith("No captions are rewritten yet. Next: reelrank ")
+        for text in sentences(open_page_of("rewrites"))
     )
 
 
 def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
     open_page_of: Open, real_project: SmallProject
 ) -> None:
-    as_published = "No caption was rewritten yet. Queries were drawn from the captions as published."
+    as_published = "No captions are rewritten yet. Queries are drawn from the captions as published."
     assert as_published in sentences(open_page_of("rewrites"))
     # Of eight, five are accepted, two of these by hand; one is rejected, two wait. Three were tried again.
     for caption, (rule, accepted, decided_at, attempts) in enumerate(
@@ -980,7 +981,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
             *(rule, accepted, decided_at, attempts, caption),
         )
     app = open_page_of("rewrites")
-    assert "Queries were drawn from these captions, so their texts are fixed now." in sentences(app)
+    assert "Queries are drawn from these captions. Rewriting is closed." in sentences(app)
     assert [(metric.label, metric.value) for metric in app.metric] == [
         *(("Accepted", "5"), ("By hand", "2"), ("Retried", "3"), ("Rejected", "1"), ("Never decided", "2")),
     ]

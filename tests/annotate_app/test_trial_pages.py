@@ -105,7 +105,7 @@ def test_all_grades_and_notes_are_listed_with_or_without_names(open_page: Open, 
     assert "<td>4</td><td>4 0</td><td>1</td><td>14</td><td>A &lt;b&gt;cup&lt;/b&gt; *falls*</td>" in told
     assert "<td>A &lt;i&gt;whole&lt;/i&gt; *cup*</td>" in told
     assert "<td>no note</td>" in told
-    assert any("A <b>cup</b> *falls*" in read(one.value) for one in app.markdown)
+    assert any("A <b>cup</b> *falls*" in read(one.value) for one in app.header)
     app.checkbox(key="trial_hide").check().run()
     told = html(app)
     assert "Ana" not in told

@@ -121,7 +121,7 @@ def test_a_person_on_gold_is_told_and_paused_and_the_lead_sees_why(
     expect(lead.locator("figure video")).to_be_visible()
     no_serious_finding(lead)
     row.get_by_role("button", name="Go on").click()
-    expect(row.get_by_text("answers needed since the last word")).to_be_visible()
+    expect(row.get_by_text("answers needed since the last warning or pause")).to_be_visible()
 
     page.reload()
     press(page, 2)

@@ -94,9 +94,9 @@ def _next_queries(page: Page) -> list[float]:
     """From one query to the next, and so on."""
 
     def pressed() -> None:
-        before = page.locator("h3").first.inner_text()
+        before = page.locator("h2").first.inner_text()
         page.keyboard.press("n")
-        until(page, "(before) => document.querySelector('h3')?.innerText !== before", before)
+        until(page, "(before) => document.querySelector('h2')?.innerText !== before", before)
         until(page, HERE, ["Queries", ".rr-candidates article"])
 
     return [_timed(pressed) for _ in range(OPENINGS)]

@@ -241,7 +241,7 @@ def test_leaderboard(enter: Enter, tmp_path: Path) -> None:
         page.get_by_role("radio", name=part).click()
         expect(page.get_by_test_id("stSpinner")).to_have_count(0)
         if part == "Cases":
-            expect(page.get_by_role("heading", level=4).first).to_contain_text(SIGNS)
+            expect(page.get_by_role("heading", level=2).first).to_contain_text(SIGNS)
         stands(page)
     stands(page, "run", "file", "truth", f"by {LEAD}")
     file = tmp_path / f"{hostile('broken')}.json"

@@ -76,7 +76,7 @@ def _exam(project: Project, lead: Person) -> bool:
         _items(project, lead, standing)
     with another:
         holding.to_use(exam_to_use(project, lead))
-        st.subheader(tr("Another exam"), anchor=False)
+        st.header(tr("Another exam"), anchor=False)
         st.markdown(tr("Another exam takes the place of this one. Who passed before has passed; open attempts end."))
         holding.plan(project, lead)
         st.button(
@@ -117,7 +117,7 @@ def explain(project: Project, lead: Person, item_id: int) -> None:
 def _earlier(found: qualification_exam_results.ExamOutcomes) -> None:
     """What people did in exams that are not held any more."""
     if found.people:
-        st.subheader(tr("Results so far"), anchor=False)
+        st.header(tr("Results so far"), anchor=False)
         figures.outcomes(found)
 
 

@@ -24,7 +24,7 @@ _NAME = "trial"
 def section(project: Project, lead: Person) -> None:
     """The round that is open, or the last one with the form for another."""
     st.divider()
-    st.subheader(tr("Trial round"), anchor=False)
+    st.header(tr("Trial round"), anchor=False)
     look.outcome("trial")
     found = trial_round(project, lead)
     if found is None or found.ended_at is not None:
@@ -125,7 +125,7 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
         review_clip(pair)
         st.caption(tr("{tr} · rank {rank}", tr=plain(wording.moment(pair)), rank=pair.rank))
     with words:
-        st.markdown(f"#### {plain(pair.query)}")
+        look.text_heading(pair.query)
         rows = [
             (escape(called[one.annotator_id]), look.grade_mark(one.grade), escape(one.note) or tr("no note"))
             for one in pair.answers

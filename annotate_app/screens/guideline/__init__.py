@@ -114,7 +114,7 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
         )
         typed = _form(grading, version.version)
     with seen:
-        st.markdown(tr("**As annotators see it**"))
+        st.header(tr("As annotators see it"), anchor=False)
         guideline_preview(guideline(replace(campaign, grading=typed), examples(project, lead)))
         st.caption(
             tr(

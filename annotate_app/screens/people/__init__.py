@@ -66,7 +66,7 @@ def page() -> None:
         who = review.person.annotator_id
         _row(review, flags.get(who), lead, phases.get(who))
     listed.end()
-    st.subheader(tr("Add a person"), anchor=False)
+    st.header(tr("Add a person"), anchor=False)
     inviting.links(inviting.FORM)  # above the form, where it was a moment ago: so they are in view
     inviting.form()
     removing.archive([one for one in everybody if one.is_archived])
@@ -217,7 +217,7 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
     }
     if not annotators:
         return
-    st.subheader(tr("Assignments"), anchor=False)
+    st.header(tr("Assignments"), anchor=False)
     st.caption(tr("Optional. Without an assignment, people grade whatever is nearest to completion."))
     look.outcome("assign")
     names = {one.person.annotator_id: one.person.name for one in people}

@@ -46,7 +46,7 @@ def page() -> None:
     clips_job(project, lead)
     _live(project, lead)
     if wrong := video_states(project, lead, wrong=True):
-        st.subheader(tr("Videos with a problem"), anchor=False)
+        st.header(tr("Videos with a problem"), anchor=False)
         st.caption(tr("As of the last check. The page Set up checks the videos again."))
         video_troubles(wrong)
     backups(project, lead)
@@ -97,10 +97,10 @@ def _live(project: Project, lead: Person) -> None:
         pool_check(check)
     days, people = st.columns([3, 2], gap="large")
     with days:
-        st.subheader(tr("Judgements a day"), anchor=False)
+        st.header(tr("Judgements a day"), anchor=False)
         _days(found)
     with people:
-        st.subheader(tr("People"), anchor=False)
+        st.header(tr("People"), anchor=False)
         _people(found.people)
 
 

@@ -16,7 +16,7 @@ _SHOWN = 10
 
 def backups(project: Project, lead: Person) -> None:
     """Show the button that makes a backup, and a line for each of the newest ones."""
-    st.subheader(tr("Backups"), anchor=False)
+    st.header(tr("Backups"), anchor=False)
     st.caption(
         tr(
             "A backup is a copy of the database, made while people work, in the folder backups/ of the project. It "

@@ -95,7 +95,7 @@ def funnel(found: Funnel) -> str:
 
 def pool_check(found: CheckReport) -> None:
     """Show the shares with their intervals, and which videos are wrong."""
-    st.subheader(tr("Wrong videos in the pools"), anchor=False)
+    st.header(tr("Wrong videos in the pools"), anchor=False)
     st.html(share_table(found))
     st.caption(
         tr(

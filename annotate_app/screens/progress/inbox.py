@@ -70,7 +70,7 @@ def inbox(
     if not stuck and not entries:
         return
     with st.container(key="inbox", gap="xxsmall"):
-        st.subheader(tr("Waits for you"), anchor=False)
+        st.header(tr("Waits for you"), anchor=False)
         if stuck:
             st.html(f"<div class='rr-stuck'>{waiting.list_of(stuck)}</div>")
         for has_buttons, rows in groupby(entries, key=lambda entry: bool(entry.buttons)):

@@ -43,7 +43,7 @@ _COLUMNS = (
     ListColumn(
         marked("Relevance by rank"),
         phone=False,
-        meaning=marked("20 ranks a line; –: no relevance (yet)"),
+        meaning=marked("20 ranks a line; – means no relevance (yet)"),
     ),
 )
 _CLEARS = ("page",)
@@ -106,7 +106,7 @@ def _list(project: Project, lead: Person, wanted: QueryFilter) -> None:
         rows,
         opens=one_query.QUERY,
         noun="query",
-        nothing=tr("No query is in this list just now."),
+        nothing=tr("This list is empty."),
     )
 
 

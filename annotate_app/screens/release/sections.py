@@ -29,7 +29,7 @@ _NONE = " "
 
 def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
     """A line for each, the newest first."""
-    st.subheader(tr("Releases"), anchor=False)
+    st.header(tr("Releases"), anchor=False)
     look.outcome("remove_release")
     if not found:
         st.caption(tr("No release yet. Releases are kept here; download them at any time."))
@@ -172,7 +172,7 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
     names = {one.name: one.name for one in found if one.megabytes is not None}
     if len(names) < 2:
         return
-    st.subheader(tr("What changed"), anchor=False)
+    st.header(tr("What changed"), anchor=False)
     with st.container(horizontal=True):
         # Nothing is compared before somebody asks: of two large releases it takes seconds.
         was = address_state.choice(tr("From"), "from", {_NONE: tr("Choose a release"), **names}, box=True)

@@ -10,7 +10,7 @@ import streamlit as st
 from annotate_app.language import browser_texts, tr
 from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
-from annotate_app.shared import DESK_SCRIPTS, joined, wording
+from annotate_app.shared import DESK_SCRIPTS, grade_colours, joined, wording
 from backend.campaign.judging.rules import renewal_interval_s
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.guideline.rules import Example
@@ -57,7 +57,7 @@ def markup() -> str:
 
 def style() -> str:
     """The component's CSS; colours and fonts come from the app's theme."""
-    return joined(FOLDER, ("../../shared/desk/desk.css", "player.css"))
+    return grade_colours() + joined(FOLDER, ("../../shared/desk/desk.css", "player.css"))
 
 
 _mount = st.components.v2.component("reelrank_player", html=markup(), css=style(), js=script())

@@ -1,6 +1,11 @@
 """Store the releases made so far with their manifests, and count what a release made now would hold."""
 
-from backend.campaign.corpus.captions.model import CAPTIONS_REWRITTEN, REWRITE_DECIDED, REWRITE_TAKEN_BACK
+from backend.campaign.corpus.captions.model import (
+    CAPTION_CORRECTED,
+    CAPTIONS_REWRITTEN,
+    REWRITE_DECIDED,
+    REWRITE_TAKEN_BACK,
+)
 from backend.campaign.corpus.importing.model import CORPUS_IMPORTED, VIDEOS_REGISTERED
 from backend.campaign.corpus.moments.model import MOMENTS_CHANGED, MOMENTS_PROPOSED, MOMENTS_TAKEN
 from backend.campaign.judging.model import (
@@ -27,7 +32,7 @@ from backend.store.engine import Database
 
 CHANGES = (
     *(VIDEOS_REGISTERED, VIDEOS_REMOVED, MOMENTS_PROPOSED, MOMENTS_CHANGED, MOMENTS_TAKEN),
-    *(CORPUS_IMPORTED, CAPTIONS_REWRITTEN, REWRITE_DECIDED, REWRITE_TAKEN_BACK),
+    *(CORPUS_IMPORTED, CAPTIONS_REWRITTEN, REWRITE_DECIDED, REWRITE_TAKEN_BACK, CAPTION_CORRECTED),
     *(QUERIES_DRAWN, QUERIES_ADDED, QUERIES_TAKEN_BACK, QUERY_CHANGED, QUERIES_REMOVED),
     *(CANDIDATES_CHOSEN, CANDIDATES_ADDED, POOL_CHECK_MADE, BATCH_OPENED, BATCH_UNDONE, ESCALATED, DE_ESCALATED),
     *(JUDGEMENTS_IMPORTED, CLIP_REPORTED, CLIP_RESTORED, SKIPS_LIFTED),

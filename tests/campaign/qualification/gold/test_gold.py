@@ -22,7 +22,14 @@ from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.monitoring.progress.progress import progress
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
-from backend.campaign.qualification.gold.questions import GoldOptions, end_gold, gold_results, set_gold
+from backend.campaign.qualification.answers.rules import GoldExclusion
+from backend.campaign.qualification.gold.questions import (
+    GoldOptions,
+    end_gold,
+    gold_left_out,
+    gold_results,
+    set_gold,
+)
 from backend.campaign.qualification.guideline.versions import choose_example, guideline_versions, note_guideline_seen
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.statistics.from_project import project_statistics
@@ -487,3 +494,11 @@ def test_the_list_of_last_grades_has_gold_pairs_in_their_place(small: Judging) -
     items = exchange.recent_grades(small.project, small.annotators[2], now=LATER + 10 * 60)
     assert [item.pair for item in items] == given[::-1]
     assert golden(small) & set(given), "some of them are gold"
+
+
+def test_why_settled_pairs_are_left_out(videos: Judging) -> None:
+    pairs = settle(videos, lambda nth: nth % 4, apart=1)
+    assert gold_left_out(videos.project, videos.lead, now=NOW + 1) == {GoldExclusion.CORRECTABLE: len(pairs)}
+    assert gold_left_out(videos.project, videos.lead, now=LATER) == {GoldExclusion.ROUNDED: len(pairs) // 2}
+    videos.rows("UPDATE video SET path = NULL")
+    assert gold_left_out(videos.project, videos.lead, now=LATER) == {GoldExclusion.NO_CLIP: len(pairs)}
