@@ -10,6 +10,7 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
+from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.day_chart import stacked_days
 from backend.campaign.monitoring.hours.report import hours, payroll_csv
@@ -52,7 +53,7 @@ def page() -> None:
     else:
         st.info(tr("Nobody has worked here in this time. Hours appear with the first grade."))
     for text in remarks(found):
-        st.caption(plain(text))
+        st.caption(text)
     st.subheader(tr("Still to come"), anchor=False)
     st.markdown(plain(ahead(found.outlook, found.currency)))
     with st.expander(tr("What counts as working time")):
@@ -113,20 +114,25 @@ def remarks(found: HoursReport) -> list[str]:
         )
         texts.append(
             tr(
-                "{rate:g} {currency} an hour, from reelrank.toml ([pay]){own}.",
+                "{rate:g} {currency} an hour{own}, as set on the page [Settings]({path}).",
                 rate=found.rate,
-                currency=found.currency,
+                currency=plain(found.currency),
                 own=own,
+                path=full_path("/settings"),
             )
         )
     elif not found.own_rates:
-        texts.append(
-            tr("No pay is computed: write hourly_rate = 11 under [pay] in reelrank.toml. It is read anew here.")
-        )
+        texts.append(tr("No hourly rate set. Set one on the page [Settings]({path}).", path=full_path("/settings")))
     else:
-        texts.append(tr("Only some people have a rate in reelrank.toml ([pay.rates]), so sums have no pay."))
+        texts.append(
+            tr(
+                "Only some people have a rate, so sums have no pay. Set an hourly rate for the others on the page "
+                "[Settings]({path}).",
+                path=full_path("/settings"),
+            )
+        )
     texts += [
-        tr("reelrank.toml has a rate for {name}, but no annotator has that name.", name=name)
+        tr("A rate is set for {name}, but no annotator has that name.", name=plain(name))
         for name in found.unknown_rates
     ]
     unmeasured = sum(day.unmeasured for day in found.days)

@@ -71,8 +71,8 @@ def test_sums_people_and_what_is_left_out(open_page: Open) -> None:
     assert "<td>20.17</td>" in shown
     assert "<td>&lt;b&gt;Ben&lt;/b&gt;</td><td>1</td><td>55</td>" in shown
     said = words(app)
-    assert "11 USD an hour, from reelrank.toml ([pay]); 2 rates of people's own." in said
-    assert "reelrank.toml has a rate for Fay, but no annotator has that name." in said
+    assert "11 USD an hour; 2 rates of people's own, as set on the page [Settings](/settings)." in said
+    assert "A rate is set for Fay, but no annotator has that name." in said
     assert "2 grades without a measured time count as no time." in said
     assert "Without 1 imported judgement." in said
     assert len(app.get("vega_lite_chart")) == 1
@@ -121,7 +121,7 @@ def test_without_a_rate_there_are_hours_and_the_way_to_pay(open_page: Open) -> N
     assert next(metric.value for metric in app.metric if metric.label == "Pay, USD") == "no rate"
     said = words(app)
     assert "Nobody has worked here in this time." in said
-    assert "write hourly_rate = 11 under [pay] in reelrank.toml" in said
+    assert "No hourly rate set. Set one on the page [Settings](/settings)." in said
 
 
 def test_the_page_is_for_leads_and_says_what_is_wrong_with_the_settings(

@@ -468,7 +468,7 @@ def test_progress_of_a_check_of_pools_tells_how_many_videos_are_wrong(
 
 def test_progress_of_a_project_without_work_says_what_to_do(open_page_of: Open, without_work: SmallProject) -> None:
     app = open_page_of("progress")
-    assert any(text.startswith("No pair has been handed out yet. Next: reelrank ") for text in sentences(app))
+    assert any("handed out yet. Go on with the page [Set up](/set-up)." in text for text in sentences(app))
     told = [info.value for info in app.info]
     assert told[0].startswith("Nobody has judged anything in the last 30 days.")
     assert told[1].startswith("There is no annotator yet.")
@@ -865,11 +865,14 @@ def test_who_paused_somebody_and_why() -> None:
     assert paused(Pause(NOW, None, "9 of 20 missed"), "UTC").endswith(", by a rule: 9 of 20 missed")
 
 
-def test_an_invitation_leads_to_the_address_the_lead_uses() -> None:
+def test_an_invitation_leads_to_the_public_address_or_to_the_one_the_lead_uses(real_project: SmallProject) -> None:
     from annotate_app.shared.inviting import invitation_url
 
-    url = invitation_url("https://grade.example.org:8443/people?x=1", "abc")
-    assert url == "https://grade.example.org:8443/session/invitation/abc"
+    page = "https://grade.example.org:8443/people?x=1"
+    assert invitation_url(page, "abc") == "https://grade.example.org:8443/session/invitation/abc"
+    settings = real_project.folder / "reelrank.toml"
+    settings.write_text('public_address = "https://lab.example.org/annotate/"\n' + settings.read_text())
+    assert invitation_url(page, "abc") == "https://lab.example.org/annotate/session/invitation/abc"
 
 
 # Release
