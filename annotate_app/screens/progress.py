@@ -12,6 +12,7 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.server import job_functions, jobs
 from annotate_app.session import auth
+from annotate_app.session.addresses import full_path
 from annotate_app.shared import look, waiting, wording
 from annotate_app.shared.day_chart import day_chart
 from annotate_app.shared.job_view import job_view
@@ -24,7 +25,7 @@ from backend.campaign.monitoring.progress.model import Ahead, PersonPace, Wait, 
 from backend.campaign.monitoring.progress.progress import bucket_troubles, little_room
 from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.nouns import Person
-from backend.campaign.review.status import next_step, status_counts
+from backend.campaign.review.status import status_counts
 from backend.campaign.selection.pools.checking import pool_check_report
 from backend.campaign.selection.pools.model import CheckReport, PutInAs, Share
 from backend.campaign.setup.project.folder import Project
@@ -97,7 +98,9 @@ def _live(project: Project, lead: Person) -> None:
         st.html(verdict_bar(pairs))
         st.html(funnel(passed))
     else:
-        st.markdown(tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(next_step(project, lead))))
+        st.markdown(
+            tr("No pair has been handed out yet. Go on with the page [Set up]({path}).", path=full_path("/set-up"))
+        )
     _metrics(found)
     if any(pairs.values()):
         _steering(waits, found.ahead)

@@ -78,7 +78,6 @@ def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Ru
     ("arguments", "message"),
     [
         (["status", "nowhere"], "nowhere is not a project (no reelrank.db): run `reelrank init nowhere`"),
-        (["serve", "nowhere"], "is not a project"),
         (["migrate", "nowhere"], "is not a project"),
         (["consensus", "no.csv"], "no.csv: cannot be read: No such file or directory"),
         (["clip", "no.mp4", "1", "2", "out.mp4"], "no.mp4"),
