@@ -30,7 +30,13 @@ from annotate_app.session.addresses import (
     set_cookie,
 )
 from annotate_app.session.guard import is_own_page
-from annotate_app.session.plain_pages import account_page, invitation_page, not_found_page, sign_in_page
+from annotate_app.session.plain_pages import (
+    account_page,
+    invitation_page,
+    no_project_page,
+    not_found_page,
+    sign_in_page,
+)
 from annotate_app.session.request_limits import FairChecks, TooMuch, form, too_many
 from backend.campaign.judging.staffing import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
@@ -77,6 +83,7 @@ class Sessions:
             Route(oidc.START_PATH, self.single_sign_on),
             Route("/session/sign-out", self.sign_out, methods=["POST"]),
             Route("/session/invitation/{invitation}", self.invitation, methods=["GET", "POST"]),
+            Route("/session/new-project/{token}", _used_link),
             Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
             Route(_ACCOUNT_PATH, self.account),
             Route("/session/password", self.change_password, methods=["POST"]),
@@ -249,6 +256,11 @@ class Sessions:
         browser = await run_in_threadpool(remember_browser, self._project(), token, before, now=self._clock())
         set_cookie(request, response, BROWSER_COOKIE, browser, max_age_s=_BROWSER_S, strict=True)
         return response
+
+
+async def _used_link(_request: Request) -> Response:
+    """The link that made the project, after a new start of the server."""
+    return no_project_page(True, 410)
 
 
 def _address(request: Request) -> str:

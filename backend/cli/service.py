@@ -171,8 +171,9 @@ def serve(
             say("A lead can do this and all that follows in the browser, on the page Set up.")
         else:
             say(f"All of it can be done in the browser; add a lead first: reelrank users add {folder} NAME --role lead")
+    public = project.settings.public_address
     everywhere = ", and at all other addresses of this machine" if host in WILDCARDS else ""
-    ready = f"Serving {folder} on {url}{everywhere}  (stop with Ctrl-C)"
+    ready = f"Serving {folder} on {url}{everywhere}  (stop with Ctrl-C)" + (f"\nPeople open {public}" if public else "")
     settings = {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics, BASE_PATH_VARIABLE: base}
     note_address(project, url)
     _serve(folder, host, port, settings, ready)
@@ -180,8 +181,11 @@ def serve(
 
 def _serve_new(folder: Path, host: str, port: int, base: str, public: str, settings: Mapping[str, str]) -> None:
     """Serve a folder that has no project yet: its first lead makes one with the link that the server prints."""
+    from backend.campaign.setup.project.settings import is_web_address
     from backend.campaign.setup.serving.first_project import require_writable
 
+    if public and not is_web_address(public):
+        fail(f"{public} is no address of the web: give one such as --url https://grade.example.org")
     require_writable(folder)
     _require_port(host, port, f"reelrank serve {folder} --port")
     url = _url(host, port) + base

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from annotate_app.session import auth
+from annotate_app.session.addresses import BasePath
 from annotate_app.session.first_project import FirstProject
 from annotate_app.session.guard import Guard
 from annotate_app.session.routes import Sessions
@@ -105,8 +106,10 @@ def test_the_link_makes_the_project_and_signs_its_lead_in(app: Starlette, folder
     assert client.get("/").text == "the app"
     project = open_project(folder)
     assert (project.name, project.settings.public_address) == ("Kitchen", "")
-    again = browser(app).get(LINK)
-    assert (again.status_code, "This link was used" in again.text) == (410, True)
+    later = Starlette(routes=Sessions(auth.project).routes())  # as after a new start of the server
+    for one in (app, later):
+        again = browser(one).get(LINK)
+        assert (again.status_code, "This link was used" in again.text) == (410, True)
 
 
 @pytest.mark.parametrize(
@@ -140,3 +143,16 @@ def test_the_second_of_two_browsers_is_told(app: Starlette, folder: Path) -> Non
     assert "set-cookie" not in answer.headers
     names = open_project(folder).store.db.conn.execute("SELECT name FROM annotator").fetchall()
     assert [row[0] for row in names] == ["Lea"]
+
+
+def test_below_a_base_path_the_form_and_what_follows_stay_there(app: Starlette, folder: Path) -> None:
+    address = "https://lab.example.org/annotate"
+    inner = FirstProject(app, project=auth.project, own=OWN, link=address + LINK)
+    client = TestClient(BasePath(inner, "/annotate"), base_url="https://lab.example.org", follow_redirects=False)
+    page = client.get(f"/annotate{LINK}").text
+    assert f'action="/annotate{LINK}"' in page
+    token = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert token is not None
+    answer = client.post(f"/annotate{LINK}", data={**FORM, "csrf": token[1]}, headers={"Host": "lab.example.org"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/annotate/")
+    assert open_project(folder).settings.public_address == address

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
+from axe import passes_axe
 
 PASSWORD = "a good long password"
 
@@ -52,6 +53,7 @@ def test_from_an_empty_folder_to_the_first_lead_and_their_rate(
     for page, name in ((lea, "Lea"), (eve, "Eve")):
         page.goto(link)
         fill(page, name)
+    passes_axe(lea)
     lea.get_by_role("button", name="Create project").click()
     expect(lea.get_by_role("heading", name="Set up", exact=True)).to_be_visible()
     expect(lea.locator(".rr-project")).to_have_text("Kitchen scenes")
@@ -67,6 +69,7 @@ def test_from_an_empty_folder_to_the_first_lead_and_their_rate(
     )
     lea.goto(f"{server.url}/settings")
     lea.get_by_label("Hourly rate", exact=True).fill("12.5")
+    passes_axe(lea)
     lea.get_by_role("button", name="Save settings").click()
     expect(lea.get_by_text("Saved and in force: Hourly rate.")).to_be_visible()
     lea.goto(f"{server.url}/hours")

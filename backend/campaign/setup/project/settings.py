@@ -20,7 +20,7 @@ from backend.core.messages import said
 from backend.media.jobs import DEFAULT_CACHE_BYTES, DEFAULT_CONTEXT_S, DEFAULT_HEIGHT_PX, ClipForm
 
 GIB = 1024**3
-_ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
+_WEB_ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,12 +277,21 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Refuse a public address that is none."""
-        if self.public_address and not _ADDRESS.fullmatch(self.public_address):
+        if self.public_address and not is_web_address(self.public_address):
             message = said(
                 'public_address is "{address}": write one such as "https://grade.example.org", or no line',
                 address=self.public_address,
             )
             raise ValueError(message)
+
+
+def is_web_address(text: str) -> bool:
+    """Return whether a text is an address at which a browser can open the app.
+
+    >>> is_web_address("https://lab.example.org/annotate"), is_web_address("lab.example.org")
+    (True, False)
+    """
+    return bool(_WEB_ADDRESS.fullmatch(text))
 
 
 def settings_of(section: type[Struct] = ProjectSettings, path: str = "") -> Iterator[SettingEntry]:

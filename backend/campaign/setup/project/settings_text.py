@@ -21,7 +21,7 @@ def template() -> str:
     >>> template().splitlines()[1:3]
     ['name = {name}', '']
     """
-    first = "# Settings of this ReelRank project. Lines may be edited; commands read them anew every time."
+    first = "# Settings of this ReelRank project. Lines may be edited; a change is in force at once."
     return "\n".join([first, *_lines(ProjectSettings), "{cast}"])
 
 
