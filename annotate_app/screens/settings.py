@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
+from typing import Any
 
 import streamlit as st
 
@@ -134,14 +135,15 @@ def _field(entry: SettingEntry, *, disabled: bool) -> None:
 
 def _number(label: str, entry: SettingEntry, key: str, about: str | None = None, *, disabled: bool) -> None:
     kind = int if isinstance(st.session_state[key], int) else float
-    least, most = (None if limit is None else kind(limit) for limit in (entry.least, entry.most))
+    limits: dict[str, Any] = {
+        name: None if limit is None else kind(limit)
+        for name, limit in (("min_value", entry.least), ("max_value", entry.most), ("step", 1))
+    }
     st.number_input(
         label,
-        least,
-        most,
-        "min" if entry.default is not None else None,
-        kind(1),
-        "%d" if kind is int else "%g",
+        **limits,
+        value="min" if entry.default is not None else None,
+        format="%d" if kind is int else "%g",
         key=key,
         help=about,
         placeholder=tr("None"),

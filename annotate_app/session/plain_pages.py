@@ -106,7 +106,7 @@ def no_project_page(is_made: bool, status: int) -> Response:
         text, way = tr("This link was used: the project is set up. Sign in, or ask its lead for an invitation."), "/"
         button = f'<button type="submit">{tr("Sign in")}</button>'
         return plain_page(
-            tr("The project is there"),
+            tr("Link already used"),
             f'<form method="get" action="{full_path(way)}"><p class="about" role="alert">{text}</p>{button}</form>',
             status,
         )
