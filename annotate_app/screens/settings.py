@@ -139,10 +139,10 @@ def _number(label: str, entry: SettingEntry, key: str, about: str | None = None,
         name: None if limit is None else kind(limit)
         for name, limit in (("min_value", entry.least), ("max_value", entry.most), ("step", 1))
     }
+    limits["value"] = "min" if entry.default is not None else None
     st.number_input(
         label,
         **limits,
-        value="min" if entry.default is not None else None,
         format="%d" if kind is int else "%g",
         key=key,
         help=about,
