@@ -10,6 +10,7 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
+from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.day_chart import stacked_days
 from backend.campaign.monitoring.hours.report import hours, payroll_csv
@@ -50,7 +51,7 @@ def page() -> None:
     else:
         st.info(tr("Nobody worked in this time. Hours appear with the first grade."))
     for text in remarks(found):
-        st.caption(plain(text))
+        st.caption(text)
     st.header(tr("Still to come"), anchor=False)
     st.markdown(plain(ahead(found.outlook, found.currency)))
     with st.expander(tr("What counts as working time")):
@@ -111,20 +112,28 @@ def remarks(found: HoursReport) -> list[str]:
         )
         texts.append(
             tr(
-                "{rate:g} {currency} an hour{own}.",
+                "{rate:g} {currency} an hour{own}, as set on [Settings]({path}).",
                 rate=found.rate,
-                currency=found.currency,
+                currency=plain(found.currency),
                 own=own,
+                path=full_path("/settings"),
             )
         )
     elif not found.own_rates:
-        texts.append(tr("No hourly rate is set, so no pay is shown. Set a rate on Settings."))
+        texts.append(tr("No hourly rate set. Set one on [Settings]({path}).", path=full_path("/settings")))
     else:
         texts.append(
-            tr("Only some people have an hourly rate, so the sums show no pay. Set a rate for everybody on Settings.")
+            tr(
+                "Only some people have an hourly rate, so the sums show no pay. Set a rate for everybody on "
+                "[Settings]({path}).",
+                path=full_path("/settings"),
+            )
         )
     texts += [
-        tr("There is a rate for {name}, but no annotator has that name. Correct the name on Settings.", name=name)
+        tr(
+            "There is a rate for {name}, but no annotator has that name. Correct the name on Settings.",
+            name=plain(name),
+        )
         for name in found.unknown_rates
     ]
     unmeasured = sum(day.unmeasured for day in found.days)

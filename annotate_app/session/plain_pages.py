@@ -19,11 +19,17 @@ from annotate_app.session.auth import ROLES
 from annotate_app.session.request_limits import form as form_of
 from backend.campaign.nouns import Person, Role
 from backend.campaign.setup.people.passwords import PASSWORD_LENGTH
+from backend.campaign.setup.serving.first_project import ENCODERS, scales
 
 _DAY_S = 86_400
 _ABOUT = marked("Watch moments, grade how well they answer a query, agree on the truth.")
 _SIGN_IN_HELP = marked("No password yet, or forgotten it? Ask the lead of your project for a link.")
 _INVITED_HELP = marked("From then on you sign in with this name and your password.")
+_FIRST_HELP = marked("Grades and encoder stay as you choose them here. Everything else can be changed later.")
+_SCALES = {"": marked("0 to 4 (TVR-Ranking)"), "matches": marked("Matches, or does not")}
+_ENCODERS = dict(
+    zip(ENCODERS, (marked("SimCSE (downloaded when needed)"), marked("MiniLM (works offline)")), strict=True)
+)
 _PATH = "/session/language"
 _YEAR_S = 365 * 86_400
 _PAGE = Template(Path(__file__).with_name("sign_in.html").read_text(encoding="utf-8"))
@@ -71,6 +77,39 @@ def invitation_page(request: Request, name: str, *, error: str = "", status: int
         other + tr(_INVITED_HELP),
     )
     return _page(request, tr("Welcome"), content, status)
+
+
+def first_project_page(
+    request: Request, fields: Mapping[str, str] | None = None, *, error: str = "", status: int = 200
+) -> Response:
+    """Creating the project and its first lead; `fields` are those that were sent and refused."""
+    sent = fields or {}
+    scale_names = {name: tr(_SCALES[name]) if name in _SCALES else name for name in scales()}
+    encoder_names = {name: tr(_ENCODERS[name]) for name in ENCODERS}
+    inputs = (
+        _field(tr("Name of the project"), "project", "text", "off", value=sent.get("project", ""), focus=True)
+        + _choice(tr("Scale of grades"), "scale", scale_names, sent.get("scale", ""))
+        + _choice(tr("Sentence encoder"), "encoder", encoder_names, sent.get("encoder", ENCODERS[0]))
+        + _field(tr("Your name"), "name", "text", "username", value=sent.get("name", ""))
+        + _new_password(focus=None)
+    )
+    lead = tr("Create the project, and yourself as its first lead. You sign in with your name and password.")
+    content = _entrance(request, request.url.path, lead, error, inputs, tr("Create project"), tr(_FIRST_HELP))
+    return _page(request, tr("New project"), content, status)
+
+
+def no_project_page(is_made: bool, status: int) -> Response:
+    """Nothing is to be seen before there is a project; once there is one, its link is used up."""
+    if is_made:
+        text, way = tr("This link was used: the project is set up. Sign in, or ask its lead for an invitation."), "/"
+        button = f'<button type="submit">{tr("Sign in")}</button>'
+        return plain_page(
+            tr("Link already used"),
+            f'<form method="get" action="{full_path(way)}"><p class="about" role="alert">{text}</p>{button}</form>',
+            status,
+        )
+    text = tr("This server has no project yet. Whoever started it finds the link to create one in its terminal.")
+    return plain_page(tr("No project yet"), f'<p class="about" role="alert">{text}</p>', status)
 
 
 def account_page(
@@ -139,9 +178,22 @@ def _csrf(request: Request) -> str:
     return f'<input type="hidden" name="csrf" value="{_token(request)}">'
 
 
-def _new_password(focus: bool = False) -> str:
+def _choice(label: str, name: str, choices: Mapping[str, str], chosen: str) -> str:
+    options = "".join(
+        f'<option value="{escape(value)}"{" selected" * (value == chosen)}>{escape(words)}</option>'
+        for value, words in choices.items()
+    )
+    return f'<label>{label}<select name="{name}">{options}</select></label>'
+
+
+def _new_password(focus: bool | None = False) -> str:
+    """Two fields; `focus` None: further down on a page for newcomers."""
     return _field(
-        tr("New password") if not focus else tr("Password"), "password", "password", "new-password", focus=focus
+        tr("New password") if focus is False else tr("Password"),
+        "password",
+        "password",
+        "new-password",
+        focus=bool(focus),
     ) + (
         f'<p class="note">{tr("At least {n} characters. Several words are better than one.", n=PASSWORD_LENGTH)}</p>'
         + _field(tr("Repeat password"), "again", "password", "new-password")

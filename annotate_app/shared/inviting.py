@@ -111,11 +111,16 @@ def links(place: str = "") -> None:
 
 
 def invitation_url(page_url: str, invitation: str) -> str:
-    """The link for a newcomer, on the address under which the lead reaches this server."""
+    """The link for a newcomer, on the address at which people open the app."""
     return f"{app_address(page_url)}/session/invitation/{invitation}"
 
 
 def app_address(page_url: str) -> str:
-    """Return the address at which the reader of a page reaches the app."""
+    """Return the address at which people open the app: the project's public one, or that of the reader's browser.
+
+    Both name what is served; the header `Host` of a request, which anybody can send, is never asked.
+    """
+    if public := auth.project().settings.public_address:
+        return public.rstrip("/")
     parts = urlsplit(page_url)
     return f"{parts.scheme}://{parts.netloc}{base_path()}" if parts.netloc else ""

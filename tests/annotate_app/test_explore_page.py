@@ -102,4 +102,7 @@ def test_lists_are_sorted_by_their_heads_and_unknown_stands_last(open_part: Open
 
 @pytest.mark.usefixtures("without_work")
 def test_a_project_without_pairs_says_what_comes_next(open_page_of: Open) -> None:
-    assert open_page_of("explore").info[0].value.startswith("No pair has been handed out yet. Next: reelrank ")
+    assert (
+        open_page_of("explore").info[0].value
+        == "No pair has been handed out yet. Go on with the page [Set up](/set-up)."
+    )

@@ -71,7 +71,7 @@ def test_sums_people_and_what_is_left_out(open_page: Open) -> None:
     assert "<td>20.17</td>" in shown
     assert "<td>&lt;b&gt;Ben&lt;/b&gt;</td><td>1</td><td>55</td>" in shown
     said = words(app)
-    assert "11 USD an hour, and 2 rates of single annotators." in said
+    assert "11 USD an hour, and 2 rates of single annotators, as set on [Settings](/settings)." in said
     assert "There is a rate for Fay, but no annotator has that name. Correct the name on Settings." in said
     assert "2 grades without a measured time count as 0 hours." in said
     assert "Without 1 imported judgement." in said
@@ -121,7 +121,7 @@ def test_without_a_rate_there_are_hours_and_the_way_to_pay(open_page: Open) -> N
     assert next(metric.value for metric in app.metric if metric.label == "Pay, USD") == "no rate"
     said = words(app)
     assert "Nobody worked in this time." in said
-    assert "No hourly rate is set, so no pay is shown. Set a rate on Settings." in said
+    assert "No hourly rate set. Set one on [Settings](/settings)." in said
 
 
 def test_the_page_is_for_leads_and_says_what_is_wrong_with_the_settings(

@@ -911,11 +911,18 @@ def test_who_paused_somebody_and_why() -> None:
     assert paused(Pause(NOW, None, "9 of 20 missed"), "UTC").endswith(", by a rule: 9 of 20 missed")
 
 
-def test_an_invitation_leads_to_the_address_the_lead_uses() -> None:
+def test_an_invitation_leads_to_the_public_address_or_to_the_one_the_lead_uses(
+    real_project: SmallProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annotate_app.session import auth
     from annotate_app.shared.inviting import invitation_url
 
-    url = invitation_url("https://grade.example.org:8443/people?x=1", "abc")
-    assert url == "https://grade.example.org:8443/session/invitation/abc"
+    monkeypatch.setattr(auth, "project", lambda: real_project.project)
+    page = "https://grade.example.org:8443/people?x=1"
+    assert invitation_url(page, "abc") == "https://grade.example.org:8443/session/invitation/abc"
+    settings = real_project.folder / "reelrank.toml"
+    settings.write_text('public_address = "https://lab.example.org/annotate/"\n' + settings.read_text())
+    assert invitation_url(page, "abc") == "https://lab.example.org/annotate/session/invitation/abc"
 
 
 # Release

@@ -96,7 +96,6 @@ def test_status_speaks_plainly_and_tells_hashes_and_schema_only_when_asked(
     ("arguments", "message"),
     [
         (["status", "nowhere"], "nowhere is not a project (no reelrank.db): run `reelrank init nowhere`"),
-        (["serve", "nowhere"], "is not a project"),
         (["migrate", "nowhere"], "is not a project"),
         (["consensus", "no.csv"], "no.csv: cannot be read: No such file or directory"),
         (["clip", "no.mp4", "1", "2", "out.mp4"], "no.mp4"),

@@ -11,6 +11,7 @@ from annotate_app.language import marked, tr, translated, trn
 from annotate_app.plain import plain
 from annotate_app.screens.explore import charts as explore_charts
 from annotate_app.screens.explore import lists as explore_lists
+from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import long_list, rows_of, sorted_by
 from backend.campaign.monitoring.explore.model import (
@@ -35,7 +36,6 @@ from backend.campaign.monitoring.explore.tables import (
     source_standings,
 )
 from backend.campaign.nouns import Person, Scale
-from backend.campaign.review.status import next_step
 from backend.campaign.setup.project.folder import Project
 
 _PARTS = {
@@ -56,7 +56,7 @@ def page() -> None:
     """The choice of the part, and the part."""
     project, lead, counts = look.lead_page("Explore")
     if not any(counts["pairs"].values()):
-        st.info(tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(next_step(project, lead))))
+        st.info(tr("No pair has been handed out yet. Go on with the page [Set up]({path}).", path=full_path("/set-up")))
         return
     part = address_state.choice(tr("Part"), "part", translated(_PARTS), clears=_OF_A_PART, label_visibility="collapsed")
     _SHOWN[part](project, lead)

@@ -127,7 +127,7 @@ def draw_queries(
                 raise ProjectError(
                     said(
                         "this project has its queries already; splits are fixed once drawn. Until the first grade, "
-                        "`{command}` takes them back",
+                        "the page Set up takes them back, or `{command}`",
                         command=steps.taking_back(project.folder),
                     )
                 )
@@ -175,8 +175,8 @@ def _plan(
         if asked.draws or own is None:
             raise ProjectError(
                 said(
-                    "there are no captions to draw from: run `{command}` first, let annotators describe moments, "
-                    "or bring queries of your own",
+                    "there are no captions to draw from: add them on the page Set up or run `{command}`, let "
+                    "annotators describe moments, or bring queries of your own",
                     command=steps.importing(project.folder),
                 )
             )
