@@ -17,7 +17,7 @@ from backend.campaign.release.export.kept_releases import release_changes, relea
 from backend.campaign.release.export.model import LICENCES, KeptRelease
 from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import ReelRankError
+from backend.core.errors import ProjectError, ReelRankError
 
 _CHANGES_SHOWN = 100
 _NONE = " "
@@ -121,6 +121,12 @@ def release_terms(project: Project, lead: Person) -> None:
 
 @look.lead_callback("terms_problem")
 def _keep(project: Project, lead: Person) -> None:
+    typed = str(st.session_state["terms_licence"] or "").strip()
+    meant = [one for one in LICENCES if typed and typed != one and typed.casefold() in one.casefold()]
+    if meant and typed not in LICENCES:
+        raise ProjectError(
+            tr("“{typed}” is only a part of a licence name. Choose {names}.", typed=typed, names=", ".join(meant))
+        )
     terms.set_release_terms(
         project,
         lead,

@@ -49,7 +49,7 @@ def take() -> None:
     """Callback of the button: take the videos of the folder that is named."""
     named = st.session_state["set_up_folder"].strip()
     if not named:
-        st.session_state["set_up_problem"] = tr("Name the folder of the videos first.")
+        st.session_state["set_up_videos_problem"] = tr("Name the folder of the videos first.")
         return
     _take(Path(named).expanduser())
 
@@ -59,7 +59,7 @@ def take_sent(names: list[str]) -> None:
     _take(None)
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_videos_problem")
 def _take(project: Project, lead: Person, folder: Path | None) -> None:
     where = folder or project.folder / lead_routes.KINDS["videos"].folder
     title = said("Taking the videos that were sent")
@@ -69,7 +69,7 @@ def _take(project: Project, lead: Person, folder: Path | None) -> None:
     begin_step(project, lead, VIDEOS, title, job_functions.take_videos, where, how)
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_videos_problem")
 def look_again(project: Project, lead: Person) -> None:
     """Callback of the button: look at all videos as they lie there now."""
     accept = tuple(st.session_state.get("accept_videos", ()))
@@ -146,7 +146,7 @@ def _again(wrong: Sequence[VideoState]) -> None:
 VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos)
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_moments_problem")
 def propose(project: Project, lead: Person) -> None:
     """Callback of the button."""
     state = st.session_state
@@ -179,8 +179,8 @@ def _show_moments(project: Project, lead: Person, counts: dict[str, Any]) -> Non
     st.markdown(
         tr(
             "What is judged are moments: spans of videos. An annotation file brings its own. Without one "
-            "they are proposed from the videos alone, or described by people. What is proposed in the "
-            "same way again takes the place of what was, but for moments that something uses."
+            "they are proposed from the videos alone, or described by people. Proposing again replaces "
+            "earlier proposals, except moments in use."
         )
     )
     how = st.segmented_control(

@@ -99,7 +99,7 @@ def legend(scale: Scale) -> None:
         (
             (f"`0`–`{scale.highest}`", tr("choose a relevance, and go on to the reason")),
             ("`W`", tr("write the reason; `Esc` leaves it")),
-            ("`Enter`", tr("in the reason: decide")),
+            ("`Enter`", tr("in the reason: press the coloured button")),
             ("`D`", tr("confirm the discard")),
             ("`O`", tr("re-open for two more people, with the reason")),
             ("`T`", tr("take back what was done last about the pair, with the reason")),
