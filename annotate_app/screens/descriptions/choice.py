@@ -148,7 +148,7 @@ def reword(project: Project, lead: Person, version: int) -> None:
     text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
     number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())
     state["describing_words_done"] = tr(
-        "Version {number} stands now: describers are shown it once more.", number=number
+        "Version {number} saved. Describers read it again before they go on.", number=number
     )
 
 

@@ -119,11 +119,21 @@ def release_terms(project: Project, lead: Person) -> None:
             st.form_submit_button(tr("Keep"), on_click=_keep)
 
 
+def licences_meant(typed: str) -> list[str]:
+    """Return the licences that a typed text is only a part of; nothing for a whole name or a text of one's own.
+
+    >>> licences_meant("odbl"), licences_meant("MIT"), licences_meant("Ask us first")
+    (['ODbL-1.0'], [], [])
+    """
+    if not typed or typed in LICENCES:
+        return []
+    return [one for one in LICENCES if typed.casefold() in one.casefold()]
+
+
 @look.lead_callback("terms_problem")
 def _keep(project: Project, lead: Person) -> None:
     typed = str(st.session_state["terms_licence"] or "").strip()
-    meant = [one for one in LICENCES if typed and typed != one and typed.casefold() in one.casefold()]
-    if meant and typed not in LICENCES:
+    if meant := licences_meant(typed):
         raise ProjectError(
             tr("“{typed}” is only a part of a licence name. Choose {names}.", typed=typed, names=", ".join(meant))
         )

@@ -63,7 +63,8 @@ def page() -> None:
 
 def _just_done(done: dict[str, bool]) -> str:
     """Return the step that was done last while the reader looked: its result stays in view."""
-    before, last = st.session_state.get(_OPEN, (done, ""))
+    kept: tuple[dict[str, bool], str] = st.session_state.get(_OPEN, (done, ""))
+    before, last = kept
     last = next((key for key, is_done in done.items() if is_done and not before.get(key, True)), last)
     st.session_state[_OPEN] = (done, last)
     return last
