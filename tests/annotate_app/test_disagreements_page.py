@@ -192,11 +192,11 @@ def test_a_re_opening_for_which_nobody_is_left_warns_before_and_after(
     open_page: Open, real_project: SmallProject, discarded: PairKey
 ) -> None:
     app = open_page(case=discarded)
-    lacks = "Re-opening needs 2 more annotators who have not seen this pair. [Invite annotators](/people)"
-    assert any(lacks in read(one.value) for one in app.caption)
+    lacks = "Re-opening needs 2 more annotators who have not seen this pair."
+    assert f'{lacks} <a href="/people" target="_self">Invite annotators</a>' in html(app)
     app.text_input(key=f"reason-{discarded}").input("Two readings.")
     press(app, discarded, "Re-open for two more")
-    assert lacks in read(app.warning[0].value)
+    assert f"{lacks} [Invite annotators](/people)" in read(app.warning[0].value)
     for name in ("Fay", "Gus"):
         real_project.join(name)
     project, lead = real_project.project, real_project.lead

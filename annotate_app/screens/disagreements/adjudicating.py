@@ -74,7 +74,8 @@ def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], l
                     st.form_submit_button(label, shortcut=key, on_click=act, args=(pair.pair, seen, leave))
     if any(key == "o" for _, key, _ in acts) and (lacking := _lacking(project, lead, pair.pair)):
         path, invite = _INVITE
-        st.caption(f":material/group_off: {_lacks(lacking)} [{tr(invite)}]({full_path(path)})")
+        link = f'<a href="{full_path(path)}" target="_self">{tr(invite)}</a>'
+        st.html(f"<p class='rr-waiting'>{_lacks(lacking)} {link}</p>")
     look.refusal(f"problem-{pair.pair}")
     show_result()
     _again(pair.pair, reasons)
