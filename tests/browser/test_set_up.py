@@ -59,7 +59,6 @@ def test_an_empty_project_is_filled_from_the_browser(
     folder.mkdir()
     for clip in MORE:
         shutil.copy(clip, folder / clip.name)
-    step(page, "Videos")
     page.get_by_label("Folder on the server").fill(str(folder))
     page_is_done(page)
     take = page.get_by_role("button", name="Take its videos")
