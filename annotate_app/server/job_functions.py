@@ -256,7 +256,7 @@ def look_for_names(project: Project, lead: Person, *, progress: Progress) -> Job
                 others=found.others,
                 undecided=found.undecided,
             ),
-            said("Look through what they become, in the step Names; then rewrite the captions."),
+            said("Check the words for each name below, then rewrite the captions."),
         ]
     )
 
@@ -281,8 +281,8 @@ def rewrite(project: Project, lead: Person, asked: RewritingAsked, *, progress: 
     retried = said("{n:,} after another attempt, ", n=found.after_retry) if endpoint else ""
     sentences: list[str] = [
         said(
-            "{captions:,} captions: {at_once:,} accepted at once, {retried}{waiting:,} wait for a person, {decided:,} "
-            "had been decided by people; {changed:,} changed.",
+            "{captions:,} captions: {at_once:,} accepted at once, {retried}{waiting:,} wait for your decision, "
+            "{decided:,} decided earlier. {changed:,} changed.",
             captions=found.captions,
             at_once=found.at_once,
             retried=retried,
@@ -304,9 +304,7 @@ def rewrite(project: Project, lead: Person, asked: RewritingAsked, *, progress: 
     if found.unknown and endpoint is None:
         names = ", ".join(f"{name} ({count})" for name, count in found.unknown[:12])
         more = " ..." if len(found.unknown) > 12 else ""
-        sentences.append(
-            said("Names that the cast lacks: {names}. Say what they become, and rewrite again.", names=f"{names}{more}")
-        )
+        sentences.append(said("Names without words: {names}. Add them, then rewrite again.", names=f"{names}{more}"))
     return JobOutcome(sentences)
 
 
@@ -323,13 +321,11 @@ def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *,
         )
     ]
     if found.gone:
-        sentences.append(said("Of those proposed before, {n:,} went.", n=found.gone))
+        sentences.append(said("{n:,} earlier proposals removed.", n=found.gone))
     if found.stayed:
-        sentences.append(
-            said("{n:,} that are not proposed any more stay, because something uses them.", n=found.stayed)
-        )
+        sentences.append(said("{n:,} earlier proposals stay because they are in use.", n=found.stayed))
     wrong = [[problem.file, problem.message] for problem in found.problems]
-    head = [said("Not looked at"), said("Why")]
+    head = [said("Skipped"), said("Reason")]
     return JobOutcome(sentences, [_table(head, wrong, sentences, said("videos"))] if wrong else [])
 
 

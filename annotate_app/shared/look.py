@@ -14,7 +14,7 @@ from annotate_app.pages import address
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import CSRF_COOKIE, full_path
-from annotate_app.shared import grade_colours, joined, wording
+from annotate_app.shared import grade_colours, joined, results, wording
 from annotate_app.shared.waiting import menu_counts
 from backend.campaign.corpus.describing.opening import may_describe
 from backend.campaign.nouns import Person, Role
@@ -125,6 +125,7 @@ def as_lead(act: Callable[[Project, Person], object]) -> str:
 
 def done_as_lead(act: Callable[[Project, Person], object], problem: str) -> bool:
     """The same; whether it was done. Why not lies in the session under `problem`, where `refusal` finds it."""
+    results.clear(problem)
     st.session_state[problem] = as_lead(act)
     return not st.session_state[problem]
 
@@ -156,16 +157,14 @@ def metrics(values: Mapping[str, str | tuple[str, str]], widths: Sequence[int] =
 
 
 def refusal(key: str) -> None:
-    """Shows, once, why a callback did not do what it was asked: the text that it left in the session under `key`."""
-    if problem := st.session_state.pop(key, ""):
-        st.error(plain(problem))
+    """Show why a callback refused, which it left in the session under `key`, until the reader dismisses it."""
+    results.show(key, "problem")
 
 
 def outcome(name: str) -> None:
-    """Shows, once, what a callback of this name left in the session: `NAME_problem`, or `NAME_done`."""
+    """Show what a callback left in the session under `NAME_problem` or `NAME_done`, until it is dismissed."""
     refusal(f"{name}_problem")
-    if done := st.session_state.pop(f"{name}_done", ""):
-        st.success(plain(done))
+    results.show(f"{name}_done")
 
 
 def csv_download(label: str, make: Callable[[], str], file_name: str, key: str, icon: str | None = None) -> None:

@@ -129,4 +129,4 @@ def test_a_lead_rewords_the_guideline_for_describers(open_page: Open, describing
     app.text_input(key="describing-words-1-reason").set_value("shorter")
     next(one for one in app.button if one.label == "Save as version 2").click().run()
     assert describing_guideline(describing.project, describing.lead).text == "Mark one thing.\nNo names."
-    assert "Version 2 saved" in words(app)
+    assert "Version 2 saved." in words(app)

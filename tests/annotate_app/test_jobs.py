@@ -353,7 +353,7 @@ def test_clips_that_a_command_cut_are_a_job_that_leads_see_and_start_again(
     page = open_judging("progress")
     assert "**Cutting clips** is done." in words(page)
     assert "0 clips: 0 were there, 0 were cut, 0 failed." in words(page)
-    page.button(key="put_away").click().run()
+    page.button(key="dismiss_job").click().run()
     assert list_jobs(project, lead, now=NOW) == []
 
     begun = begin_job(
@@ -370,7 +370,7 @@ def test_clips_that_a_command_cut_are_a_job_that_leads_see_and_start_again(
     assert "Cutting clips was interrupted, because the server stopped." in words(page)
     assert jobs.in_menu(project, lead) == {"Progress": "interrupted"}
     page.button(key="clips_again").click().run()
-    assert "Begun by Lea" in words(open_judging("progress"))
+    assert "Started by Lea" in words(open_judging("progress"))
     with pytest.raises(ProjectError, match="clips are being cut already"):
         cut_clips_as_job(project, OPERATOR, now=NOW)
     futures[0][1]()

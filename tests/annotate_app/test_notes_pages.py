@@ -42,7 +42,7 @@ def reply(app: AppTest, note: int, text: str) -> None:
 def test_notes_without_a_reply_come_first_and_are_counted(open_page_of: Open) -> None:
     app = notes_page(open_page_of)
     assert "Notes  1" in app.segmented_control(key="address-show").options
-    assert "1 note without a reply; pairs with answered notes come last." in [read(one.value) for one in app.caption]
+    assert "1 note without a reply. Pairs with answered notes come last." in [read(one.value) for one in app.caption]
     whole = "\n".join(said(app))
     assert "**Ana** wrote with" in whole
     assert f"“{HOSTILE}”" in whole, "sign by sign: nothing of it is Markdown"

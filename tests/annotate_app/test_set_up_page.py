@@ -99,7 +99,7 @@ def test_videos_of_a_folder_are_previewed_and_added_on_confirmation_only(
     app.button(key="add_videos").click().run()
     assert "1. Videos — 2 videos" in steps(app)
     assert re.search(r"2 videos added, \d+\.\d minutes in total\.", words(app))
-    app.button(key="put_away").click().run()
+    app.button(key="dismiss_job").click().run()
     assert not app.table
 
 
@@ -198,7 +198,7 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
     open_page: Open, at_once: None, corpus_project: Project
 ) -> None:
     app = open_page()
-    assert "4. Names — captions are as published" in steps(app)
+    assert "4. Names — original captions" in steps(app)
     app.button(key="look_for_names").click().run()
     assert "4 names, 4 of them new: 2 women, 2 men, 0 persons, 0 others, 0 undecided." in words(app)
     app.text_input(key="cast-Dev-a man").set_value("a friend of Anna")
@@ -207,6 +207,7 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
     app.text_input(key="cast-Dev-a man").set_value("an old man")
     app.text_input(key="cast-Boris-a man").set_value("")
     app.button(key="save_cast").click().run()
+    assert "2 names saved." in words(app)
     app.text_input(key="cast_name").set_value("Rex")
     app.text_input(key="cast_becomes").set_value("a dog")
     app.button(key="add_to_cast").click().run()
@@ -215,15 +216,17 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
         **{"Anna": "a woman", "Carla": "a woman", "Dev": "an old man"},
         **{"Boris": "", "Rex": "a dog"},
     }
+    # Nobody pressed "Save names": rewriting saves them first.
+    app.text_input(key="cast-Dev-an old man").set_value("an older man")
     app.button(key="rewrite_captions").click().run()
     # Every fourth of the 48 captions is of Boris, of whom nobody has said what he becomes.
-    assert "48 captions: 36 accepted at once, 12 wait for a person" in words(app)
-    assert "4. Names — 48 captions rewritten, 12 of them wait for you" in steps(app)
+    assert "48 captions: 36 accepted at once, 12 wait for your decision" in words(app)
+    assert "4. Names — 48 captions rewritten, 12 to decide" in steps(app)
     app.button(key="rewriting_changed").click().run()
     assert "36 imprecise captions, 36 of them changed" in words(app)
     assert dict(zip(*(app.table[0].value[name] for name in ("Replacement words", "Count")), strict=True)) == {
         "a woman": "24",
-        "an old man": "12",
+        "an older man": "12",
     }
 
 
@@ -262,7 +265,11 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: P
     app = open_page()
     for file, columns, told in (
         ("", "", "choose an annotation file first"),
-        ("/etc/passwd", "", "/etc/passwd is no annotation file: its name ends in none of .json, .jsonl, .csv, .txt"),
+        (
+            "/etc/passwd",
+            "",
+            "/etc/passwd is not an annotation file: its name must end in one of .json, .jsonl, .csv, .txt",
+        ),
         ("moments.csv", "video", "the columns at 'video' are not of the form start=begin,end=finish"),
     ):
         app.text_input(key="set_up_file").set_value(file)
@@ -273,14 +280,14 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: P
     app.text_input(key="set_up_columns").set_value("")
     app.text_input(key="set_up_file_fps").set_value("0")
     app.button(key="look_at_file").click().run()
-    assert "'0' frames a second are not a number above 0, such as 3 or 24000/1001" in words(app)
+    assert "'0' frames per second is not a number above 0, such as 3 or 24000/1001" in words(app)
 
 
 @pytest.mark.parametrize(
     ("state", "told"),
     [
         (JobState.INTERRUPTED, "was interrupted, because the server stopped. Nothing was changed: start it again."),
-        (JobState.FAILED, "failed. The server's log says why; nothing was changed."),
+        (JobState.FAILED, "failed. Nothing was changed. The server log has the reason."),
     ],
 )
 def test_whatever_became_of_the_work_is_told(
@@ -298,7 +305,7 @@ def test_work_under_way_is_shown_to_every_lead(open_page: Open, project: Project
     key = begin_job(project, other, JobKind.SET_UP, "videos", "Measuring", {}, now=time.time())
     report_progress(project, key, "measuring videos", 3, 9, now=time.time())
     app = open_page()
-    assert "Begun by Max" in words(app)
+    assert "Started by Max" in words(app)
     assert [(one.proto.value, read(one.proto.text)) for one in app.get("progress")] == [
         (33, "measuring videos: 3 of 9")
     ]
@@ -355,10 +362,10 @@ def test_what_was_sent_and_never_taken_is_told(open_page: Open, at_once: None, p
     assert f"Sent, but not added: {', '.join(names)}" in words(app)
     app.text_input(key="videos_fps").set_value("many")
     app.button(key="preview_sent").click().run()
-    assert "'many' frames a second are not a number above 0" in words(app)
+    assert "'many' frames per second is not a number above 0" in words(app)
     app.text_input(key="videos_fps").set_value("3")
     app.button(key="preview_sent").click().run()
     app.button(key="add_videos").click().run()
     assert "1. Videos — 2 videos" in steps(app)
-    app.button(key="put_away").click().run()
+    app.button(key="dismiss_job").click().run()
     assert "Sent, but not added" not in words(app)

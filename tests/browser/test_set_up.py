@@ -67,11 +67,10 @@ def test_an_empty_project_is_filled_from_the_browser(
     folder.mkdir()
     for clip in MORE:
         shutil.copy(clip, folder / clip.name)
-    step(page, "Videos")
     page.get_by_label("Folder on the server").fill(str(folder))
     page_is_done(page)
     look = page.get_by_role("button", name="Preview", exact=True)
-    press_until(look, page.get_by_text("It goes on when you close this page."))
+    press_until(look, page.get_by_text("You can close this page: it continues."))
     page.get_by_role("link", name="Progress").click()
     expect(page.get_by_role("heading", name="Progress")).to_be_visible()
     page.get_by_role("link", name="Set up").click()
@@ -80,7 +79,7 @@ def test_an_empty_project_is_filled_from_the_browser(
     page.get_by_role("button", name="Add 2 videos").click()
     expect(page.get_by_text("2 videos added, ")).to_be_visible()
     expect(page.locator("summary").filter(has_text="3 videos")).to_be_visible()
-    page.get_by_test_id("stMain").get_by_role("button", name=PUT_AWAY).click()
+    page.get_by_test_id("stMain").get_by_role("button", name="Dismiss").click()
     expect(page.get_by_text("2 videos added, ")).to_be_hidden()
 
     # An annotation file: sent, looked at, and imported as it was looked at.
@@ -91,10 +90,10 @@ def test_an_empty_project_is_filled_from_the_browser(
     expect(field).to_have_count(1)  # Streamlit draws it anew where the step before it has become shorter
     field.set_input_files(file)
     expect(page.get_by_role("textbox", name="Annotation file")).to_have_value(file.name)
-    page.get_by_role("button", name="Look at it").click()
-    page.get_by_role("button", name="Import it").click()
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Import").click()
     expect(page.locator("summary").filter(has_text="1 caption")).to_be_visible()
-    expect(page.get_by_text(f"{FIRST.stem} is {FIRST.name} from now on")).to_be_visible()
+    expect(page.get_by_text(f"{FIRST.stem} is now {FIRST.name}")).to_be_visible()
     no_serious_finding(page)
     counts = status_counts(open_project(server.project), OPERATOR)
     assert (counts["videos"], counts["moments"], counts["captions"]) == (3, 1, 1)

@@ -148,7 +148,9 @@ def reword(project: Project, lead: Person, version: int) -> None:
     state = st.session_state
     text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
     number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())
-    state["describing_words_done"] = tr("Version {number} saved. Describers see it again.", number=number)
+    state["describing_words_done"] = tr(
+        "Version {number} saved. Describers read it again before they go on.", number=number
+    )
 
 
 def _time(hours: float) -> str:

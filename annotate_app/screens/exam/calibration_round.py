@@ -1,4 +1,4 @@
-"""The trial round on the lead's page Exam: beginning and ending it, and what people answered and wrote."""
+"""The calibration round on the lead's page Exam: start and end it, and read answers and notes."""
 
 import time
 from functools import partial
@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate_app.language import tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, look, wording
+from annotate_app.shared import address_state, look, results, wording
 from annotate_app.shared.long_list import choose_queries, chosen_queries, clear_queries
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.nouns import Person
@@ -22,20 +22,20 @@ _NAME = "trial"
 
 
 def section(project: Project, lead: Person) -> None:
-    """The round that is open, or the last one with the form for another."""
+    """Draw the open round, or the last one with the form of another."""
     st.divider()
-    st.header(tr("Trial round"), anchor=False)
+    st.header(tr("Calibration round"), anchor=False)
     look.outcome("trial")
     found = trial_round(project, lead)
     if found is None or found.ended_at is not None:
         st.markdown(
             tr(
-                "To refine the guideline: everybody grades a few pairs blind, before exam and work, with "
-                "notes (key N). Then you talk about what they are farthest apart about. Nothing of it counts "
-                "or is released."
+                "Use a calibration round to improve the guideline. Annotators grade a few pairs blind and write "
+                "notes (key N); then you discuss the pairs they disagree on most. These grades never count "
+                "and are never released."
             )
         )
-        with st.expander(tr("Begin a trial round")):
+        with st.expander(tr("Start a calibration round")):
             _form(project, lead)
     if found is not None:
         _round(project, lead, found)
@@ -55,9 +55,10 @@ def start(project: Project, lead: Person) -> None:
         now=time.time(),
     )
     pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
-    state["trial_done"] = tr(
-        "The trial round asks {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
-    ).strip()
+    told = tr(
+        "Calibration round started: {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
+    )
+    results.leave(_NAME, told.strip())
     clear_queries(_NAME)
 
 
@@ -65,21 +66,22 @@ def start(project: Project, lead: Person) -> None:
 def end(project: Project, lead: Person) -> None:
     """Callback of the button."""
     end_trial(project, lead, now=time.time())
+    results.leave(_NAME, tr("Calibration round ended."))
 
 
 def _form(project: Project, lead: Person) -> None:
     columns = st.columns(3)
     columns[0].number_input(tr("Queries"), 1, 50, _QUERIES, key="trial_count")
-    columns[1].number_input(tr("Top pairs of each"), 1, 40, _PAIRS, key="trial_pairs")
-    columns[2].number_input(tr("Seed of the draw"), 0, 2**31, 1, key="trial_seed")
+    columns[1].number_input(tr("Pairs per query"), 1, 40, _PAIRS, key="trial_pairs")
+    columns[2].number_input(tr("Random seed"), 0, 2**31, 1, key="trial_seed")
     search, chosen = st.columns(2)
-    labels = (tr("Find queries to choose by name"), tr("These queries instead of a draw"))
-    choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: they are drawn"))
-    st.button(tr("Begin the trial round"), key="trial-begin", on_click=start)
+    labels = (tr("Find queries to choose by name"), tr("Use these queries"))
+    choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: queries are drawn at random"))
+    st.button(tr("Start calibration round"), key="trial-begin", on_click=start)
     st.caption(
         tr(
-            "Asked are pairs that nobody has graded. They are set aside from work until the round ends; "
-            "afterwards they go to people who did not answer them."
+            "The round uses pairs that nobody has graded. They are reserved until it ends. Then annotators "
+            "who did not answer them grade them."
         )
     )
 
@@ -89,26 +91,26 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     queries = len({pair.query_id for pair in found.pairs})
     st.markdown(
         tr(
-            "**{pairs} of {querys}**, begun by {value} on {when}; ",
+            "**{pairs} of {querys}**, started by {value}, {when}; ",
             pairs=wording.count_of(len(found.pairs), "pair"),
             querys=wording.count_of(queries, "query"),
             value=plain(found.set_by or tr("the command line")),
             when=wording.when(found.set_at, zone),
         )
-        + (tr("open.") if is_open else tr("over since {when}.", when=wording.when(found.ended_at, zone)))
+        + (tr("open.") if is_open else tr("ended {when}.", when=wording.when(found.ended_at, zone)))
     )
     everybody = [one for one in found.people if one.answered == len(found.pairs)]
     if found.people and len(everybody) == len(found.people):
         st.warning(
             tr(
-                "Every annotator has answered all of it, so nobody is left who may grade these pairs as "
-                "work. They wait for people who come later."
+                "Every annotator has answered all of these pairs, so nobody is left to grade them afterwards. "
+                "Invite more annotators."
             ),
             icon=":material/group_off:",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_open:
-            st.button(tr("End the trial round"), key="trial-end", on_click=end)
+            st.button(tr("End calibration round"), key="trial-end", on_click=end)
         hidden = st.checkbox(tr("Hide names"), key="trial_hide")
         make = partial(trial_csv, project, lead, names=not hidden)
         look.csv_download(tr("Answers as CSV"), make, "trial.csv", "trial-csv")
@@ -156,7 +158,7 @@ def _overview(found: CalibrationRound) -> str:
         )
         for pair in found.pairs
     ]
-    return look.table((tr("Apart"), tr("Grades"), tr("Notes"), tr("Rank"), tr("Query")), rows)
+    return look.table((tr("Spread"), tr("Grades"), tr("Notes"), tr("Rank"), tr("Query")), rows)
 
 
 def _label(pair: CalibrationPair) -> str:

@@ -55,7 +55,7 @@ _WORDS = {
 }
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_videos_problem")
 def preview(project: Project, lead: Person) -> None:
     """Callback of the button: look at the folder that is named."""
     typed = st.session_state["set_up_folder"].strip()
@@ -64,7 +64,7 @@ def preview(project: Project, lead: Person) -> None:
     _preview(project, lead, allowed_path(project, lead, typed))
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_videos_problem")
 def preview_sent(project: Project, lead: Person, names: list[str] | None = None) -> None:
     """Callback of the uploader, and of the button: look at what has arrived."""
     _preview(project, lead, project.folder / lead_routes.KINDS["videos"].folder)
@@ -78,7 +78,7 @@ def _preview(project: Project, lead: Person, folder: Path) -> None:
     begin_step(project, lead, VIDEOS, title, job_functions.preview_videos, folder, how, asked=asked)
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_videos_problem")
 def add(project: Project, lead: Person) -> None:
     """Callback of the button beside a preview: add the videos of that very folder, measured in the same way."""
     job = last_job(project, lead)
@@ -123,7 +123,7 @@ def remove(project: Project, lead: Person) -> None:
     )
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_videos_problem")
 def look_again(project: Project, lead: Person) -> None:
     """Callback of the button: check all videos as they lie there now."""
     accept = tuple(st.session_state.get("accept_videos", ()))
@@ -218,7 +218,7 @@ def _again(wrong: Sequence[VideoState]) -> None:
 VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos, then=_then)
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_moments_problem")
 def propose(project: Project, lead: Person) -> None:
     """Callback of the button."""
     state = st.session_state

@@ -99,7 +99,7 @@ def legend(scale: Scale) -> None:
         (
             (f"`0`–`{scale.highest}`", tr("choose a relevance, then write the reason")),
             ("`W`", tr("write the reason; `Esc` leaves it")),
-            ("`Enter`", tr("in the reason: decide")),
+            ("`Enter`", tr("in the reason: press the coloured button")),
             ("`D`", tr("confirm the discard")),
             ("`O`", tr("re-open for two more annotators")),
             ("`T`", tr("take back the last decision about the pair")),

@@ -225,7 +225,7 @@ LINES = (
         WORK,
         said("Folders for leads"),
         lambda now: ", ".join(now.file.media_roots) or said("The project's own, and those of its videos"),
-        how=_RESTART,
+        how=_OPERATOR,
     ),
     SettingLine(
         ("next_batch",),

@@ -34,7 +34,7 @@ from backend.campaign.setup.serving.jobs import begin_job, run_job, running
 from backend.campaign.setup.serving.model import JobKind, JobOutcome, OutcomeTable
 from backend.core.days import last_days, midnight
 from backend.core.errors import ProjectError
-from backend.core.ids import QueryId
+from backend.core.ids import PairKey, QueryId
 from backend.core.messages import said
 from backend.core.progress import Progress, Steps
 from backend.core.where import HERE, Where
@@ -91,6 +91,14 @@ def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> Que
             ranks[rules.places_of(kind)].append(rank)
     found = rules.stuck(Counter(kind for _, kind in pairs), workers)
     return QueryStuck(tuple((one, tuple(ranks[one.places])) for one in found), blocked, set_aside)
+
+
+@in_charge
+def lacking_annotators(project: Project, by: Lead | Operator, pair: PairKey, grades: int) -> int:
+    """Return how many annotators are missing for so many further grades of a pair."""
+    with reading(project.store) as db:
+        kind = rows.of_pair(db, pair)
+        return 0 if kind is None else max(grades - len(rules.able(kind, workers_of(db))), 0)
 
 
 @in_charge

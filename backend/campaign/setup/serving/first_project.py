@@ -90,7 +90,7 @@ def create_first_project(
     if scale not in scales() or encoder not in ENCODERS:
         raise ProjectError(said("choose a scale and an encoder of the lists"))
     person_name(lead)
-    hash_password(password)  # refuses one that is too weak before anything is made
+    hash_password(password, lead)  # refuses one that is too weak before anything is made
     try:
         make_private_folder(folder)
     except OSError as error:

@@ -13,7 +13,7 @@ from functools import cache
 
 from backend.campaign.monitoring.progress.model import DayCount, PersonPace, Wanting
 from backend.campaign.nouns import SECOND_ROUND_SEATS
-from backend.core.ids import AnnotatorId, QueryId
+from backend.core.ids import AnnotatorId, PairKey, QueryId
 from backend.store.engine import Database
 
 # Pairs that may be handed out and lack a grade; all of them are in a batch on the agenda.
@@ -67,6 +67,16 @@ def of_query(db: Database, query_id: QueryId) -> list[tuple[int, Wanting]]:
     )
     found = [(int(rank), _kind(told, query_id, skipped or "", known or "")) for rank, told, skipped, known in rows]
     return [(rank, kind) for rank, kind in found if kind.free]
+
+
+def of_pair(db: Database, pair: PairKey) -> Wanting | None:
+    """Return the kind of one pair, whether it wants grades or not; None if there is no such pair."""
+    row = db.conn.execute(
+        f"SELECT {_SEATS}, p.query_id, {_SKIPPED}, {_KNOWN} FROM pair p LEFT JOIN consensus c USING (pair_id) "
+        "WHERE p.pair_key = ?",
+        [pair],
+    ).fetchone()
+    return _kind(row[0], row[1], row[2] or "", row[3] or "") if row else None
 
 
 def kept_back_of(db: Database, query_id: QueryId) -> tuple[tuple[int, ...], tuple[int, ...]]:
