@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.campaign.setup.project.settings_file import read_settings
-from reading import words
+from reading import html, words
 from small_project import SmallProject
 
 Open = Callable[..., AppTest]
@@ -34,7 +34,7 @@ def test_a_rate_is_set_and_in_force(open_page: Open, real_project: SmallProject)
     assert "Saved and in force: Format of clips, Hourly rate, Currency, Own rates." in said
     settings = read_settings(real_project.folder)
     assert (settings.pay.hourly_rate, settings.pay.currency, settings.pay.rates) == (12.5, "EUR", {"Ana": 14})
-    assert "12.5 EUR an hour; one person has their own rate" in said
+    assert "12.5 EUR an hour; one person has their own rate" in html(app)
     assert "Nothing was changed, so nothing was saved." in words(save(app))
     assert app.number_input(key=RATE).value == 12.5
     app.number_input(key=RATE).set_value(None)

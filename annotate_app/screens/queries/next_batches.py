@@ -40,8 +40,9 @@ def next_batches(project: Project, lead: Person) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
         st.caption(shares(batch_shares(project, lead)), width="stretch")
         st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
-    look.refusal(_PROBLEM)
-    if _SEEN in st.session_state:
+    if _SEEN not in st.session_state:  # the dialog shows it itself
+        look.refusal(_PROBLEM)
+    else:
         auth.dialog(_dialog, tr("Next batches"), width="large", on_dismiss=_close)(project, lead)
 
 

@@ -250,9 +250,10 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
             said("Folders of the server whose videos leads may add in the browser."),
             comment="Folders of this machine from which leads may add videos and annotation files in the browser; the "
             "project's own folder always counts. Without this line: also the folders that its videos lie in. Only "
-            "whoever can edit this file changes it; the server reads it when it starts.",
+            "whoever can edit this file changes it.",
             example=("/data/videos",),
             group=True,
+            operator_only=said("It opens folders of the server to leads."),
         ),
     ] = ()
     clips: Annotated[

@@ -2,10 +2,8 @@
 
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from backend.campaign import demo
@@ -43,7 +41,9 @@ def outside(tmp_path: Path) -> Path:
 
 
 def allowing(project: Project, *roots: Path | str) -> Project:
-    return replace(project, settings=msgspec.structs.replace(project.settings, media_roots=tuple(map(str, roots))))
+    file = project.folder / "reelrank.toml"
+    file.write_text(f"media_roots = {[str(root) for root in roots]}\n{file.read_text()}")
+    return project
 
 
 def ways_out(project: Project, outside: Path) -> list[str]:
