@@ -98,7 +98,7 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
             about = tr("One name a line, such as: Rachel = a woman. These go over those of the page Rewrites.")
             st.text_area(retold(BY_KEY[_CAST].label), help=about, key=_key(_CAST), disabled=fixed)
         st.form_submit_button(tr("Save settings"), type="primary", on_click=_save, disabled=fixed)
-        look.outcome("settings")
+    look.outcome("settings")
     if file.several_files:
         st.caption(
             tr("Another machine that serves this project has a reelrank.toml of its own: change the setting there too.")

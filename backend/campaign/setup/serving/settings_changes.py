@@ -27,7 +27,7 @@ from backend.store import events
 from backend.store.address import without_password
 from backend.store.connection import writing
 
-Value = str | float | tuple[str, ...] | Mapping[str, str] | Mapping[str, float] | None
+Value = str | float | Mapping[str, str] | Mapping[str, float] | None
 """Of a setting; a mapping for the settings that have an entry for each name."""
 SETTING_CHANGED = Event("setting_changed", EventGroup.DECISIONS, said("set {setting} to {after} (before: {before})"))
 """A lead changed a setting of the file. Payload: setting, before, after; the subject is `setting:` and its key."""
@@ -115,7 +115,7 @@ def change_settings(
     return list(changed)
 
 
-def value_words(value: Value) -> str:
+def value_words(value: Value | tuple[str, ...]) -> str:
     """Return a value as people read it."""
     if value is None or value == "" or value == {} or value == ():
         return "–"
