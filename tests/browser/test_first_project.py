@@ -39,7 +39,7 @@ def fill(page: Page, name: str) -> None:
     page.get_by_label("Sentence encoder").select_option(label="MiniLM (works offline)")
     page.get_by_label("Your name").fill(name)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("The same again").fill(PASSWORD)
+    page.get_by_label("Repeat password").fill(PASSWORD)
 
 
 def test_from_an_empty_folder_to_the_first_lead_and_their_rate(

@@ -1,7 +1,6 @@
 """The page Set up in a real browser: an empty project, videos and a file sent, work that goes on without the page."""
 
 import json
-import re
 import shutil
 import time
 from collections.abc import Callable
@@ -24,7 +23,6 @@ from hands import page_is_done, press_until
 
 pytestmark = pytest.mark.browser
 LEAD, _, PASSWORD = demo_people()
-PUT_AWAY = re.compile("Put this away|Dismiss")
 FIRST, *MORE = sorted(demo.clip_folder().glob("*.mp4"))[:3]
 
 
