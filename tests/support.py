@@ -26,7 +26,7 @@ from backend.campaign.review.model import PairReview, ReviewList
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.review.status import pair_review, review_page
 from backend.campaign.setup.people.accounts import list_people
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign
 from backend.core.ids import PairKey
@@ -136,7 +136,7 @@ def new_campaign() -> Campaign:
     with tempfile.TemporaryDirectory() as folder:
         store = connection.create(Path(folder) / "reelrank.db")
         try:
-            return facts.campaign(store.db)
+            return project_rows.campaign(store.db)
         finally:
             store.close()
 

@@ -27,7 +27,7 @@ from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.people.permissions import sign_in
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.encoders import sentence
@@ -107,7 +107,7 @@ def gold_among_the_work(folder: Path) -> Iterator[None]:
     project = open_project(folder)
     for on in (True, False):
         with writing(project.store) as db:
-            facts.set_gold(db, replace(facts.gold(db), on=on))
+            project_rows.set_gold(db, replace(project_rows.gold(db), on=on))
         if on:
             yield
     project.store.close()

@@ -18,7 +18,7 @@ from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.exam import taking as exam
 from backend.campaign.setup.people.permissions import lead_only, signed_in
-from backend.campaign.setup.project import rows as campaign_rows
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed, VideoUnreadable
 from backend.core.ids import PairKey
@@ -64,7 +64,7 @@ def clip_elsewhere(project: Project, person: Lead | Annotator, pair: PairKey, *,
     from backend.media import clip_bucket
 
     job, _ = _job(project, _visible(project, person, pair))
-    if isinstance(person, Lead) or campaign_rows.gold(project.store.db).on:
+    if isinstance(person, Lead) or project_rows.gold(project.store.db).on:
         return None
     return clip_bucket.signed(job, now)
 

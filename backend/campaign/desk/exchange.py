@@ -33,7 +33,7 @@ from backend.campaign.qualification.guideline import versions
 from backend.campaign.qualification.guideline.rules import to_read
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people.permissions import annotator_only, signed_in
-from backend.campaign.setup.project import rows as campaign_rows
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core import days
 from backend.core.ids import PairKey
@@ -229,7 +229,7 @@ def _before_work(project: Project, db: Database, annotator: Annotator, *, now: f
 
 def _work(project: Project, db: Database, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
     """Return the desk of somebody who may judge pairs, with gold questions mixed in if the campaign has any."""
-    settings, lease_s = campaign_rows.gold(db), project.lease_s
+    settings, lease_s = project_rows.gold(db), project.lease_s
     if settings.on:
         gold.offer(project.store, annotator, settings)
     found = queue.desk(db, annotator, project.secret, now=now, lease_s=lease_s, shown=shown)

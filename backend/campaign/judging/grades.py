@@ -29,7 +29,7 @@ from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, versi
 from backend.campaign.nouns import FROM_EXAM, Annotator, Operator, Person, Verdict
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people.crediting import WorkTime, counted, work_time
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.core import days, typed_text
 from backend.core.errors import PairLocked, ProjectError, ReelRankError, SeatUnavailable
 from backend.core.ids import AnnotatorId, PairId
@@ -107,7 +107,7 @@ def accept(
     """
     me = person.annotator_id
     with writing(store) as db:
-        scale = facts.scale(db)
+        scale = project_rows.scale(db)
         if event.grade not in scale:
             raise ReelRankError(
                 said("{grade} is not a grade: grades are {words}", grade=event.grade, words=scale.words)
@@ -315,7 +315,7 @@ def consensus_rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
     Raises:
         ProjectError: the campaign is decided by a rule that this code does not have.
     """
-    rule_version, tolerance, rounding = facts.rule(db)
+    rule_version, tolerance, rounding = project_rows.rule(db)
     if rule_version != RULE_VERSION:
         raise ProjectError(
             said(

@@ -17,7 +17,7 @@ from backend.campaign.nouns import Annotator, Lead, Operator, Verdict
 from backend.campaign.review.model import ADJUDICATED, DISCARD_CONFIRMED, NOTE_ANSWERED, RE_OPENED, TAKEN_BACK
 from backend.campaign.review.rows import pair_lists, reviews
 from backend.campaign.setup.people.permissions import annotator_only, in_charge, lead_only
-from backend.campaign.setup.project import rows as campaign_rows
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
@@ -56,7 +56,7 @@ def adjudicate(
     if not is_visible(reason):
         raise ProjectError(said("a decision needs a reason: write one sentence about why"))
     with writing(project.store) as db:
-        scale = campaign_rows.scale(db)
+        scale = project_rows.scale(db)
         if relevance not in scale:
             raise ProjectError(
                 said("{relevance} is not a relevance: choose {words}", relevance=relevance, words=scale.words)

@@ -24,7 +24,7 @@ from backend.campaign.review.rules import Bin
 from backend.campaign.selection.pools import rows as pool_check
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.atomic_output import new_files
 from backend.core.errors import ProjectError
@@ -153,7 +153,7 @@ def write_probe_figures(project: Project, by: Lead | Operator, out: Path) -> Pro
         ProjectError: nothing is probed, no probe pair has a relevance, or the folder cannot be written.
     """
     with reading(project.store) as db:
-        pairs, scale = probe_pairs(db, top=rules.TOP), facts.scale(db)
+        pairs, scale = probe_pairs(db, top=rules.TOP), project_rows.scale(db)
     if not pairs:
         raise ProjectError("no query is probed: `reelrank candidates DIR --probe N` says how many shall be")
     settled = [pair for pair in pairs if pair.relevance is not None]

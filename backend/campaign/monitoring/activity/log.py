@@ -15,7 +15,7 @@ from backend.campaign.qualification.exam.model import ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.setup.people.permissions import in_charge
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import instant
 from backend.core.text_files import csv_text
@@ -72,12 +72,12 @@ def _since(db: Database, line: SettingLine, now: CurrentSettings) -> Since:
 def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSetting]:
     """Return every setting in words, by what it belongs to: its value, what it changes, since when, by whom, where."""
     with reading(project.store) as db:
-        rule, guideline = batches_rows.versions(db)[-1], facts.versions(db)
+        rule, guideline = batches_rows.versions(db)[-1], project_rows.versions(db)
         exam, describing = exams.held(db, ExamPurpose.EXAM), descriptions.standing_choice(db)
         worded = next((version for version in reversed(guideline) if version.since is not None), guideline[0])
         now = CurrentSettings(
             file=project.settings,
-            campaign=facts.campaign(db),
+            campaign=project_rows.campaign(db),
             guideline=guideline[-1],
             worded=(worded.since, worded.by),
             next_batch=rule.rule.words,
@@ -87,7 +87,7 @@ def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSet
             described=None if describing.videos is None else len(describing.videos),
             assigned=len(assignments.all_standing(db)),
             exam_most_missed=exam.most_missed if exam else None,
-            terms=facts.terms(db),
+            terms=project_rows.terms(db),
         )
         return [
             CampaignSetting(

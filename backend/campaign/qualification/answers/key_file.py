@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 
 from backend.campaign.qualification.answers import rows as pairs_known
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.core.errors import InputError, Problem
 from backend.core.ids import PairId
 from backend.core.messages import said
@@ -66,7 +66,7 @@ def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[KeyIte
 
 def grade_column(db: Database, table: CsvTable, file: str) -> tuple[list[int | None], list[Problem]]:
     """The column `grade`, None where it is no grade of the scale, and what is wrong with it."""
-    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
+    grade_of = {str(grade): grade for grade in project_rows.scale(db).grades}
     grades, bad = table.values("grade", grade_of.get, needed=True)
     return grades, [
         Problem(file, row, said("grade is {given!r}, not one of {grades}", given=text, grades=", ".join(grade_of)))

@@ -23,7 +23,7 @@ from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rows.attempts import BlindAnswer
 from backend.campaign.qualification.exam.rules.marking import Guesses, median, spread
 from backend.campaign.setup.people import permissions
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId, PairId
@@ -176,7 +176,7 @@ def _key(db: Database, held: Exam) -> dict[int, int]:
 
 def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
     counts = Counter(key)
-    return tuple(counts[grade] for grade in facts.scale(db).grades)
+    return tuple(counts[grade] for grade in project_rows.scale(db).grades)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.qualification.exam.rules.drawing import Open, draw_top
 from backend.campaign.qualification.exam.rules.drawing import draw as draw_settled
 from backend.campaign.qualification.exam.rules.marking import Guesses, guesses, require_telling
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.core.errors import ProjectError
 from backend.core.ids import PairId, QueryId
 from backend.core.messages import said, said_n
@@ -135,7 +135,7 @@ def require_same(plan: Plan, previewed: str) -> None:
 
 def guessed(db: Database, key: Sequence[int], most_missed: float) -> Guesses:
     """What constants and chance would score, with the campaign's grades and tolerance."""
-    campaign = facts.campaign(db)
+    campaign = project_rows.campaign(db)
     return guesses(key, campaign.scale.grades, most_missed, campaign.tolerance)
 
 
@@ -208,7 +208,7 @@ def _usual(
     db: Database, queries: int | None, pairs: int | None, most_missed: float | None
 ) -> tuple[tuple[int, int], float]:
     """((queries, pairs of each), share that may miss): what is None is as the campaign's settings say."""
-    usual = facts.campaign(db).exam
+    usual = project_rows.campaign(db).exam
     queries = usual.queries if queries is None else queries
     pairs = usual.pairs if pairs is None else pairs
     most_missed = usual.most_missed if most_missed is None else most_missed

@@ -32,7 +32,7 @@ from backend.campaign.qualification.exam.rows.attempts import Attempt
 from backend.campaign.qualification.exam.rules.marking import Answer, Estimate, Outcome, mark, outcome, together
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.events import Event
@@ -172,7 +172,7 @@ def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
         items=len(there),
         answered=len(answered),
         result=result(there, attempt) if done else None,
-        by_grade=tuple((missed[grade], asked[grade]) for grade in facts.scale(db).grades) if done else (),
+        by_grade=tuple((missed[grade], asked[grade]) for grade in project_rows.scale(db).grades) if done else (),
         missed=tuple(_missed(item) for item in wrong),
     )
 

@@ -31,7 +31,7 @@ from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rules.marking import Guesses
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people import permissions
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.events import Event
@@ -198,7 +198,7 @@ def hold(
     payload |= {"queries": queries, "most_missed": plan.most_missed, "exempted": len(veterans), "key": plan.key}
     _tell(db, EXAM_SET, by, f"exam:{exam_id}", payload | reserve, now)
     grades = Counter(plan.right)
-    by_grade = tuple(grades[grade] for grade in facts.scale(db).grades) if grades else ()
+    by_grade = tuple(grades[grade] for grade in project_rows.scale(db).grades) if grades else ()
     return ExamReport(len(plan.items), queries, plan.asked, by_grade, plan.most_missed, len(veterans))
 
 
@@ -293,7 +293,7 @@ def _preview(db: Database, plan: Plan) -> ExamPreview:
         plan.seed,
         plan.most_missed,
         planning.short(plan.asked, len(items), queries),
-        tuple(grades[grade] for grade in facts.scale(db).grades) if plan.right else (),
+        tuple(grades[grade] for grade in project_rows.scale(db).grades) if plan.right else (),
         planning.guessed(db, plan.right, plan.most_missed) if plan.right else None,
         plan.digest,
     )

@@ -34,7 +34,7 @@ from backend.campaign.qualification.exam.results import (
 )
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.setup.people.crediting import work_time
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.core import days
 from backend.core.errors import NotAllowed
 from backend.core.events import Event
@@ -176,7 +176,7 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
 
         if attempt.annotator_id != person.annotator_id:
             return refused(said("this is an item of somebody else's exam"))
-        scale = facts.scale(db)
+        scale = project_rows.scale(db)
         if event.grade not in scale:
             return refused(said("{grade} is not a grade: grades are {words}", grade=event.grade, words=scale.words))
         owner = attempts.answer_owner(db, event.key)

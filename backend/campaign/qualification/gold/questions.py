@@ -34,7 +34,7 @@ from backend.campaign.qualification.gold.rules import (
 )
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import GoldSettings
 from backend.core.errors import ProjectError
@@ -145,8 +145,8 @@ def set_gold(
     """
     data = bytes_of(file) if file else None
     with writing(project.store) as db:
-        settings = _settings(facts.gold(db), options)
-        key = facts.gold_key(db) or secrets.token_hex(8)
+        settings = _settings(project_rows.gold(db), options)
+        key = project_rows.gold_key(db) or secrets.token_hex(8)
         if file is not None and data is not None:
             given = read_key(db, data, file.name, now=now)
             if not given:
@@ -165,8 +165,8 @@ def set_gold(
                 )
             gold.replace_pairs(db, [(one.pair_id, None) for one in drawn])
         gold.withdraw_all(db)
-        facts.set_gold(db, settings)
-        facts.set_gold_key(db, key)
+        project_rows.set_gold(db, settings)
+        project_rows.set_gold_key(db, key)
         told = _report(db)
         payload = {"source": file.name if file else SETTLED, "pairs": told.pairs, "share": settings.share}
         payload |= {"window": settings.window, "fewest": settings.fewest, "warn": settings.warn}
@@ -178,10 +178,10 @@ def set_gold(
 def end_gold(project: Project, by: Lead | Operator, *, now: float) -> bool:
     """Mix no gold into anybody's work any more, and return whether it was. Answers and pauses stay."""
     with writing(project.store) as db:
-        settings = facts.gold(db)
+        settings = project_rows.gold(db)
         if settings.on:
             gold.withdraw_all(db)
-            facts.set_gold(db, replace(settings, on=False))
+            project_rows.set_gold(db, replace(settings, on=False))
             _tell(db, GOLD_ENDED, by, {}, now)
     return settings.on
 
@@ -202,16 +202,16 @@ def gold_left_out(project: Project, by: Lead | Operator, *, now: float) -> dict[
 
 def _report(db: Database) -> GoldReport:
     """What gold is chosen from."""
-    known, grading = gold.known(db), facts.grading(db)
+    known, grading = gold.known(db), project_rows.grading(db)
     grades = Counter(one.right for one in known)
     always, right = constant(known, grading.scale.grades, grading.tolerance)
     by_grade = tuple(grades[grade] for grade in grading.scale.grades)
-    return GoldReport(len(known), by_grade, facts.gold(db), always, right)
+    return GoldReport(len(known), by_grade, project_rows.gold(db), always, right)
 
 
 def _stands(db: Database, person: Person) -> GoldPerson:
     me = person.annotator_id
-    campaign = facts.campaign(db)
+    campaign = project_rows.campaign(db)
     findings = gold.findings(db, me)
     answers = gold.answers(db, me)
     within = within_tolerance(answers, campaign.tolerance)
@@ -286,7 +286,7 @@ def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
         gold.withdraw_seen(db, me)
         if next_at is not None and next_at > claims:
             return
-        key, offers = facts.gold_key(db), gold.offers(db, me)
+        key, offers = project_rows.gold_key(db), gold.offers(db, me)
         if next_at is None:
             next_at = claims + gap(key, me, offers, settings.share)
         while next_at <= claims:
@@ -309,7 +309,7 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
         begins = bool(desk.items) and desk.items[0].position == 1
         if begins and gold.own_pairs_since_gold(db, me, APART) >= APART:
             answers = gold.answers(db, me, after=last.last_answer if last else 0)
-            within = within_tolerance(answers, facts.grading(db).tolerance)
+            within = within_tolerance(answers, project_rows.grading(db).tolerance)
             warned = last is not None and last.kind is Consequence.WARNED
             what = consequence(within, settings, warned=warned)
             if what is not None:

@@ -24,7 +24,7 @@ from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.people import permissions
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed, Problem, ProjectError, VideoUnreadable
 from backend.core.events import Event, EventGroup, Payload
@@ -60,7 +60,7 @@ PRACTICE_WITHDRAWN = Event("practice_withdrawn", EventGroup.TRAINING, said("with
 def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> list[PracticeFigures]:
     """Return the practice pairs, with how often each was missed at the first answer."""
     with reading(project.store) as db:
-        first, tolerance = guideline_rows.first_answers(db), facts.campaign(db).tolerance
+        first, tolerance = guideline_rows.first_answers(db), project_rows.campaign(db).tolerance
         return [
             PracticeFigures(
                 *(one.practice_id, one.key, one.query, one.video, one.start_s, one.end_s),
@@ -143,8 +143,8 @@ def set_practice_from_file(project: Project, by: Lead | Operator, file: Path, *,
 def switch_tutorial(project: Project, by: Lead | Operator, on: bool, *, now: float) -> None:
     """Show newcomers the tutorial before their first clip, or let them begin at once."""
     with writing(project.store) as db:
-        if facts.campaign(db).tutorial != on:
-            facts.set_tutorial(db, on)
+        if project_rows.campaign(db).tutorial != on:
+            project_rows.set_tutorial(db, on)
             payload = {"on": on}
             events.record(db, TUTORIAL_SWITCHED, at=now, actor=by.annotator_id, subject="tutorial", payload=payload)
 
@@ -172,7 +172,7 @@ def _wrong(db: Database, item: Item, *, now: float) -> str:
 
 
 def _unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, now: float) -> str:
-    scale = facts.scale(db)
+    scale = project_rows.scale(db)
     if grade not in scale:
         return said("{grade} is not a grade: grades are {words}", grade=grade, words=scale.words)
     if fault := guideline_rows.fault(db, moment_id):
@@ -321,7 +321,7 @@ def answer_practice(
         one = _by_key(guideline_rows.practice_pairs(db), key)
         if one is None or hidden(db, one, now=now):
             raise ProjectError(GONE)
-        campaign = facts.campaign(db)
+        campaign = project_rows.campaign(db)
         if grade not in campaign.scale:
             raise ProjectError(
                 said("{grade} is not a grade: grades are {words}", grade=grade, words=campaign.scale.words)

@@ -16,7 +16,7 @@ from backend.campaign.qualification.guideline import rows
 from backend.campaign.qualification.guideline.rules import Change, Example, Reading, changes, to_read
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import model, scale_file
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading, GuidelineVersion
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError, VideoUnreadable
@@ -43,7 +43,7 @@ GUIDELINE_CHANGED = Event(
 @permissions.in_charge
 def guideline_versions(project: Project, by: Lead | Operator) -> list[GuidelineVersion]:
     """Return all versions of the guideline, the oldest first; the last one is in force."""
-    return facts.versions(project.store.db)
+    return project_rows.versions(project.store.db)
 
 
 @permissions.in_charge
@@ -102,16 +102,16 @@ def _reword(
             )
         )
     with writing(store) as db:
-        old, present = facts.grading(db), facts.version(db)
+        old, present = project_rows.grading(db), project_rows.version(db)
         wrong = list(
             model.grading_problems(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders)
         )
-        if facts.has_graded(db):
+        if project_rows.has_graded(db):
             wrong += _fixed(old, new)
         if wrong:
             raise InputError([Problem(source, None, message) for message in wrong])
         if based_on is not None and based_on != present:
-            who = facts.versions(db)[-1].by or said("the command line", _context="by")
+            who = project_rows.versions(db)[-1].by or said("the command line", _context="by")
             raise Overtaken(
                 said(
                     "{who} changed the guideline meanwhile (version {present}): look at it, then change yours",
@@ -122,7 +122,7 @@ def _reword(
         changed = changes(old, new)
         if not changed:
             raise ProjectError(said("nothing changed: the guideline says this already"))
-        number = facts.add_version(db, new, reason, by.annotator_id, at=now)
+        number = project_rows.add_version(db, new, reason, by.annotator_id, at=now)
         events.record(
             db,
             GUIDELINE_CHANGED,
@@ -182,7 +182,7 @@ class News:
 @permissions.signed_in
 def guideline_version(project: Project, person: Lead | Annotator) -> int:
     """Return the number of the guideline's current version."""
-    return facts.version(project.store.db)
+    return project_rows.version(project.store.db)
 
 
 @permissions.annotator_only
@@ -200,7 +200,7 @@ def guideline_news(project: Project, person: Annotator) -> News | None:
         seen, present, _ = rows.reading(db, person.annotator_id)
         if seen is None or seen == present:
             return None
-        there = {one.version: one for one in facts.versions(db)}
+        there = {one.version: one for one in project_rows.versions(db)}
     since = [there[number].reason for number in range(seen + 1, present + 1)]
     return News(present, since, changes(there[seen].grading, there[present].grading))
 
@@ -215,7 +215,7 @@ def note_guideline_seen(project: Project, person: Annotator, version: int, *, no
         ProjectError: there is no such version.
     """
     with writing(project.store) as db:
-        if not 1 <= version <= facts.version(db):
+        if not 1 <= version <= project_rows.version(db):
             raise ProjectError(said("the guideline has no version {version}: reload the page", version=version))
         rows.note_seen(db, person.annotator_id, version, at=now)
 

@@ -30,7 +30,7 @@ from backend.campaign.release.earlier.rules.campaign_files import read_campaign
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import commands_only
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.ids import AnnotatorId, PairId
@@ -138,7 +138,7 @@ class _Import:
 
     def run(self, digest: str) -> JudgementsReport:
         """Add everything, bring what is derived up to date, and say what was done."""
-        batch_size = facts.campaign(self.db).batch_size
+        batch_size = project_rows.campaign(self.db).batch_size
         added = earlier_pairs.add(self.db, self.campaign, self.known, batch_size=batch_size, now=self.now)
         by_number = sorted(self.graded - self.described - self.known.keys())
         new = [*added.pairs, *map(NewPair, by_number)]

@@ -36,7 +36,7 @@ from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.model import SourceKind
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import commands_only, in_charge
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.project.places import DATABASE_FILE
 from backend.core.atomic_output import new_files, new_folder, require_new_file, require_new_folder
@@ -67,10 +67,10 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         changes = summary(rows.accepted_texts(db)) if rewritten else None
         durations = corpus.video_durations(db)
         counts = status.counts(project.store, probes=False)
-        campaign = facts.campaign(db)
+        campaign = project_rows.campaign(db)
         guideline = releases.grades_by_guideline(db)
         changed_at = releases.last_change(db)
-        terms = facts.terms(db)
+        terms = project_rows.terms(db)
         found_by = tuple(candidates_rows.all_sources(db))
         pooled = any(source.kind is not SourceKind.CAPTIONS for source in found_by)
     spans = documents.by_span(moments)

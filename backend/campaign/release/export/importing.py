@@ -38,7 +38,7 @@ from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QUERIES_ADDED, QueryRow
 from backend.campaign.setup.people import accounts, permissions
 from backend.campaign.setup.project import folder as projects
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading
@@ -124,13 +124,13 @@ def _set_grading(db: Database, manifest: SourceManifest) -> None:
     """Grade as the release did: by a scale that is known here with all its words, else by its grades and labels."""
     labels = [one.label for one in manifest.scale]
     wanted = (labels, manifest.tolerance, manifest.rounding)
-    usual = facts.grading(db)
+    usual = project_rows.grading(db)
     if not labels or _called(usual) == wanted:
         return
     known = (scale_file.named(name) for name in scale_file.kept())
     scale = Scale(tuple(GradeMeaning(n, label, "", "", "") for n, label in enumerate(labels)))
     bare = Grading(scale, manifest.tolerance, manifest.rounding, "", (), ())
-    facts.set_grading(db, next((one for one in known if _called(one) == wanted), bare))
+    project_rows.set_grading(db, next((one for one in known if _called(one) == wanted), bare))
 
 
 def _called(grading: Grading) -> tuple[list[str], int, Rounding]:
@@ -141,7 +141,7 @@ def _fill(project: Project, release: SourceRelease, now: float, progress: Progre
     with writing(project.store) as db:
         _set_grading(db, release.manifest)
         if release.manifest.batch_size:
-            facts.set_batch_size(db, release.manifest.batch_size)
+            project_rows.set_batch_size(db, release.manifest.batch_size)
         moments = _add_moments(db, release, now)
         asked = returning.queries(release.truth, release.campaign.pairs, release.training)
         queries.add_released(db, asked, release.manifest.name or release.name)

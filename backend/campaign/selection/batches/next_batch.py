@@ -21,7 +21,7 @@ from backend.campaign.selection.batches.model import (
 from backend.campaign.selection.batches.rows import OpenQuery
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people.permissions import in_charge, lead_only
-from backend.campaign.setup.project import rows as campaign_rows
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Campaign
 from backend.core.days import ago
@@ -81,7 +81,7 @@ def open_batch(
     with writing(project.store) as db:
         query = _decidable(db, lead, query_id, number, said("opened"), now=now)
         version = batches_rows.versions(db)[-1]
-        return hand_out(db, lead, query, campaign_rows.campaign(db), version, reason=reason, now=now)
+        return hand_out(db, lead, query, project_rows.campaign(db), version, reason=reason, now=now)
 
 
 def hand_out(

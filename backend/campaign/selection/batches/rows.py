@@ -10,7 +10,7 @@ from backend.campaign.selection.batches import model
 from backend.campaign.selection.batches.model import BatchRule, BatchRuleVersion, DeclinedBatch, NextState
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.rows import STILL_LISTED
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.core.ids import AnnotatorId, BatchId, PairId, QueryId
 from backend.core.messages import said
 from backend.store.engine import Database
@@ -18,7 +18,7 @@ from backend.store.engine import Database
 
 def versions(db: Database) -> list[BatchRuleVersion]:
     """All versions of the rule, the first one first."""
-    campaign = facts.campaign(db)
+    campaign = project_rows.campaign(db)
     first = BatchRuleVersion(1, None, None, "", model.default_rule(campaign.scale, campaign.batch_size))
     rows = db.conn.execute(
         "SELECT r.version, r.since, a.name, r.reason, r.last, r.mean, r.finds, r.grade FROM batch_rule r "

@@ -26,8 +26,7 @@ from backend.campaign.selection.batches.model import (
 )
 from backend.campaign.selection.batches.next_batch import tidied, who
 from backend.campaign.setup.people.permissions import in_charge
-from backend.campaign.setup.project import rows as campaign_rows
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
@@ -102,7 +101,7 @@ def accept_suggestions(
             rest(REST_S)
         with writing(project.store) as db:
             _require_rule(db, by, seen, opened + declined, now=now)
-            campaign = campaign_rows.campaign(db)
+            campaign = project_rows.campaign(db)
             for one in wanted[start : start + AT_ONCE]:
                 query = next(batches_rows.open_queries(db, one.query_id), None)
                 if query is None or not _as_seen(query, one):
@@ -214,7 +213,7 @@ def set_batch_rule(
     reason = tidied(reason, said("another rule"))
     with writing(project.store) as db:
         present = batches_rows.versions(db)[-1]
-        if problems := list(model.rule_problems(rule, facts.scale(db))):
+        if problems := list(model.rule_problems(rule, project_rows.scale(db))):
             raise InputError([Problem("the rule about next batches", None, text) for text in problems])
         if based_on is not None and based_on != present.version:
             raise Overtaken(

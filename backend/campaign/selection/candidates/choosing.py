@@ -24,7 +24,7 @@ from backend.campaign.selection.queries.drawing import require_no_lists
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import folder as projects
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project import settings_file as files
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
@@ -134,8 +134,8 @@ def choose_candidates(
     with writing(store) as db:
         require_no_lists(project)  # here, because another process may have made some in the meantime
         if batch_size is not None:
-            facts.set_batch_size(db, batch_size)
-        campaign = facts.campaign(db)
+            project_rows.set_batch_size(db, batch_size)
+        campaign = project_rows.campaign(db)
         candidates_rows.add_candidates(db, found, encoder.identity, at=now, by=by.annotator_id)
         pairs = sum(candidates_rows.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in asked)
         probe_pairs = sum(

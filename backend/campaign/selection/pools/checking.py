@@ -33,7 +33,7 @@ from backend.campaign.selection.queries import rows as query_rows
 from backend.campaign.selection.queries.model import OwnQuery
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import folder as projects
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
 from backend.core.errors import InputError, Problem, ProjectError, VideoUnreadable
@@ -231,10 +231,10 @@ def _add(
             candidates.append(CandidateRow(query_id, rank, moment_of[video], similar[one.query.query_id, video]))
             kind = PutInAs.POSITIVE if video in one.positives else PutInAs.NEGATIVE
             places.append((query_id, moment_of[video], kind))
-    facts.set_batch_size(db, max(len(one.videos) for one in drawn.drawn))
+    project_rows.set_batch_size(db, max(len(one.videos) for one in drawn.drawn))
     candidates_rows.add_candidates(db, candidates, made_by, at=now)
     rows.add(db, found, places)
-    campaign = facts.campaign(db)
+    campaign = project_rows.campaign(db)
     for mine in asked:
         candidates_rows.open_batch(db, campaign, ids[mine.text], 1, at=now, by=None)
     events.record(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend.campaign.nouns import Rounding
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError
@@ -108,7 +108,7 @@ def test_the_database_keeps_a_scale_out_once_somebody_has_graded(judging: Judgin
     project = judging.project
     judging.grade(0, judging.pairs()[0].pair, 3)
     with pytest.raises(sqlite3.IntegrityError, match="fixed once somebody has graded"), writing(project.store) as db:
-        facts.set_grading(db, scale_file.named("matches"))
+        project_rows.set_grading(db, scale_file.named("matches"))
     assert project.campaign.grading == new_campaign().grading
 
 
@@ -121,7 +121,7 @@ def test_a_project_from_before_says_to_annotators_what_it_always_said(tmp_path: 
         db.execute("UPDATE campaign SET tolerance = 2, example_query = 'A cat.'")
     store = sqlite.SqliteStore(tmp_path / "reelrank.db")
     migrations.apply(store.db)
-    grading = facts.grading(store.db)
+    grading = project_rows.grading(store.db)
     assert grading == replace(new_campaign().grading, tolerance=2, example_query="A cat.")
     assert [one.title for one in grading.questions] == [
         *("Do the actions match?", "Can you see it all?", "Is it all in the clip?")
