@@ -32,6 +32,7 @@ from annotate_app.session.addresses import (
     OPEN_PREFIXES,
     PAGE_PATHS,
     SIGN_IN_PATH,
+    moved_to,
 )
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.cookies import CSRF_COOKIE, SESSION_COOKIE, is_secure, set_cookie, with_plain_names
@@ -114,6 +115,9 @@ class Guard:
         send = self._with_headers(send, connection, is_open)
         if _has_two_lengths(connection):
             await _TWO_LENGTHS(scope, receive, send)
+            return
+        if (now_at := moved_to(path, connection.url.query)) is not None:
+            await RedirectResponse(now_at, 308)(scope, receive, send)
             return
         try:
             if not is_open:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from annotate_app.language import marked, tr, trn
-from annotate_app.pages import address
+from annotate_app.pages import GROUPS, PAGES, address
 from annotate_app.session import auth
 from annotate_app.shared import wording
 from annotate_app.shared.desk import joined
@@ -175,11 +175,14 @@ def forget() -> None:
 
 
 def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
-    """What stands behind a page's title in the menu, by title."""
+    """What stands behind the title of a page and of a group in the menu, by title."""
     found: dict[str, int] = {}
     for wait in waits:
         title = WAITS[wait.kind][1].title
         found[title] = found.get(title, 0) + wait.count
+    for page in PAGES:
+        if page.group and page.title in found:
+            found[page.group] = found.get(page.group, 0) + found[page.title]
     told = {title: f"{count:,}" for title, count in found.items()}
     pairs = sum(one.pairs for one in stuck)
     return {**told, "Progress": tr("{pairs:,} stuck", pairs=pairs)} if pairs else told
@@ -250,13 +253,19 @@ def _needed(people: int) -> str:
 
 def menu_counts(project: Project, lead: Person) -> None:
     """Puts the counts into the menu, and keeps them true."""
-    _mount(key="menu-counts", data={"told": menu_answer(project, lead), "every_ms": 1000 * REFRESH_S})
+    groups = {tr(group): [f"/{page.address}" for page in pages] for group, pages in GROUPS.items()}
+    told = menu_answer(project, lead)
+    _mount(key="menu-counts", data={"told": told, "groups": groups, "every_ms": 1000 * REFRESH_S})
 
 
 def menu_answer(project: Project, lead: Person) -> dict[str, object]:
-    """What the route answers: the counts by the path of their page, and when they were made, in seconds since 1970."""
+    """What the route answers: counts by the path of a page or the name of a group, and their time (s since 1970)."""
     kept = now_waiting(project, lead)
     by_title = counts(kept.waits, kept.stuck)
     for more in MORE_COUNTS:
         by_title |= more(project, lead)
-    return {"at": kept.at, "counts": {f"/{address(title)}": count for title, count in by_title.items()}}
+    return {"at": kept.at, "counts": {_place(title): count for title, count in by_title.items()}}
+
+
+def _place(title: str) -> str:
+    return tr(title) if title in GROUPS else f"/{address(title)}"
